@@ -52,6 +52,7 @@ UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/
               "detail/trace/hooks.ipp": ["trace/thread_log", "trace/trace"], "detail/trace/ledger.ipp": ["trace/ledger_board"],
               "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_slot.hpp": ["trace/team_ledger"],
               "detail/trace/records.hpp": ["trace/trace"], "detail/trace/records.ipp": ["trace/trace"],
+              "detail/trace/kept_texts.hpp": ["trace/trace"],
               "detail/trace/recorder.hpp": ["trace/trace"], "detail/trace/recorder.ipp": ["trace/trace"],
               "detail/trace/segment.hpp": ["trace/segment"], "detail/trace/stuck_report.ipp": ["trace/stuck_report"],
               "detail/trace/thread_log.hpp": ["trace/thread_log"], "detail/trace/thread_log.ipp": ["trace/thread_log"],

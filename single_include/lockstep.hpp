@@ -11,6 +11,7 @@
 #include <climits>
 #include <cmath>
 #include <condition_variable>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -365,127 +366,70 @@ struct call_site {
 
 #endif  // LOCKSTEP_CALL_SITE_HPP
 
-// lockstep/detail/platform/error.hpp -- how the library refuses bad input (layer: platform)
+// lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
 //
-// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
-// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
-// value that was given, and the values that would have been right.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+// The library uses no std::atomic and no fence but through these names. In production they *are* the
+// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
+// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
+// atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
+//
+// A seam supplies: template <class Type> class atomic with load, store, exchange, fetch_add, fetch_sub,
+// fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
 
-#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
-#include <cxxabi.h>
-#endif
+#if defined(LOCKSTEP_ATOMIC_SEAM)
+#include LOCKSTEP_ATOMIC_SEAM
+#else
 
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class Type>
+using atomic = std::atomic<Type>;
+
+inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
 #endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
-constexpr std::size_t max_participants = 65536;
+/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
+template <class Type>
+using unseamed_atomic = std::atomic<Type>;
 
-/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
-[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message);
-[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message);
-[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
-                                           std::size_t least, std::size_t most);
-[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
-                                          std::size_t count);
-/// The same for other exceptions. Requires: the caller includes what defines them.
-[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept;
-template <class Exception>
-[[noreturn]] LOCKSTEP_NOINLINE void fail(const char* message) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  throw Exception(message);
+/// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
+/// these words. All other tests that replace the atomics shall see what is observed, not the observers.
+#if defined(LOCKSTEP_SEAM_OBSERVERS)
+template <class Type>
+using observer_atomic = atomic<Type>;
 #else
-  print_and_abort(message);
-#endif
-}
-
-/// Returns `value` if it is from `least` to `most`, else fails naming `object`.
-inline std::size_t checked_range(const char* object, const char* what, std::size_t value,
-                                 std::size_t least, std::size_t most) {
-  if (value < least || value > most) fail_range(object, what, value, least, most);
-  return value;
-}
-
-/// Returns `count` if it is a possible number of participants, else fails naming `object`.
-inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
-  return checked_range(object, what, count, 1, max_participants);
-}
-
-/// Returns `rank` if it is below `count`, else fails naming `object`.
-inline std::size_t checked_rank(const char* object, const char* what, std::size_t rank,
-                                std::size_t count) {
-  if (rank >= count) fail_rank(object, what, rank, count);
-  return rank;
-}
-
-// Why the stack of the calling thread is being unwound.
-
-/// What passes through a `catch (...)` when the thread is cancelled or calls pthread_exit(); it has to be thrown again.
-/// Only where the system unwinds then (glibc with libstdc++); elsewhere a type that nobody throws.
-#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
-using forced_unwind = abi::__forced_unwind;
-#else
-class forced_unwind {
-  forced_unwind() = delete;
-};
+template <class Type>
+using observer_atomic = std::atomic<Type>;
 #endif
 
-/// Exceptions that the calling thread has thrown and not caught yet. Before C++17 the standard library tells only
-/// whether there is one: 0 or 1.
-inline int exceptions_in_flight() noexcept {
-#if !LOCKSTEP_HAS_EXCEPTIONS
-  return 0;
-#elif defined(__cpp_lib_uncaught_exceptions)
-  return std::uncaught_exceptions();
-#else
-  return std::uncaught_exception() ? 1 : 0;
-#endif
-}
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
 
-#if LOCKSTEP_HAS_BODIES
-
-[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
-}
-
-[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {
-  fail<std::invalid_argument>(message);
-}
-[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message) { fail<std::logic_error>(message); }
-
-[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
-                                           std::size_t least, std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail_argument(message);
-}
-
-[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
-                                          std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
-}
-
-#endif
+/// The word that threads wait on: 32 bits on every system that has a futex.
+using wait_word = atomic<std::uint32_t>;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+#endif  // LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
 
 // lockstep/detail/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
 //
@@ -656,181 +600,6 @@ class aligned_array {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
-
-// lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
-//
-// The library uses no std::atomic and no fence but through these names. In production they *are* the
-// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
-// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
-// atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
-//
-// A seam supplies: template <class Type> class atomic with load, store, exchange, fetch_add, fetch_sub,
-// fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
-
-#if defined(LOCKSTEP_ATOMIC_SEAM)
-#include LOCKSTEP_ATOMIC_SEAM
-#else
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-template <class Type>
-using atomic = std::atomic<Type>;
-
-inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
-inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
-template <class Type>
-using unseamed_atomic = std::atomic<Type>;
-
-/// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
-/// these words. All other tests that replace the atomics shall see what is observed, not the observers.
-#if defined(LOCKSTEP_SEAM_OBSERVERS)
-template <class Type>
-using observer_atomic = atomic<Type>;
-#else
-template <class Type>
-using observer_atomic = std::atomic<Type>;
-#endif
-
-using std::memory_order_acq_rel;
-using std::memory_order_acquire;
-using std::memory_order_relaxed;
-using std::memory_order_release;
-using std::memory_order_seq_cst;
-
-/// The word that threads wait on: 32 bits on every system that has a futex.
-using wait_word = atomic<std::uint32_t>;
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
-
-// lockstep/detail/platform/clock.hpp -- the two clocks (layer: platform)
-//
-// monotonic_nanoseconds()  never jumps, is what timeouts use, 25 ns a call here
-// tick_clock               the processor's counter, 10 ns a call, for stamps that are many and close;
-//                          rate() tells how many ticks a second has (measured once, in 2 ms, where the
-//                          system does not say)
-//
-// Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
-// for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
-// the monotonic clock.
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  measured       relaxed  -      a number that stands for itself; the first one stays
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
-
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-#include <intrin.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The point of the monotonic clock that never comes.
-constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
-
-inline std::uint64_t steady_nanoseconds() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
-
-class tick_clock {
- public:
-  static std::uint64_t now() noexcept {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-    return __rdtsc();
-#elif defined(__x86_64__) || defined(__i386__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t ticks;
-    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return steady_nanoseconds();
-#endif
-  }
-
-  /// Ticks per second. The first call may take 2 ms.
-  static double rate() {
-    // Not a guarded static: a child of fork() would wait for a thread that measures no more.
-    static unseamed_atomic<double> measured{0};
-    double known = measured.load(memory_order_relaxed);  // 1
-    if (known > 0) return known;
-    const double rate = measure_rate();
-    return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
-                                            memory_order_relaxed)               // 1
-               ? rate
-               : known;
-  }
-
-  /// A difference of two stamps in nanoseconds.
-  static double nanoseconds(std::uint64_t ticks) {
-    return static_cast<double>(ticks) * 1e9 / rate();
-  }
-
- private:
-  struct both_clocks {
-    std::uint64_t time;
-    std::uint64_t tick;
-  };
-
-  /// The closest of a few readings: one that was preempted in the middle is not the closest.
-  static both_clocks read_both() noexcept {
-    both_clocks best = {0, 0};
-    std::uint64_t closest = ~std::uint64_t{0};
-    for (int i = 0; i < 8; ++i) {
-      const std::uint64_t before = now(), time = steady_nanoseconds(), after = now();
-      if (after - before >= closest) continue;
-      closest = after - before;
-      best.time = time;
-      best.tick = before + closest / 2;
-    }
-    return best;
-  }
-
-  static double measure_rate() {
-#if defined(__aarch64__) && !defined(_MSC_VER)
-    std::uint64_t frequency;
-    __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(frequency));
-    return static_cast<double>(frequency);
-#else
-    constexpr std::uint64_t window = 2000000;
-    const both_clocks first = read_both();
-    while (steady_nanoseconds() - first.time < window) continue;
-    const both_clocks last = read_both();
-    return static_cast<double>(last.tick - first.tick) * 1e9 /
-           static_cast<double>(last.time - first.time);
-#endif
-  }
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
 // lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
@@ -1215,7 +984,8 @@ enum class message : std::uint32_t {
   unusable_cpus = 2,
   first_team = 4,
   trace = 8,
-  debug_aids = 16
+  debug_aids = 16,
+  last_words = 32
 };
 
 struct process_state {
@@ -1318,9 +1088,20 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
 
+/// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
+/// the first one does so, and the others wait for the end.
+[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept;
+
 /// What the system calls this process: its number, and the name of its program without directories.
 LOCKSTEP_COLD std::uint64_t process_number() noexcept;
 LOCKSTEP_COLD const char* program_name() noexcept;
+
+/// Whether the program may do what the one who started it may not: it is set-user-ID or the like. Then it takes nothing
+/// from the environment: a file there could be anybody's, a delay anything.
+LOCKSTEP_COLD bool has_rights_of_others() noexcept;
+/// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
+LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept;
+LOCKSTEP_COLD const char* given_variable(const char* name) noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
@@ -1416,6 +1197,237 @@ class made_once {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
 
+// lockstep/detail/platform/error.hpp -- how the library refuses bad input (layer: platform)
+//
+// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
+// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
+// value that was given, and the values that would have been right.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+#include <cxxabi.h>
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
+constexpr std::size_t max_participants = 65536;
+
+/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
+[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message);
+[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message);
+[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+                                           std::size_t least, std::size_t most);
+[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+                                          std::size_t count);
+/// The same for other exceptions. Requires: the caller includes what defines them.
+[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept;
+template <class Exception>
+[[noreturn]] LOCKSTEP_NOINLINE void fail(const char* message) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw Exception(message);
+#else
+  print_and_abort(message);
+#endif
+}
+
+/// Returns `value` if it is from `least` to `most`, else fails naming `object`.
+inline std::size_t checked_range(const char* object, const char* what, std::size_t value,
+                                 std::size_t least, std::size_t most) {
+  if (value < least || value > most) fail_range(object, what, value, least, most);
+  return value;
+}
+
+/// Returns `count` if it is a possible number of participants, else fails naming `object`.
+inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
+  return checked_range(object, what, count, 1, max_participants);
+}
+
+/// Returns `rank` if it is below `count`, else fails naming `object`.
+inline std::size_t checked_rank(const char* object, const char* what, std::size_t rank,
+                                std::size_t count) {
+  if (rank >= count) fail_rank(object, what, rank, count);
+  return rank;
+}
+
+// Why the stack of the calling thread is being unwound.
+
+/// What passes through a `catch (...)` when the thread is cancelled or calls pthread_exit(); it has to be thrown again.
+/// Only where the system unwinds then (glibc with libstdc++); elsewhere a type that nobody throws.
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+using forced_unwind = abi::__forced_unwind;
+#else
+class forced_unwind {
+  forced_unwind() = delete;
+};
+#endif
+
+/// Exceptions that the calling thread has thrown and not caught yet. Before C++17 the standard library tells only
+/// whether there is one: 0 or 1.
+inline int exceptions_in_flight() noexcept {
+#if !LOCKSTEP_HAS_EXCEPTIONS
+  return 0;
+#elif defined(__cpp_lib_uncaught_exceptions)
+  return std::uncaught_exceptions();
+#else
+  return std::uncaught_exception() ? 1 : 0;
+#endif
+}
+
+#if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
+  end_program("%s", message);
+}
+
+[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {
+  fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message) { fail<std::logic_error>(message); }
+
+[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+                                           std::size_t least, std::size_t most) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
+                what, least, most);
+  fail_argument(message);
+}
+
+[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+                                          std::size_t count) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
+                object, rank, count, what, count - 1);
+  fail<std::out_of_range>(message);
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+
+// lockstep/detail/platform/clock.hpp -- the two clocks (layer: platform)
+//
+// monotonic_nanoseconds()  never jumps, is what timeouts use, 25 ns a call here
+// tick_clock               the processor's counter, 10 ns a call, for stamps that are many and close;
+//                          rate() tells how many ticks a second has (measured once, in 2 ms, where the
+//                          system does not say)
+//
+// Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
+// for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
+// the monotonic clock.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  measured       relaxed  -      a number that stands for itself; the first one stays
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
+
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+#include <intrin.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The point of the monotonic clock that never comes.
+constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
+inline std::uint64_t steady_nanoseconds() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+class tick_clock {
+ public:
+  static std::uint64_t now() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    return __rdtsc();
+#elif defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return steady_nanoseconds();
+#endif
+  }
+
+  /// Ticks per second. The first call may take 2 ms.
+  static double rate() {
+    // Not a guarded static: a child of fork() would wait for a thread that measures no more.
+    static unseamed_atomic<double> measured{0};
+    double known = measured.load(memory_order_relaxed);  // 1
+    if (known > 0) return known;
+    const double rate = measure_rate();
+    return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
+                                            memory_order_relaxed)               // 1
+               ? rate
+               : known;
+  }
+
+  /// A difference of two stamps in nanoseconds.
+  static double nanoseconds(std::uint64_t ticks) {
+    return static_cast<double>(ticks) * 1e9 / rate();
+  }
+
+ private:
+  struct both_clocks {
+    std::uint64_t time;
+    std::uint64_t tick;
+  };
+
+  /// The closest of a few readings: one that was preempted in the middle is not the closest.
+  static both_clocks read_both() noexcept {
+    both_clocks best = {0, 0};
+    std::uint64_t closest = ~std::uint64_t{0};
+    for (int i = 0; i < 8; ++i) {
+      const std::uint64_t before = now(), time = steady_nanoseconds(), after = now();
+      if (after - before >= closest) continue;
+      closest = after - before;
+      best.time = time;
+      best.tick = before + closest / 2;
+    }
+    return best;
+  }
+
+  static double measure_rate() {
+#if defined(__aarch64__) && !defined(_MSC_VER)
+    std::uint64_t frequency;
+    __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(frequency));
+    return static_cast<double>(frequency);
+#else
+    constexpr std::uint64_t window = 2000000;
+    const both_clocks first = read_both();
+    while (steady_nanoseconds() - first.time < window) continue;
+    const both_clocks last = read_both();
+    return static_cast<double>(last.tick - first.tick) * 1e9 /
+           static_cast<double>(last.time - first.time);
+#endif
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
+
 // lockstep/detail/platform/system_texts.hpp -- what the system tells in files: numbers, CPU quotas (layer: platform)
 //
 // Of control groups, version 1 and 2, every group from the process's own up to the mount is looked at, and the smallest
@@ -1455,6 +1467,9 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...)
 
 /// What of the text is behind blanks.
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
+
+/// A name for one line of a message: without control characters, which could end the line or change the terminal.
+LOCKSTEP_COLD std::string one_line(const char* text);
 
 /// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
 /// is none, or if the number is above `most`.
@@ -1538,6 +1553,14 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...) {
 
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept {
   return text + std::strspn(text, " \t\r\n\v\f");
+}
+
+LOCKSTEP_COLD std::string one_line(const char* text) {
+  std::string line = text;
+  for (char& each : line) {
+    if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
+  }
+  return line;
 }
 
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
@@ -3069,6 +3092,116 @@ static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it sma
 
 #endif  // LOCKSTEP_WAIT_POLICY_HPP
 
+// lockstep/detail/trace/kept_texts.hpp -- texts that live as long as the process, each once (layer: trace)
+//
+// The names of constructs and files are literals of the module whose code calls. A module that is unloaded takes them with
+// it, and what observers know of it stays. So they keep copies.
+//
+// Memory order (# marks the line)
+//   #  access           order    pairs  why it suffices
+//   1  first.load       acquire  2      a text, and the table, is whole before its address is seen
+//   2  first.cmp_exch   release  1      as 1
+//   3  count.add        relaxed  -      a limit; where 2 fails, nothing is read of the text that was before it
+#ifndef LOCKSTEP_DETAIL_TRACE_KEPT_TEXTS_HPP
+#define LOCKSTEP_DETAIL_TRACE_KEPT_TEXTS_HPP
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include <cstdlib>
+#include <new>
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A text that lives for ever, equal to this one. Any thread, at any time; no signal handler.
+LOCKSTEP_OBSERVER const char* keep_text(const char* given) noexcept;
+
+/// The same for one thread, which asks again and again.
+class text_keeper {
+ public:
+  const char* kept(const char* text) noexcept {
+    if (text == nullptr) return nullptr;
+    known_text& known = texts_[(reinterpret_cast<std::uintptr_t>(text) >> 2) % known_texts];
+    if (known.given == text && std::strcmp(known.kept, text) == 0) return known.kept;
+    known.kept = keep_text(text);
+    known.given = text;
+    return known.kept;
+  }
+  call_site kept(call_site where) noexcept { return {kept(where.file), where.line}; }
+
+ private:
+  static constexpr std::size_t known_texts = 256;
+
+  struct known_text {
+    const char *given, *kept;
+  };
+
+  known_text texts_[known_texts] = {};
+};
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
+struct kept_texts {
+  struct text {
+    text* next;
+  };
+  static constexpr std::size_t size = 128, most = 65536;
+
+  observer_atomic<text*> first[size];
+  observer_atomic<std::size_t> count;
+
+  static const char* content(const text* of) noexcept {
+    return reinterpret_cast<const char*>(of + 1);
+  }
+  static kept_texts* of_process() noexcept {
+    observer_atomic<void*>& word = process().trace_texts;
+    void* known = word.load(memory_order_acquire);  // 1
+    if (known != nullptr) return static_cast<kept_texts*>(known);
+    kept_texts* const made = new (std::nothrow) kept_texts();
+    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 2
+                                                        memory_order_acquire)) {            // 1
+      return made;
+    }
+    delete made;
+    return static_cast<kept_texts*>(known);
+  }
+};
+
+LOCKSTEP_OBSERVER const char* keep_text(const char* given) noexcept {
+  kept_texts* const texts = kept_texts::of_process();
+  if (texts == nullptr) return "?";
+  std::size_t place = 5381;
+  for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
+  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  kept_texts::text* next = first.load(memory_order_acquire);  // 1
+  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
+    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
+  }
+  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 3
+    return "(too many names)";
+  }
+  const std::size_t length = std::strlen(given) + 1;
+  void* const raw = std::malloc(sizeof(kept_texts::text) + length);
+  if (raw == nullptr) return "?";
+  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
+  std::memcpy(static_cast<void*>(made + 1), given, length);
+  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 2
+                                      memory_order_relaxed)) {                 // 3
+  }
+  return kept_texts::content(made);
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_KEPT_TEXTS_HPP
+
 // lockstep/detail/trace/observers.hpp -- who watches this process (layer: trace)
 //
 // Four observers see what threads do: the recorder of the timeline, the ledger of waits, the watchdog, and the one that
@@ -3234,7 +3367,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a thread waits for. All texts live as long as the module whose code waits.
+/// What a thread waits for. All texts live as long as the module whose code waits; those that others see live for ever.
 struct wait_subject {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
@@ -3267,7 +3400,7 @@ struct waits_for {
 
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
 
-/// A visit of a member to a construct of its region: from when it came to when it was let go.
+/// A visit of a member to a construct of its region: from when it came to when it was let go. Its texts live for ever.
 struct construct_visit {
   const char* kind;  ///< the name of member's function; null: none yet
   call_site where;
@@ -3375,6 +3508,7 @@ class thread_log {
   observer_atomic<record_ring*> ring{nullptr};
 
   // The thread's own.
+  text_keeper texts;  ///< of what it shows to others
   static constexpr std::uint32_t most_parts = 8;
   open_part parts[most_parts];               ///< that it is in, the outermost first
   std::uint32_t open_parts = 0;              ///< of these
@@ -3982,17 +4116,24 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a construct is known by. The texts live for ever.
+/// What a construct is known by. The texts are those of the modules that call, but for the label, which lives for ever.
 struct construct_key {
   const char* kind;   ///< the name of its function
   call_site where;    ///< no file: not known
   const void* place;  ///< tells apart what has no call site; may be null
-  const char* label;  ///< of the user's region around it, which lives for ever; null: none
+  const char* label;  ///< of the user's region around it; null: none
 
   /// As one thread meets it again and again: by addresses.
   bool is(const construct_key& other) const noexcept {
     return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
            place == other.place && label == other.label;
+  }
+  /// The same with texts that live for ever.
+  construct_key kept() const noexcept {
+    return {keep_text(kind),
+            {where.file != nullptr ? keep_text(where.file) : nullptr, where.line},
+            place,
+            label};
   }
   /// As different units of a program spell it.
   bool is_same(const construct_key& other) const noexcept {
@@ -4026,10 +4167,12 @@ struct construct_account {
   tally seen;                ///< how many
   tally gain;                ///< the last arrival less the mean one, together
   tally skew, longest_skew;  ///< from the first begin to the last
+  // Of regions; see ledger.hpp.
+  tally coming, after_loops, coming_after_loops;
 
   void reset() noexcept {
-    for (tally* each :
-         {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew, &longest_skew}) {
+    for (tally* each : {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew,
+                        &longest_skew, &coming, &after_loops, &coming_after_loops}) {
       each->set(0);
     }
     waits.reset();
@@ -4055,9 +4198,11 @@ class account_table {
 
   std::size_t members() const noexcept { return members_; }
 
+  /// A region begins: the code of constructs may be another than before.
+  void compare_again() noexcept { compared_ = 0; }
   /// The account of a construct, which gets one if there is room. By the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
-    if (last_ < most && keys_[last_].is(key)) return last_;
+    if (last_ < most && given_[last_].is(key)) return last_;
     return last_ = find_slowly(key, most);
   }
   /// The same; there is room as long as fewer than so many constructs have accounts.
@@ -4084,6 +4229,7 @@ class account_table {
 
   /// How many constructs have an account of their own: the first ones.
   std::size_t used() const noexcept { return used_.load(memory_order_acquire); }  // 1
+  /// With texts that live for ever.
   const construct_key& key(std::size_t account) const noexcept { return keys_[account]; }
 
   /// A segment that ended at this construct, looked at for all. `ranks`: of the members in the team.
@@ -4104,16 +4250,23 @@ class account_table {
  private:
   static constexpr std::size_t slot_count = 128;
   static_assert(slot_count > most + most, "a search finds a free slot soon");
+  static_assert(most <= 64, "a bit each");
 
   LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key, std::size_t room) noexcept {
     std::size_t slot = key.hash() % slot_count;
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
-      if (keys_[account].is(key)) return account;
+      if (!given_[account].is(key)) continue;
+      // A module that was unloaded may have left its addresses to other texts: not while its code runs.
+      const std::uint64_t bit = std::uint64_t{1} << account;
+      if ((compared_ & bit) == 0 && !keys_[account].is_same(key)) continue;
+      compared_ |= bit;
+      return account;
     }
     const std::size_t next = used_.load(memory_order_relaxed);  // 3
     if (next >= room) return others;
-    keys_[next] = key;
+    given_[next] = key;
+    keys_[next] = key.kept();
     slots_[slot] = static_cast<unsigned char>(next + 1);
     used_.store(next + 1, memory_order_release);  // 2
     return next;
@@ -4122,7 +4275,9 @@ class account_table {
   const std::size_t members_;
   std::size_t last_ = most;
   observer_atomic<std::size_t> used_{0};
+  construct_key given_[most];  ///< as they were found first; for comparison
   construct_key keys_[most];
+  std::uint64_t compared_ = 0;  ///< accounts whose texts were compared in this region, a bit each
   unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;
   aligned_array<tally> counts_;
@@ -4277,6 +4432,7 @@ class member_ledger {
   std::size_t at = 0;                                   ///< of its construct,
   std::uint32_t stands_for = 0;                         ///< and how often it counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
+  bool came_from_loop = false;  ///< the team's last region was one: its caller's
   std::uint32_t known_releases =
       0;                        ///< so many times more in this region it looks when it was let go
   const char* label = nullptr;  ///< of the user's region that the member is in
@@ -4291,6 +4447,7 @@ class member_ledger {
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
+    accounts.compare_again();
     is_light = false;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
@@ -4383,6 +4540,12 @@ class member_ledger {
       accounts.busy(account, k).add(weight * time);
     });
   }
+  /// A region that needs all members began so long before the last of them did; after a loop, or not.
+  void note_coming(std::size_t account, std::uint64_t ticks, std::uint64_t weight,
+                   bool is_after_loop) noexcept {
+    accounts[account].coming.add(weight * ticks);
+    if (is_after_loop) accounts[account].coming_after_loops.add(weight * ticks);
+  }
   /// From the first begin of a part to the last one.
   void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
     accounts[account].skew.add(weight * ticks);
@@ -4422,6 +4585,12 @@ class ledger_board {
   member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
   const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
 
+  /// It is kept from now on; it is not.
+  void begin_to_keep(std::uint64_t now) noexcept { kept_since_.set(now); }
+  void end_to_keep(std::uint64_t now) noexcept {
+    kept_before_.add(now - kept_since_.get());
+    kept_since_.set(0);
+  }
   /// What was gathered.
   LOCKSTEP_OBSERVER ledger gather(const char* team) const;
   /// All numbers begin at 0 again. While no member adds.
@@ -4429,6 +4598,7 @@ class ledger_board {
 
  private:
   const double ticks_per_second_;
+  tally kept_since_, kept_before_;  ///< tick, or 0: it is not kept; ticks
   ledger_paces paces_;
   aligned_array<owner<member_ledger>> members_;
 };
@@ -4487,6 +4657,7 @@ enum class record_kind : std::uint8_t {
   wake,  ///< number: the word whose sleepers are woken
   rest,
   label,  ///< text: what the program calls the object of the wait before
+  site,   ///< behind a region. Text: the file in which it was called; number: the line
   let_go  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
 };
 
@@ -4554,6 +4725,9 @@ static_assert(sizeof(trace_record) == 32, "two a cache line");
 
 class record_ring {
  public:
+  /// So many records have their memory from the first on. A record that is the first on its page takes 0.3 us more.
+  static constexpr std::size_t touched_at_once = 65536;
+
   /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
   /// `before`: the ring that it replaces, which somebody may be reading; or null.
   LOCKSTEP_OBSERVER static record_ring* make(std::size_t room, record_ring* before) noexcept;
@@ -4583,32 +4757,22 @@ class record_ring {
   std::uint64_t count() const noexcept {
     return count_.load(memory_order_relaxed) + lost_.load(memory_order_relaxed);  // 3, 4
   }
+  /// How many there are now, at most.
+  std::size_t held() const noexcept {
+    const std::uint64_t so_far = count_.load(memory_order_relaxed);  // 3
+    return so_far < records_ ? static_cast<std::size_t>(so_far) : records_;
+  }
   /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
   LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;
 
   std::uint64_t thread = 0;  ///< that writes it: its thread's own
 
   /// A text that lives for ever, equal to `text`. By its thread.
-  const char* kept(const char* text) noexcept {
-    if (text == nullptr) return nullptr;
-    known_text& known = texts_[(reinterpret_cast<std::uintptr_t>(text) >> 2) % known_texts];
-    if (known.given == text && std::strcmp(known.kept, text) == 0) return known.kept;
-    known.kept = keep(text);
-    known.given = text;
-    return known.kept;
-  }
-
-  /// The same by any thread.
-  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
+  const char* kept(const char* text) noexcept { return texts_.kept(text); }
 
  private:
-  static constexpr std::size_t known_texts = 256;
-
   struct slot {
     observer_atomic<std::uint64_t> words[4];
-  };
-  struct known_text {
-    const char *given, *kept;
   };
 
   record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
@@ -4621,7 +4785,7 @@ class record_ring {
   bool stops_ = false;
   observer_atomic<std::uint32_t> trace_{0};
   observer_atomic<std::uint64_t> count_{0}, lost_{0};
-  known_text texts_[known_texts] = {};
+  text_keeper texts_;
 };
 
 }  // namespace detail
@@ -4639,9 +4803,6 @@ class record_ring {
 //   3  count.load     acquire  -      the records are seen; pairs with the release of put()
 //   4  word.load      acquire  -      pairs with the release of put(): the count that is read next is not older
 //   5  count.load     relaxed  -      4 orders it
-//   6  first.load     acquire  7      a text, and the table, is whole before its address is seen
-//   7  first.cmp_exch release  6      as 6
-//   8  count.add      relaxed  -      a limit; where 7 fails, nothing is read of the text that was before it
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 
@@ -4653,11 +4814,13 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
-  slot* const room_of_records =
-      new (std::nothrow) slot[room]();  // touched here, not by the records
-  if (room_of_records == nullptr) return nullptr;
-  record_ring* const made = new (std::nothrow) record_ring(room_of_records, room, before);
-  if (made == nullptr) delete[] room_of_records;
+  slot* const slots = static_cast<slot*>(std::calloc(room, sizeof(slot)));
+  if (slots == nullptr) return nullptr;
+  // The others are zeros until they are written, which is what these are: a program that records little takes no more
+  // memory.
+  for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (slots + i) slot();
+  record_ring* const made = new (std::nothrow) record_ring(slots, room, before);
+  if (made == nullptr) std::free(slots);
   return made;
 }
 
@@ -4688,57 +4851,6 @@ LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t ro
     begin = whole < end ? whole : end;
   for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
   return static_cast<std::size_t>(end - begin);
-}
-
-/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
-struct kept_texts {
-  struct text {
-    text* next;
-  };
-  static constexpr std::size_t size = 128, most = 65536;
-
-  observer_atomic<text*> first[size];
-  observer_atomic<std::size_t> count;
-
-  static const char* content(const text* of) noexcept {
-    return reinterpret_cast<const char*>(of + 1);
-  }
-  static kept_texts* of_process() noexcept {
-    observer_atomic<void*>& word = process().trace_texts;
-    void* known = word.load(memory_order_acquire);  // 6
-    if (known != nullptr) return static_cast<kept_texts*>(known);
-    kept_texts* const made = new (std::nothrow) kept_texts();
-    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 7
-                                                        memory_order_acquire)) {            // 6
-      return made;
-    }
-    delete made;
-    return static_cast<kept_texts*>(known);
-  }
-};
-
-LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
-  kept_texts* const texts = kept_texts::of_process();
-  if (texts == nullptr) return "?";
-  std::size_t place = 5381;
-  for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
-  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
-  kept_texts::text* next = first.load(memory_order_acquire);  // 6
-  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
-    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
-  }
-  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 8
-    return "(too many names)";
-  }
-  const std::size_t length = std::strlen(given) + 1;
-  void* const raw = std::malloc(sizeof(kept_texts::text) + length);
-  if (raw == nullptr) return "?";
-  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
-  std::memcpy(static_cast<void*>(made + 1), given, length);
-  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
-                                      memory_order_relaxed)) {                 // 8
-  }
-  return kept_texts::content(made);
 }
 
 }  // namespace detail
@@ -4785,7 +4897,7 @@ struct ledger_hooks {
   static void region_changes(thread_log& log) noexcept {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
-    own->label = log.region_name != nullptr ? record_ring::keep(log.region_name) : own->paces.label;
+    own->label = log.region_name != nullptr ? keep_text(log.region_name) : own->paces.label;
   }
   /// A region or a loop is called from inside of one: its caller runs it alone.
   static void ran_inline(bool is_loop) noexcept {
@@ -4796,7 +4908,7 @@ struct ledger_hooks {
   }
   static void waited_for_node(thread_log& log, const char* name, call_site plan,
                               std::uint64_t ticks) noexcept {
-    if (member_ledger* const own = of(log)) own->note_node(record_ring::keep(name), plan, ticks);
+    if (member_ledger* const own = of(log)) own->note_node(keep_text(name), plan, ticks);
   }
 
   static void member_left(thread_log&, const construct_visit&) noexcept {}
@@ -5053,13 +5165,19 @@ struct recorder {
     ring->put(&one, 1);
   }
 
-  /// Starts a trace; false if one runs, or there is no memory.
+  static constexpr std::size_t most_records = std::size_t{1} << 30;
+
+  /// The same, if there is room for so many records of the calling thread.
+  LOCKSTEP_OBSERVER static bool start_with_room(std::size_t records, bool stops) noexcept;
+  /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
   LOCKSTEP_OBSERVER static bool start(std::size_t records, bool stops) noexcept;
   /// No more is recorded; false if none runs.
   LOCKSTEP_OBSERVER static bool stop() noexcept;
   LOCKSTEP_OBSERVER static bool is_running() noexcept;
 
  private:
+  LOCKSTEP_OBSERVER static record_ring* ring_with_room(thread_log& log,
+                                                       std::size_t records) noexcept;
   LOCKSTEP_OBSERVER static record_ring* make_ready(thread_log& log) noexcept;
 };
 
@@ -5086,6 +5204,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_OBSERVER std::size_t rounded_records(std::size_t records) noexcept {
+  std::size_t rounded = 16;
+  while (rounded < records && rounded < recorder::most_records) rounded *= 2;
+  return rounded;
+}
+
 /// RECORD-2. The lock is held in the child, too.
 struct trace_around_fork {
   static void before() { process().trace_forks.enter(); }
@@ -5101,9 +5225,15 @@ struct trace_around_fork {
   }
 };
 
+LOCKSTEP_OBSERVER bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
+  if (records > most_records) return false;
+  thread_log* const log = log_of_this_thread();
+  if (log != nullptr && ring_with_room(*log, rounded_records(records)) == nullptr) return false;
+  return start(records, stops);
+}
+
 LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept {
-  std::size_t rounded = 16;
-  while (rounded < records && rounded < std::size_t{1} << 30) rounded *= 2;
+  const std::size_t rounded = rounded_records(records);
   watch_forks<trace_around_fork>();
   const holding<system_mutex> held(process().trace_forks.lock());
   trace_session* of = session();
@@ -5140,18 +5270,27 @@ LOCKSTEP_OBSERVER bool recorder::is_running() noexcept {
   return of != nullptr && of->is_running;
 }
 
+/// That of the thread, or a larger one in its place; null: no memory.
+LOCKSTEP_OBSERVER record_ring* recorder::ring_with_room(thread_log& log,
+                                                        std::size_t records) noexcept {
+  record_ring* const known = log.ring.load(memory_order_relaxed);  // 7
+  if (known != nullptr && known->room() >= records) return known;
+  record_ring* const made = record_ring::make(records, known);
+  if (made != nullptr) log.ring.store(made, memory_order_release);  // 6
+  return made;
+}
+
 LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;
-  const std::size_t records =
-      static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
-  record_ring* ring = log.ring.load(memory_order_relaxed);               // 7
-  if (ring == nullptr || ring->room() < records) {
-    ring = record_ring::make(records, ring);
-    if (ring == nullptr) return nullptr;
-    log.ring.store(ring, memory_order_release);  // 6
+  std::size_t records = static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  record_ring* ring = ring_with_room(log, records);
+  while (ring == nullptr && records > record_ring::touched_at_once) {
+    records /= 2;
+    ring = ring_with_room(log, records);
   }
+  if (ring == nullptr) return nullptr;
   if (ring->trace() != number) {
     ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
   }
@@ -5508,6 +5647,7 @@ struct observed_region {
   const void* team;
   std::uint32_t region, size, parts;
   std::uint64_t iterations;
+  call_site where;  ///< no file: not known
 };
 LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t begin) noexcept;
 
@@ -5586,10 +5726,14 @@ LOCKSTEP_OBSERVER void observed_wait::begin(const wait_subject& what) noexcept {
     what_.rank = in.rank;
     what_.size = in.size;
   }
+  is_shown_ = watch_others_than_ledger(on);
+  if (is_shown_) {
+    what_.kind = log->texts.kept(what_.kind);
+    what_.where = log->texts.kept(what_.where);
+  }
   since_ = stage_since_ = tick_clock::now();
   stage_ = furthest_ = wait_stage::spin;
   if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
-  is_shown_ = watch_others_than_ledger(on);
   if (is_shown_) log->wait_begins({what_, since_});
   note_step(*log);
   log_ = log;
@@ -5664,8 +5808,17 @@ LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind
                                     std::size_t extent, std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
-  log->here = {kind,     where,       extent, who.team, who.region, who.rank,
-               who.size, 0 /*phase*/, came,   0,        0};
+  log->here = {log->texts.kept(kind),
+               log->texts.kept(where),
+               extent,
+               who.team,
+               who.region,
+               who.rank,
+               who.size,
+               0 /*phase*/,
+               came,
+               0,
+               0};
   log->construct.show(log->here);
   if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
@@ -5679,8 +5832,8 @@ LOCKSTEP_OBSERVER thread_log* member_arrives(const observed_member& who, std::ui
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
   const std::uint64_t now = tick_clock::now();
   const bool is_known = kind != nullptr;
-  log->here = {is_known ? kind : "a barrier of the team",
-               is_known ? where : call_site{nullptr, 0},
+  log->here = {log->texts.kept(is_known ? kind : "a barrier of the team"),
+               is_known ? log->texts.kept(where) : call_site{nullptr, 0},
                extent,
                who.team,
                who.region,
@@ -5738,6 +5891,10 @@ LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t b
       trace_record::rest_of(ring->kept(log->region_name), 0, what.size, what.iterations,
                             what.region, what.parts)};
   ring->put(both, 2);
+  if (what.where.file == nullptr) return;
+  const trace_record site = trace_record::of(record_kind::site, 0, now, now,
+                                             ring->kept(what.where.file), what.where.line);
+  ring->put(&site, 1);
 }
 
 LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,
@@ -7015,8 +7172,7 @@ class watched<Object, false> {};
 #if LOCKSTEP_HAS_BODIES
 
 [[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text) {
-  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
-  std::abort();
+  end_program("%s at %p: %s", kind, object, text);
 }
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
@@ -9681,7 +9837,9 @@ struct ledger {
     std::uint64_t count = 0;  ///< how often members came to it together
     waits all;                ///< of all members
     std::vector<waits> members;
-    double time = 0;  ///< of regions and loops: all of them together
+    /// All passes together. Of regions and loops from begin to end, with all that is in them; of what members meet at in
+    /// a region: from the begin of the region, or the meeting before, until they were let go.
+    double time = 0;
 
     std::uint64_t seen = 0;           ///< how many passes the figures below stand for
     std::vector<std::uint64_t> last;  ///< how often the member of that rank came last
@@ -9689,6 +9847,12 @@ struct ledger {
     double gain = 0;  ///< the last arrival less the mean one, together: what balance would gain
     double skew = 0;  ///< of a region: from the first member's start to the last one's, together
     double worst_skew = 0;
+    double coming =
+        0;  ///< of a region: from its begin until all members have begun their parts, together
+    /// Of a `run` and a plan, which need all members: how often the team's region before was a loop, which does not; and
+    /// what of `coming` is due to these.
+    std::uint64_t after_loops = 0;
+    double coming_after_loops = 0;
   };
 
   /// What was decided, or found out, for all members together.
@@ -9708,6 +9872,7 @@ struct ledger {
 
   std::string team;  ///< its name
   std::size_t members = 0;
+  double time = 0;                    ///< for how long it was kept
   std::vector<construct> constructs;  ///< those with the longest waits first
   decisions decided;
 
@@ -9747,6 +9912,8 @@ LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_p
 
 LOCKSTEP_OBSERVER void ledger_board::reset() noexcept {
   for (std::size_t i = 0; i < members(); ++i) of(i).reset();
+  kept_before_.set(0);
+  if (kept_since_.get() != 0) kept_since_.set(tick_clock::now());
   paces_.meetings.reset();
   paces_.regions.reset();
 }
@@ -9828,10 +9995,16 @@ LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
     result.skew += static_cast<double>(account.skew.get()) / nanosecond;
     const double worst_skew = static_cast<double>(account.longest_skew.get()) / nanosecond;
     if (worst_skew > result.worst_skew) result.worst_skew = worst_skew;
+    result.coming += static_cast<double>(account.coming.get()) / nanosecond;
+    result.after_loops += account.after_loops.get();
+    result.coming_after_loops += static_cast<double>(account.coming_after_loops.get()) / nanosecond;
     for (std::size_t i = 0; i < size; ++i) result.last[i] += table.last(at.account, i);
     for (std::size_t k = 0; k <= size; ++k) {
       result.busy[k] += static_cast<double>(table.busy(at.account, k)) / nanosecond;
     }
+  }
+  if (result.time == 0) {  // no region: what lies before it
+    for (const double each : result.busy) result.time += each;
   }
   const double worst = result.all.worst;
   const double median = all.quantile(0.5) / nanosecond, p99 = all.quantile(0.99) / nanosecond;
@@ -9858,6 +10031,9 @@ LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
   ledger result;
   result.team = team;
   result.members = members();
+  const std::uint64_t since = kept_since_.get();
+  const std::uint64_t kept = kept_before_.get() + (since != 0 ? tick_clock::now() - since : 0);
+  result.time = static_cast<double>(kept) / nanosecond;
   for (const found_construct& each : found) {
     result.constructs.push_back(construct_of(*this, each, nanosecond));
   }
@@ -9896,6 +10072,273 @@ LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
 #endif
 
 #endif  // LOCKSTEP_LEDGER_HPP
+
+// lockstep/detail/platform/user_files.hpp -- writes files that the user has named (layer: platform)
+//
+//   FILE-1  A file that is replaced is whole: what was there stays until all is written, and comes back if that fails. It
+//           is written to a new file beside it, which then takes its name. What is no regular file (a device, a pipe) or
+//           is behind a link is written in place.
+//   FILE-2  Nobody else chooses what is written to. In a directory that all may write to (as /tmp), a link counts only if
+//           the user or the directory's owner has made it, as Linux has it where it protects links, and a file is added to
+//           only if it is the user's and has no other name.
+//   FILE-3  Programs that this one starts do not inherit what is open.
+//
+// Systems other than POSIX's have FILE-1 only, and for a moment no file of that name.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include <errno.h>
+#include <cstdlib>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A file that is made anew, under a name that may be taken. Where something fails errno says what.
+class replaced_file {
+ public:
+  LOCKSTEP_OBSERVER explicit replaced_file(const char* path);
+  /// Without finish() nothing has happened.
+  LOCKSTEP_OBSERVER ~replaced_file();
+  replaced_file(const replaced_file&) = delete;
+  replaced_file& operator=(const replaced_file&) = delete;
+
+  /// To write to; null if there is no way.
+  std::FILE* stream() const noexcept { return stream_; }
+  /// The file has its name from now on; false: not all could be written.
+  LOCKSTEP_OBSERVER bool finish() noexcept;
+
+  /// Whether there is a way now. Leaves nothing behind.
+  LOCKSTEP_OBSERVER static bool is_possible(const char* path);
+
+ private:
+  replaced_file(const char* path, std::FILE* stream) : path_(path), stream_(stream) {}
+  LOCKSTEP_OBSERVER void make_beside(unsigned mode);
+
+  const std::string path_;
+  std::string made_;  ///< empty: written in place
+  std::FILE* stream_ = nullptr;
+};
+
+/// Adds to a file, which is made if there is none; false, and errno, if that cannot be.
+LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text);
+
+/// The same file, wherever the process goes from now on.
+LOCKSTEP_OBSERVER std::string absolute_path(const char* path);
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+/// With what comes before the last part of a path, up to and with the slash.
+LOCKSTEP_OBSERVER std::string beside(const std::string& path, const char* name) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return (slash == std::string::npos ? std::string() : path.substr(0, slash + 1)) + name;
+}
+
+#if defined(__unix__) || defined(__APPLE__)
+
+namespace file_trust {
+
+using status = struct stat;
+
+LOCKSTEP_OBSERVER bool is_open_to_all(const std::string& directory, status& of) {
+  return stat(directory.c_str(), &of) != 0 || (of.st_mode & S_IWOTH) != 0;
+}
+
+/// FILE-2, of each link on the way.
+LOCKSTEP_OBSERVER bool leads_over_planted_link(const std::string& path) {
+  std::size_t end = 0;
+  do {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    status link, directory;
+    if (lstat(part.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) continue;
+    const bool is_at_risk = is_open_to_all(beside(part, "."), directory);
+    if (is_at_risk && link.st_uid != geteuid() && link.st_uid != directory.st_uid) return true;
+  } while (end != std::string::npos);
+  return false;
+}
+
+LOCKSTEP_OBSERVER bool is_planted_file(const std::string& path, const status& file) {
+  status directory;
+  if (!S_ISREG(file.st_mode) || !is_open_to_all(beside(path, "."), directory)) return false;
+  return file.st_nlink > 1 || file.st_uid != geteuid();
+}
+
+/// How a path is to be written to; none: errno says why.
+enum class way { none, anew, in_place, through_link };
+LOCKSTEP_OBSERVER way way_to(const std::string& path, status& found) {
+  if (leads_over_planted_link(path)) {
+    errno = ELOOP;
+    return way::none;
+  }
+  if (lstat(path.c_str(), &found) != 0) {
+    found.st_mode = 0;
+    return errno == ENOENT ? way::anew : way::none;
+  }
+  if (S_ISDIR(found.st_mode)) {
+    errno = EISDIR;
+    return way::none;
+  }
+  return S_ISREG(found.st_mode)   ? way::anew
+         : S_ISLNK(found.st_mode) ? way::through_link
+                                  : way::in_place;
+}
+
+}  // namespace file_trust
+
+LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned mode) {
+  const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  for (unsigned i = 0; i < 100; ++i) {
+    char name[64];
+    std::snprintf(name, sizeof name, ".lockstep-%llu-%u.tmp",
+                  static_cast<unsigned long long>(process_number()), i);
+    made_ = beside(path_, name);
+    const int file = open(made_.c_str(), how, 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) break;
+    const bool is_right = mode == 0 || fchmod(file, static_cast<mode_t>(mode & 0777u)) == 0;
+    stream_ = is_right ? fdopen(file, "w") : nullptr;
+    if (stream_ != nullptr) return;
+    close(file);
+    unlink(made_.c_str());
+    break;
+  }
+  made_.clear();
+}
+
+LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) {
+  file_trust::status found;
+  const file_trust::way how = file_trust::way_to(path_, found);
+  if (how == file_trust::way::none) return;
+  if (how == file_trust::way::anew) {
+    make_beside(found.st_mode);
+    // In a directory that the user may not write to there may be a file that he may.
+    if (stream_ != nullptr || errno != EACCES || found.st_mode == 0) return;
+  }
+  const bool follows = how == file_trust::way::through_link;
+  const bool empties = how != file_trust::way::in_place;
+  const int file = open(
+      path,
+      O_WRONLY | O_CLOEXEC | O_NOCTTY | (follows ? O_CREAT : O_NOFOLLOW) | (empties ? O_TRUNC : 0),
+      0666);
+  if (file < 0) return;
+  stream_ = fdopen(file, "w");
+  if (stream_ == nullptr) close(file);
+}
+
+LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
+  file_trust::status found;
+  const file_trust::way how = file_trust::way_to(path, found);
+  if (how == file_trust::way::anew) {
+    replaced_file probe(path, nullptr);
+    probe.make_beside(0);
+    if (probe.stream() != nullptr) return true;
+    if (errno != EACCES || found.st_mode == 0) return false;
+  }
+  if (how == file_trust::way::none) return false;
+  return access(path, W_OK) == 0 || (how == file_trust::way::through_link && errno == ENOENT);
+}
+
+LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text) {
+  if (file_trust::leads_over_planted_link(path)) {
+    errno = ELOOP;
+    return false;
+  }
+  file_trust::status found;
+  const bool is_link = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+  const int file =
+      open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW),
+           0666);
+  if (file < 0) return false;
+  bool is_right = fstat(file, &found) == 0;
+  if (is_right && !is_link && file_trust::is_planted_file(path, found)) {
+    errno = EACCES;
+    is_right = false;
+  }
+  // One call: lines of processes that end together do not mix.
+  for (std::size_t done = 0; is_right && done < text.size();) {
+    const ssize_t now = write(file, text.data() + done, text.size() - done);
+    if (now < 0 && errno == EINTR) continue;
+    is_right = now > 0;
+    done += is_right ? static_cast<std::size_t>(now) : 0;
+  }
+  const int why = errno;
+  const bool is_closed = close(file) == 0;
+  if (!is_right) errno = why;
+  return is_right && is_closed;
+}
+
+LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
+  char here[4096];
+  if (path[0] == '/' || getcwd(here, sizeof here) == nullptr) return path;
+  return std::string(here) + "/" + path;
+}
+
+#else
+
+LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned) {
+  made_ = path_ + ".tmp";
+  stream_ = std::fopen(made_.c_str(), "w");
+  if (stream_ == nullptr) made_.clear();
+}
+
+LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) { make_beside(0); }
+
+LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
+  return replaced_file(path).stream() != nullptr;
+}
+
+LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text) {
+  std::FILE* const file = std::fopen(path, "a");
+  if (file == nullptr) return false;
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && is_written;
+}
+
+LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
+#if defined(_WIN32)
+  char whole[4096];
+  if (_fullpath(whole, path, sizeof whole) != nullptr) return whole;
+#endif
+  return path;
+}
+
+#endif
+
+LOCKSTEP_OBSERVER bool replaced_file::finish() noexcept {
+  const bool is_written = std::fclose(stream_) == 0;
+  stream_ = nullptr;
+  if (!is_written || made_.empty()) return is_written;
+#if defined(_WIN32)
+  std::remove(path_.c_str());  // there a name that is taken cannot be taken over
+#endif
+  const bool is_named = std::rename(made_.c_str(), path_.c_str()) == 0;
+  if (is_named) made_.clear();
+  return is_named;
+}
+
+LOCKSTEP_OBSERVER replaced_file::~replaced_file() {
+  const int saved = errno;
+  if (stream_ != nullptr) std::fclose(stream_);
+  if (!made_.empty()) std::remove(made_.c_str());
+  errno = saved;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP
 
 // lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
@@ -10271,7 +10714,6 @@ inline std::string who_waits() {
 #define LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace lockstep {
@@ -10345,8 +10787,8 @@ LOCKSTEP_OBSERVER void complain_of(const char* name, const char* word,
 }
 
 LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
-  const char* const patience = std::getenv("LOCKSTEP_WATCHDOG");
-  const char* const seed_text = std::getenv("LOCKSTEP_DELAY");
+  const char* const patience = obeyed_variable("LOCKSTEP_WATCHDOG");
+  const char* const seed_text = obeyed_variable("LOCKSTEP_DELAY");
   if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {
     return;
   }
@@ -10989,7 +11431,7 @@ class stuck_text {
   }
   void add_name(const void* object) {
     const char* const name = name_of(all_, object);
-    if (name != nullptr) append(text_, " '%s'", name);
+    if (name != nullptr) append(text_, " '%s'", one_line(name).c_str());
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
   /// In growing order: ranks 0-6, 8.
@@ -11516,13 +11958,21 @@ class watchdog {
     while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
     return i < told_.size();
   }
-  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) {
+  /// Where there is no memory, it is told again.
+  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) noexcept {
     for (told_wait& each : told_) {
       if (each.log != &log) continue;
       each.since = since;
       return;
     }
-    told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+    }
+#endif
   }
 
   /// False for a log that says nothing: its thread has ended, and was no member.
@@ -11545,7 +11995,7 @@ class watchdog {
     thread_name name = {};
     static_cast<void>(log.name.read(name));
     std::snprintf(one.label, sizeof one.label, "thread %llu '%s'%s",
-                  static_cast<unsigned long long>(log.shown_number()), name.text,
+                  static_cast<unsigned long long>(log.shown_number()), one_line(name.text).c_str(),
                   one.number == 0 ? ", which has ended" : "");
     if (one.number == 0) return true;
     while (one.wait_count < thread_log::most_waits &&
@@ -11618,6 +12068,8 @@ class trace_view {
     std::uint64_t shown_number;
     std::uint32_t log;        ///< its number
     std::size_t first, last;  ///< of events
+    // Of its records: what ended before the one tick, or after the other, is lost.
+    std::uint64_t lost, whole_from, whole_until;
   };
   /// From the thread that let the other go, in ticks.
   struct arrow {
@@ -11638,6 +12090,12 @@ class trace_view {
   const trace_record* rest_of(const event& of) const noexcept {
     const std::size_t next = std::size_t{of.record} + 1;
     return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
+                                                                              : nullptr;
+  }
+  /// Where a region was called, or null.
+  const trace_record* site_of(const event& of) const noexcept {
+    const std::size_t next = std::size_t{of.record} + 2;
+    return next < records.size() && records[next].kind() == record_kind::site ? &records[next]
                                                                               : nullptr;
   }
   /// What the program calls the object of a wait, or null.
@@ -11768,18 +12226,20 @@ LOCKSTEP_OBSERVER void trace_view::name_if_nameless(track& of) noexcept {
 }
 
 LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_ring& ring) {
-  const std::size_t before = records.size(), room = ring.room();
+  const std::size_t before = records.size(), room = ring.held(), first_track = tracks.size();
   records.resize(before + room);
   const std::size_t count = ring.copy(records.data() + before, room);
   records.resize(before + count);
-  const std::uint64_t all = ring.count();
-  lost += all > count ? all - count : 0;
+  const std::uint64_t all = ring.count(), lost_here = all > count ? all - count : 0;
+  lost += lost_here;
   events.reserve(events.size() + count);
   std::size_t first = events.size();
+  std::uint64_t oldest = 0, newest = 0;  // ends
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest || at.kind() == record_kind::label) {
+    if (at.kind() == record_kind::rest || at.kind() == record_kind::label ||
+        at.kind() == record_kind::site) {
       if (!has_track) records[i].words[1] = 0;  // of a record that is lost
       continue;
     }
@@ -11792,7 +12252,7 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
       has_track = true;
       if (events.size() > first) sort_events(first);
       first = events.size();
-      track made = {thread_name(), 0, from.track(), first, first};
+      track made = {thread_name(), 0, from.track(), first, first, 0, begin, end};
       from.name.read(made.name);
       made.shown_number = from.shown_number();
       name_if_nameless(made);
@@ -11804,9 +12264,18 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
       if (!is_named) of.shown_number = at.number();
       name_if_nameless(of);
     }
+    if (oldest == 0) oldest = at.end();
+    newest = at.end();
     events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
                       static_cast<std::uint32_t>(tracks.size() - 1)});
     tracks.back().last = events.size();
+  }
+  if (lost_here != 0 && tracks.size() > first_track) {
+    // Records come in the order of their ends: of a ring that overwrites the first threads have lost some, else the last.
+    track& whose = stops ? tracks.back() : tracks[first_track];
+    whose.lost = lost_here;
+    if (stops) whose.whole_until = newest;
+    if (!stops) whose.whole_from = oldest;
   }
   if (events.size() > first) sort_events(first);
 }
@@ -12073,7 +12542,7 @@ LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::node_of(const end_poi
 // lockstep/detail/trace/trace_export.hpp -- writes a trace as Trace Event JSON, and as a text (layer: trace)
 //
 // The file opens in Perfetto and chrome://tracing. Events by category:
-//     region, part       a region or loop on its caller; what each member, or another for it, ran of it
+//     region, part       a region or loop on its caller (args.where); what each member, or another for it, ran of it
 //     construct          from a member's call to when it went on; args.waited: for the others
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
 //     node, user         of plans; of trace_region
@@ -12081,6 +12550,8 @@ LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::node_of(const end_poi
 //     wake, arrow        who woke a sleeper; arrows from who let go to who was let go:
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),
 //                        wake (of a sleeper), end of part, node, step, and notify: of any other wait
+//
+// A thread of which records were lost has "thread_lost" among its metadata: how many, and from when to when there are all.
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
 //   EXPORT-2  Slices of a track nest; their begins do not go back.
@@ -12100,8 +12571,10 @@ struct trace_export {
   /// A table of threads, and one of names.
   LOCKSTEP_OBSERVER static std::string summary();
 
-  /// Starts a trace that is written when the program ends. `path`: %p in it is the number of the process.
-  LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose);
+  /// Starts a trace that is written when the program ends, to where that name leads now. `path`: %p in it is the number of
+  /// the process.
+  LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose,
+                                                  std::size_t records);
   /// Stops that, and writes it; nothing if there is none.
   LOCKSTEP_OBSERVER static void end_of_program();
   /// Where that was to be written; from now on it is not. Empty if there is none.
@@ -12267,6 +12740,7 @@ class json_file {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -12285,6 +12759,7 @@ class trace_writer {
       meta(i, "thread_name").text(at.name.text).put("}}");
       out_.put(",\n");
       meta(i, "thread_sort_index", "sort_index").number(i).put("}}");
+      if (at.lost != 0) write_loss(i, at);
       write_track(at);
     }
     for (const trace_view::arrow& each : of_.arrows) write_arrow(each);
@@ -12305,6 +12780,12 @@ class trace_writer {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
+  }
+  LOCKSTEP_OBSERVER void write_loss(std::size_t track, const trace_view::track& at) {
+    out_.put(",\n");
+    meta(track, "thread_lost", "records").number(at.lost).put(",\"whole_from\":");
+    out_.time(of_.time(at.whole_from)).put(",\"whole_until\":").time(of_.time(at.whole_until));
+    out_.put("}}");
   }
   LOCKSTEP_OBSERVER void place(std::size_t track) {
     out_.put(",\"pid\":").number(process_).put(",\"tid\":").number(track);
@@ -12423,6 +12904,7 @@ class trace_writer {
       if (rest->low() != 0) out_.put(",\"parts\":").number(rest->low());
       if (rest->rest_number() != 0) out_.put(",\"iterations\":").number(rest->rest_number());
     }
+    if (const trace_record* const where = of_.site_of(each)) site(where->text(), where->number());
     out_.put("}}");
   }
   LOCKSTEP_OBSERVER void write_mark(const trace_view::event& each, const trace_record& at,
@@ -12461,14 +12943,14 @@ class trace_writer {
 LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
   const int saved = errno;
   errno = 0;
-  std::FILE* const to = std::fopen(path, "w");
+  replaced_file to(path);
   bool is_written = false;
-  if (to != nullptr) {
+  if (to.stream() != nullptr) {
     const trace_view what;
-    owner<trace_writer> writer(new trace_writer(what, to));
+    owner<trace_writer> writer(new trace_writer(what, to.stream()));
     is_written = writer->write();
     writer.reset();
-    is_written = std::fclose(to) == 0 && is_written;
+    is_written = is_written && to.finish();
   }
   if (!is_written) {
     std::fprintf(stderr, "lockstep: the trace cannot be written to '%s': %s\n", path,
@@ -12478,12 +12960,22 @@ LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
   return is_written;
 }
 
-/// What a name took, over all threads.
+/// What a name took, over all threads. Of regions: a name and a place.
 struct named_time {
-  const char* name;
+  const char *name, *file;
+  std::uint64_t line;
   record_kind kind;
   std::uint64_t count, sum, most;  ///< nanoseconds
 };
+
+/// The name of a file without its directories.
+LOCKSTEP_OBSERVER const char* last_part(const char* path) noexcept {
+  const char* part = path;
+  for (const char* at = path; *at != 0; ++at) {
+    if (*at == '/' || *at == '\\') part = at + 1;
+  }
+  return part;
+}
 
 LOCKSTEP_OBSERVER std::string trace_export::summary() {
   const trace_view all;
@@ -12520,16 +13012,23 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
       const bool is_users =
           record.kind() == record_kind::region && rest != nullptr && rest->rest_text() != nullptr;
       const char* const name = is_users ? rest->rest_text() : record.text();
+      const trace_record* const site =
+          record.kind() == record_kind::region ? all.site_of(each) : nullptr;
+      const char* const file = site != nullptr ? site->text() : nullptr;
+      const std::uint64_t line = site != nullptr ? site->number() : 0;
       std::size_t n = 0;  // texts are kept once: equal ones have one address
-      while (n < names.size() && (names[n].name != name || names[n].kind != record.kind())) ++n;
-      if (n == names.size()) names.push_back({name, record.kind(), 0, 0, 0});
+      while (n < names.size() && (names[n].name != name || names[n].kind != record.kind() ||
+                                  names[n].file != file || names[n].line != line)) {
+        ++n;
+      }
+      if (n == names.size()) names.push_back({name, file, line, record.kind(), 0, 0, 0});
       ++names[n].count;
       names[n].sum += took;
       if (took > names[n].most) names[n].most = took;
     }
     const double busy =
         static_cast<double>(inside - (waiting_inside < inside ? waiting_inside : inside)) / 1000;
-    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", at.name.text,
+    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", one_line(at.name.text).c_str(),
            static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
            static_cast<double>(waiting) / 1000, whole > 0 ? 100 * busy / whole : 0);
   }
@@ -12537,7 +13036,10 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
   append(text, "  %-32s %-10s %9s %12s %10s %10s\n", "name", "is a", "count", "sum/us", "mean/us",
          "most/us");
   for (const named_time& each : names) {
-    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", each.name,
+    std::string name = one_line(each.name);
+    if (each.file != nullptr) append(name, " at %s", last_part(each.file));
+    if (each.file != nullptr) append(name, ":%llu", static_cast<unsigned long long>(each.line));
+    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", name.c_str(),
            each.kind == record_kind::region      ? "region"
            : each.kind == record_kind::construct ? "construct"
            : each.kind == record_kind::node      ? "node"
@@ -12551,7 +13053,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
   return text;
 }
 
-LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose) {
+LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose,
+                                                       std::size_t records) {
   std::string real;
   for (const char* at = path; *at != 0; ++at) {
     if (at[0] == '%' && at[1] == 'p') {
@@ -12561,19 +13064,22 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
       real.push_back(*at);
     }
   }
+  real = absolute_path(real.c_str());
   const int saved = errno;
-  std::FILE* const probe =
-      real.size() < sizeof(trace_session::path) ? std::fopen(real.c_str(), "w") : nullptr;
-  if (probe == nullptr) {
-    std::fprintf(
-        stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
-        real.size() < sizeof(trace_session::path) ? std::strerror(errno) : "it is too long");
+  const bool is_short = real.size() < sizeof(trace_session::path);
+  if (!is_short || !replaced_file::is_possible(real.c_str())) {
+    std::fprintf(stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
+                 is_short ? std::strerror(errno) : "it is too long");
     errno = saved;
     return false;
   }
-  std::fclose(probe);
   errno = saved;
-  if (!recorder::start(std::size_t{1} << 16, false)) return false;
+  if (!recorder::start_with_room(records, false)) {
+    if (recorder::is_running()) return false;  // the program has started one
+    std::fprintf(stderr, "lockstep: %s='%s' is ignored: there is no memory for %zu records\n",
+                 whose, path, records);
+    return false;
+  }
   {
     const holding<system_mutex> held(process().trace_forks.lock());
     trace_session& of = *recorder::session();
@@ -12584,10 +13090,18 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
 }
 
 LOCKSTEP_OBSERVER void trace_export::end_of_program() {
-  const std::string path = take_path();
-  if (path.empty()) return;
-  recorder::stop();
-  write(path.c_str());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+#endif
+    const std::string path = take_path();
+    if (path.empty()) return;
+    recorder::stop();
+    write(path.c_str());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: LOCKSTEP_TRACE: there is no memory to write the trace\n", stderr);
+  }
+#endif
 }
 
 LOCKSTEP_OBSERVER std::string trace_export::take_path() {
@@ -12620,14 +13134,16 @@ LOCKSTEP_OBSERVER std::string trace_export::take_path() {
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
-//                          (trace.hpp); %p in its name is the number of the process
+//                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
+//                          thread keeps so many records, in place of 256K
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 // LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
 // only shown.
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment.
+// environment. A program that may do what the one who started it may not (set-user-ID, capabilities of its file) takes
+// nothing from the environment, and says so.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
@@ -12670,6 +13186,9 @@ LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
 /// Whether that looks like a file and not like a word: it has a dot or a slash.
 LOCKSTEP_COLD bool is_file_name(const char* word) noexcept;
 
+/// FILE[,records=NUMBER[K|M|G]], in its own letters.
+LOCKSTEP_COLD bool parse_trace(const char* given, std::string& file, std::size_t& records);
+
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
 
@@ -12704,15 +13223,18 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
   environment_variable<std::string> trace;
+  std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
   environment_entry watchdog, delay;
-  std::string ledger_file;  ///< empty: stderr
+  std::string ledger_file;  ///< of the process: from the root on; empty: stderr
+  bool is_obeyed = true;    ///< false: has_rights_of_others()
 
   /// look_up(name) returns the value or null, as std::getenv does.
+  /// Not obeyed: nothing counts, and what is set is told.
   template <class Lookup>
-  static environment read(const Lookup& look_up) {
+  static environment read(const Lookup& look_up, bool obeyed = true) {
     return environment([](const void* with,
                           const char* name) { return (*static_cast<const Lookup*>(with))(name); },
-                       &look_up);
+                       &look_up, obeyed);
   }
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
@@ -12727,7 +13249,7 @@ struct environment {
 
  private:
   using lookup = const char*(const void* with, const char* name);
-  LOCKSTEP_COLD environment(lookup* look_up, const void* with);
+  LOCKSTEP_COLD environment(lookup* look_up, const void* with, bool obeyed);
   LOCKSTEP_COLD void complain() const;
 };
 
@@ -12803,6 +13325,30 @@ LOCKSTEP_COLD bool is_file_name(const char* word) noexcept {
   return std::strpbrk(word, "./\\") != nullptr;
 }
 
+LOCKSTEP_COLD bool parse_trace(const char* given, std::string& file, std::size_t& records) {
+  constexpr unsigned long long most = 1ull << 30;
+  const char* const option = ",records=";
+  const std::string all(given);
+  const std::size_t at = all.rfind(option);
+  if (at == std::string::npos) {
+    file = all;
+    return true;
+  }
+  const char* word = given + at + std::strlen(option);
+  unsigned long long number = 0;
+  if (at == 0 || !read_number(word, most, number)) return false;
+  const char scale = *word;
+  const unsigned shift = scale == 'k' || scale == 'K'   ? 10
+                         : scale == 'm' || scale == 'M' ? 20
+                         : scale == 'g' || scale == 'G' ? 30
+                                                        : 0;
+  if (shift != 0) ++word;
+  if (*skip_blanks(word) != 0 || number == 0 || number > most >> shift) return false;
+  file = all.substr(0, at);
+  records = static_cast<std::size_t>(number << shift);
+  return true;
+}
+
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
   if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
     text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
@@ -12837,7 +13383,7 @@ LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry
   return word.c_str();
 }
 
-LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool obeyed)
     : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
       policy("LOCKSTEP_WAIT_POLICY",
              "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
@@ -12850,13 +13396,19 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
-      trace("LOCKSTEP_TRACE", "the name of a file", std::string()),
+      trace("LOCKSTEP_TRACE",
+            "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most "
+            "1G",
+            std::string()),
       watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
-      delay("LOCKSTEP_DELAY", delay_is_to_be()) {
+      delay("LOCKSTEP_DELAY", delay_is_to_be()),
+      is_obeyed(obeyed) {
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
-    return plain_word(look_up(with, entry.name), entry, word);
+    plain_word(look_up(with, entry.name), entry, word);
+    if (!obeyed) word.clear();
+    return word.c_str();
   };
   members.is_set = parse_members(word_of(members), members.value);
   policy.is_set = parse_policy(word_of(policy), policy.value);
@@ -12873,8 +13425,7 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   }
   word_of(trace);
   const char* const file = look_up(with, trace.name);
-  trace.is_set = trace.given.text[0] != 0;
-  if (trace.is_set) trace.value = file;
+  trace.is_set = !word.empty() && parse_trace(file, trace.value, trace_records);
   // Without observers nobody can tell whether their values are right.
   watchdog_options how;
   std::uint64_t seed = 0;
@@ -12897,11 +13448,15 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
     const bool is_debug_aid = each == &watchdog || each == &delay;
     const bool is_observers = is_debug_aid || each == &ledger || each == &trace;
     const bool is_in_vain = each->is_set && is_observers && !has_observers();
-    const bool is_to_be_told = (each->is_ignored() && !is_debug_aid) || is_in_vain;
+    const bool is_to_be_told = (each->is_ignored() && (!is_debug_aid || !is_obeyed)) || is_in_vain;
     if (only_ignored && !is_to_be_told) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
-    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    if (each->is_ignored() && !is_obeyed) {
+      text.append(" is ignored: the program may do what its caller may not");
+    } else if (each->is_ignored()) {
+      append(text, " is ignored: must be %s", each->expected);
+    }
     if (is_in_vain) append(text, " is ignored: %s", without_observers);
     if (each->given.text[0] == 0 && is_observers && !has_observers()) {
       text.append("; the program has no code for it");
@@ -12914,7 +13469,11 @@ LOCKSTEP_COLD const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
     if (has_observers()) start_debug_aids();
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    environment result =
+        read([](const char* name) { return given_variable(name); }, !has_rights_of_others());
+    if (has_observers() && !result.ledger_file.empty()) {
+      result.ledger_file = absolute_path(result.ledger_file.c_str());
+    }
     result.complain();
     return result;
   });
@@ -12923,7 +13482,7 @@ LOCKSTEP_COLD const environment& environment::of_process() {
 LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
   const environment& here = of_process();
   if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
-    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name);
+    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
   }
   return here;
 }
@@ -12985,12 +13544,14 @@ class ledger_slot {
     if (if_on() != nullptr || members > ledger_board::most_members) return;
     if (made() == nullptr)
       made_.store(new ledger_board(members, tick_clock::rate(), cpus_), memory_order_release);  // 2
-    on_.store(made(), memory_order_release);                                                    // 4
+    made()->begin_to_keep(tick_clock::now());
+    on_.store(made(), memory_order_release);  // 4
     one_ledger_more();
   }
   void switch_off() noexcept {
     if (if_on() == nullptr) return;
     on_.store(nullptr, memory_order_relaxed);  // 5
+    made()->end_to_keep(tick_clock::now());
     one_ledger_less();
   }
 
@@ -14433,18 +14994,15 @@ class first_error {
 
 /// For a thread that is cancelled, or has called pthread_exit(), in a region.
 [[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
-  std::fprintf(
-      stderr,
+  end_program(
       "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
-      "a region, which then cannot end; return from the function instead\n");
-  std::abort();
+      "a region, which then cannot end; return from the function instead");
 }
 /// For a worker that has called fork() in a region, and returned from there in the child.
 [[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
-  std::fprintf(stderr,
-               "lockstep::team: fork() was called inside a region by a member other than 0; in the "
-               "child process that member has nowhere to return to: call exec or _exit there\n");
-  std::abort();
+  end_program(
+      "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+      "child process that member has nowhere to return to: call exec or _exit there");
 }
 
 /// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
@@ -14762,8 +15320,23 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Prints it, or adds it to a file, if LOCKSTEP_LEDGER says so.
+/// Whether LOCKSTEP_LEDGER asks for it.
+LOCKSTEP_OBSERVER bool is_ledger_shown_at_end();
+/// Prints it, or adds it to a file, as LOCKSTEP_LEDGER says.
 LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
+/// The same in destructors, if asked for: where there is no memory it says so, and throws nothing. gather(): the ledger.
+template <class Gather>
+void show_gathered_at_end(const Gather& gather) noexcept {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+#endif
+    if (is_ledger_shown_at_end()) show_ledger_at_end(gather());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: LOCKSTEP_LEDGER: there is no memory for the ledger of a team\n", stderr);
+  }
+#endif
+}
 
 class region_accounts {
  public:
@@ -14793,7 +15366,9 @@ class region_accounts {
   const ledger_board* board_ = nullptr;
   std::size_t account_ = 0;
   std::uint64_t begin_ = 0;
-  std::uint32_t region_ = 0, weight_ = 0;
+  std::uint32_t region_ = 0;
+  std::uint16_t weight_ = 0;
+  bool needs_all_ = false, is_after_loop_ = false;  ///< all members come; after a loop
 };
 
 /// A worker, as long as its thread serves a team. It has accounts from the first region on in which they are kept: what
@@ -15898,18 +16473,18 @@ LOCKSTEP_COLD void group::forget_kept_values() noexcept {
                                                          const construct_note& lows,
                                                          std::size_t high,
                                                          const construct_note& highs) {
-  std::fprintf(stderr, "lockstep::member: ");
+  char places[2][300] = {};
   for (const bool is_low : {true, false}) {
-    const construct_note& what = is_low ? lows : highs;
-    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
-    if (what.where.file == nullptr) continue;
-    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
+    const call_site where = (is_low ? lows : highs).where;
+    char* const place = places[is_low ? 0 : 1];
+    if (where.file == nullptr) continue;
+    std::snprintf(place, sizeof places[0], " (%s:%u)", where.file, where.line);
   }
-  std::fprintf(stderr,
-               "%s; all members of a region come to the same constructs in the same order, with "
-               "the same arguments\n",
-               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
-  std::abort();
+  end_program(
+      "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
+      "to the same constructs in the same order, with the same arguments",
+      low, lows.kind, places[0], high, highs.kind, places[1],
+      std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
 }
 
 LOCKSTEP_COLD void group::reset_claims() noexcept {
@@ -16138,7 +16713,7 @@ LOCKSTEP_OBSERVER void region_accounts::name_region(const char*& label, const ch
   if (name == nullptr) {
     label = nullptr;
   } else if (label == nullptr || std::strcmp(label, name) != 0) {
-    label = record_ring::keep(name);
+    label = keep_text(name);
   }
 }
 
@@ -16155,9 +16730,13 @@ LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const ledger_slot& slot, cons
   region_ = head.region;
   account_ = own->accounts.find({kind, where, place, own->paces.label});
   own->accounts[account_].passes.add(1);
+  needs_all_ = !is_loop && head.size > 1;
+  is_after_loop_ = needs_all_ && own->came_from_loop;
+  own->came_from_loop = is_loop;
+  if (is_after_loop_) own->accounts[account_].after_loops.add(1);
   if (is_loop) own->loops_on(head.size).add(1);
   if (head.size > own->paces.cpus) own->count(ledger_count::crowded);
-  weight_ = own->paces.regions.weight_of(head.region);
+  weight_ = static_cast<std::uint16_t>(own->paces.regions.weight_of(head.region));
   if (LOCKSTEP_UNLIKELY(weight_ != 0)) begin_ = tick_clock::now();
 }
 
@@ -16198,21 +16777,20 @@ LOCKSTEP_OBSERVER void region_accounts::look_at_parts(member_ledger& own, std::s
   }
   own.note_segment(account_, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
   own.note_skew(account_, last - first, weight_);
+  if (needs_all_ && last > begin_)
+    own.note_coming(account_, last - begin_, weight_, is_after_loop_);
 }
+
+LOCKSTEP_OBSERVER bool is_ledger_shown_at_end() { return environment::of_process().ledger.value; }
 
 LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of) {
   const environment& variables = environment::of_process();
-  if (!variables.ledger.value || of.constructs.empty()) return;
+  if (of.constructs.empty()) return;
   if (variables.ledger_file.empty()) {
     std::fputs(of.table().c_str(), stderr);
     return;
   }
-  std::FILE* const file = std::fopen(variables.ledger_file.c_str(), "a");
-  const std::string line = of.json() + "\n";
-  const bool is_written =
-      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
-  const bool is_closed = file != nullptr && std::fclose(file) == 0;
-  if (is_written && is_closed) return;
+  if (append_to_file(variables.ledger_file.c_str(), of.json() + "\n")) return;
   std::fprintf(stderr, "lockstep: %s=%s: the ledger cannot be written there: %s\n",
                variables.ledger.name, variables.ledger.given.text, std::strerror(errno));
 }
@@ -19703,8 +20281,7 @@ LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_bod
 #if LOCKSTEP_HAS_BODIES
 
 [[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
-  std::fprintf(stderr, "%s: destroyed inside its own region; leave the region first\n", kind);
-  std::abort();
+  end_program("%s: destroyed inside its own region; leave the region first", kind);
 }
 
 LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
@@ -21023,7 +21600,7 @@ class team_core {
   /// What was gathered so far. Any thread, at any time.
   LOCKSTEP_COLD ledger ledger_so_far() const;
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_OBSERVER void show_ledger() const;
+  LOCKSTEP_OBSERVER void show_ledger() const noexcept;
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
@@ -21182,7 +21759,8 @@ class team_core {
   // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
-  std::uint32_t parts_ = 0;
+  std::uint32_t parts_ = 0, line_ = 0;
+  const char* file_ = nullptr;
   region_accounts accounts_;
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
@@ -22008,12 +22586,10 @@ class sub_team {
   void check_region(const char* deed) const noexcept {
     if (!detail::diagnoses_misuse || boards_ == nullptr) return;
     if (detail::nesting::is_in_region(boards_, region_)) return;
-    std::fprintf(
-        stderr,
+    detail::end_program(
         "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
-        "sub_team ends before its region does\n",
+        "sub_team ends before its region does",
         static_cast<const void*>(this), deed);
-    std::abort();
   }
   void let_go() noexcept {
     if (of_ != nullptr) {
@@ -26102,7 +26678,7 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 //     lockstep::stop_trace("trace.json");
 //
 // Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
-// is written when the program ends as by exit().
+// is written when the program ends as by exit(). LOCKSTEP_TRACE=trace.json,records=1M keeps so many records of each thread.
 //
 //   TRACE-1  At most one trace runs at a time in a process. What threads did before it began is not in it, except how
 //            long they had been waiting or working.
@@ -26114,7 +26690,7 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 //
 // Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
 //        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
-//        once 2 MB for each thread.
+//        once 2 MB for each thread, and more as it fills: 8 MB with the records that are kept by default.
 #ifndef LOCKSTEP_TRACE_HPP
 #define LOCKSTEP_TRACE_HPP
 
@@ -26124,15 +26700,18 @@ inline namespace LOCKSTEP_ABI {
 enum class when_full { overwrite, stop };
 
 struct trace_options {
-  std::size_t records_per_thread;  ///< rounded up to a power of two; 32 bytes each
+  static constexpr std::size_t default_records = std::size_t{1} << 18;
+
+  std::size_t records_per_thread;  ///< rounded up to a power of two, at most 2^30; 32 bytes each
   when_full full;
 
-  constexpr explicit trace_options(std::size_t records = 65536,
+  constexpr explicit trace_options(std::size_t records = default_records,
                                    when_full then = when_full::overwrite) noexcept
       : records_per_thread(records), full(then) {}
 };
 
-/// From now on threads record. False if a trace runs already, or there is no memory.
+/// From now on threads record. False if a trace runs already, or there is no memory for so many records of this thread.
+/// Other threads keep fewer where memory is out.
 LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
 /// No more is recorded; what there is stays until the next trace. One that LOCKSTEP_TRACE has started is written now,
 /// and not at the end of the program. False if none runs.
@@ -26181,14 +26760,15 @@ inline void trace_counter(const char* name, double value) noexcept {
   if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_counter(name, value);
 }
 /// What the calling thread is called: in timelines and messages from now on, and in debuggers as far as the system has
-/// room for it. At most 47 characters.
+/// room for it. At most 47 characters. Null is as "": it has none.
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
 
 #if LOCKSTEP_HAS_BODIES
 
 LOCKSTEP_COLD bool start_trace(trace_options options) {
   detail::need_observers("start_trace");
-  return detail::recorder::start(options.records_per_thread, options.full == when_full::stop);
+  return detail::recorder::start_with_room(options.records_per_thread,
+                                           options.full == when_full::stop);
 }
 LOCKSTEP_COLD bool stop_trace() {
   if (!detail::has_observers()) return false;
@@ -26204,7 +26784,7 @@ LOCKSTEP_COLD std::string trace_summary() {
   return detail::has_observers() ? detail::trace_export::summary() : std::string();
 }
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
-  if (detail::has_observers()) detail::note_name(name);
+  if (detail::has_observers()) detail::note_name(name != nullptr ? name : "");
 }
 
 #endif
@@ -26699,6 +27279,9 @@ inline void run_weighted(loop_share& me, std::size_t length, const range_body& b
 #if defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
 #endif
+#if defined(__linux__) && !defined(__UCLIBC__)
+#include <sys/auxv.h>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -26779,6 +27362,25 @@ LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
 }
 
+[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept {
+  if (!is_first_to_print(message::last_words)) {
+    // Not for ever: the first may be this thread, in a handler of the signal.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::abort();
+  }
+  char text[1024];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(text, sizeof text - 1, format, arguments);
+  va_end(arguments);
+  std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
+  if (size > sizeof text - 2) size = sizeof text - 2;
+  text[size] = '\n';
+  std::fwrite(text, 1, size + 1, stderr);
+  std::fflush(stderr);
+  std::abort();
+}
+
 LOCKSTEP_COLD std::uint64_t process_number() noexcept {
 #if defined(__unix__) || defined(__APPLE__)
   return static_cast<std::uint64_t>(getpid());
@@ -26796,6 +27398,24 @@ LOCKSTEP_COLD const char* program_name() noexcept {
   return "lockstep";
 #endif
 }
+
+LOCKSTEP_COLD bool has_rights_of_others() noexcept {
+#if defined(__linux__) && !defined(__UCLIBC__)
+  return getauxval(AT_SECURE) != 0;  // as secure_getenv() has it, which not all C libraries have
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
+    defined(__DragonFly__) || defined(__sun)
+  return issetugid() != 0;
+#elif defined(__unix__)
+  return getuid() != geteuid() || getgid() != getegid();
+#else
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept {
+  return has_rights_of_others() ? nullptr : given_variable(name);
+}
+LOCKSTEP_COLD const char* given_variable(const char* name) noexcept { return std::getenv(name); }
 
 LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
   type_name result = {function, std::strlen(function),
@@ -27258,6 +27878,8 @@ LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
+  file_ = at.where.file;
+  line_ = at.where.line;
   accounts_.begin(ledger_, kind, at.where, at.where.file == nullptr ? at.place : nullptr, head,
                   at.is_loop);
 }
@@ -27265,11 +27887,14 @@ LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region
 LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
   if (LOCKSTEP_UNLIKELY(since_ != 0 && watch_others_than_ledger(observers()))) {
-    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_, {file_, line_}},
+                 since_);
   }
 }
 
-void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }
+void team_core::show_ledger() const noexcept {
+  show_gathered_at_end([this] { return ledger_so_far(); });
+}
 
 #endif
 
@@ -27585,8 +28210,10 @@ LOCKSTEP_COLD std::vector<double> ledger::busy() const {
 LOCKSTEP_COLD std::string ledger::table() const {
   using namespace detail;
   using namespace detail::ledger_text;
-  std::string text = "lockstep ledger of team " + team;
-  append(text, ", %zu %s\n", members, members == 1 ? "member" : "members");
+  std::string text = "lockstep ledger of team " + one_line(team.c_str());
+  append(text, ", %zu %s", members, members == 1 ? "member" : "members");
+  if (time > 0) append(text, ", kept for %s", time_text(time).c_str());
+  text += "\n";
   std::size_t widest = 0;
   for (const construct& each : constructs) {
     widest = each.label.size() > widest ? each.label.size() : widest;
@@ -27598,18 +28225,33 @@ LOCKSTEP_COLD std::string ledger::table() const {
     if (room != 0) append(of, "%-*.*s ", room, room, label);
     return of;
   };
-  append(text, "%-14s %-20s %s%9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
-         label_text("in, node").c_str(), "count", "waited", "median", "p99", "worst", "gain",
-         "skew", "last, by rank");
+  append(text, "%-14s %-20s %s%9s %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
+         label_text("in, node").c_str(), "count", "time", "of all", "waited", "median", "p99",
+         "worst", "gain", "skew", "last, by rank");
   for (const construct& each : constructs) {
     const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
-    append(text, "%-14s %-20s %s%9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
-           site_text(each).c_str(), label_text(each.label.c_str()).c_str(),
-           static_cast<unsigned long long>(each.count), time_text(each.all.total).c_str(),
-           time_text(each.all.median).c_str(), time_text(each.all.p99).c_str(),
-           time_text(each.all.worst).c_str(), each.seen != 0 ? time_text(each.gain).c_str() : "-",
+    std::string share = "-";
+    if (each.time > 0 && time > 0) {
+      share.clear();
+      append(share, "%.0f %%", 100 * each.time / time);
+    }
+    append(text, "%-14s %-20s %s%9llu %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+           site_text(each).c_str(), label_text(one_line(each.label.c_str()).c_str()).c_str(),
+           static_cast<unsigned long long>(each.count),
+           each.time > 0 ? time_text(each.time).c_str() : "-", share.c_str(),
+           time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
+           time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
+           each.seen != 0 ? time_text(each.gain).c_str() : "-",
            each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
+  }
+  for (const construct& each : constructs) {
+    if (each.after_loops == 0) continue;
+    append(text, "%s %s needs all members, and came after a loop %llu times: ", each.kind.c_str(),
+           site_text(each).c_str(), static_cast<unsigned long long>(each.after_loops));
+    append(text, "until the last had come %s, %s each\n",
+           time_text(each.coming_after_loops).c_str(),
+           time_text(each.coming_after_loops / static_cast<double>(each.after_loops)).c_str());
   }
   const std::vector<double> shares = busy();
   const std::string busy_shares = shares_text(shares.data(), shares.size());
@@ -27639,8 +28281,9 @@ LOCKSTEP_COLD std::string ledger::table() const {
   append(text, "long waits over while spinning %llu, yielding %llu, asleep %llu\n",
          number(decided.spun), number(decided.yielded), number(decided.slept));
   text +=
-      "waited: by all members; gain: if the same work were balanced; median, p99, last, gain, skew "
-      "and busy\n"
+      "time: of regions all of them, of others what lies before, with the wait; waited: by all "
+      "members;\n"
+      "gain: if the same work were balanced; median, p99, last, gain, skew and busy\n"
       "are of chosen passes where those are short (one in 128, and all long waits), else of all\n";
   return text;
 }
@@ -27650,6 +28293,7 @@ LOCKSTEP_COLD std::string ledger::json() const {
   using namespace detail::ledger_text;
   std::string text = "{\"team\":" + json_text(team);
   append_json(text, "members", std::uint64_t{members});
+  append_json(text, "time", time);
   text += ",\"unit\":\"ns\",\"constructs\":[";
   bool is_first = true;
   for (const construct& each : constructs) {
@@ -27668,6 +28312,9 @@ LOCKSTEP_COLD std::string ledger::json() const {
     append_json(text, "gain", each.gain);
     append_json(text, "skew", each.skew);
     append_json(text, "worst_skew", each.worst_skew);
+    append_json(text, "coming", each.coming);
+    append_json(text, "after_loops", each.after_loops);
+    append_json(text, "coming_after_loops", each.coming_after_loops);
     text += '}';
   }
   text += "],\"decisions\":{\"shares_taken\":";
@@ -29210,8 +29857,7 @@ LOCKSTEP_COLD void started_region::let_go() {
     return;
   }
   if (!core_->can_join()) {
-    std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
-    std::abort();
+    detail::end_program("%s; its handle was let go, so that it could never end", refusal());
   }
   if (detail::exceptions_in_flight() > in_flight_) {
     detail::team_core& core = *core_;
@@ -29242,11 +29888,9 @@ LOCKSTEP_COLD const char* started_region::refusal() const noexcept {
 inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
-    std::fprintf(
-        stderr,
+    detail::end_program(
         "lockstep::inside_region: the region of this token is over; a member of it has to wait "
-        "for the threads that use the token\n");
-    std::abort();
+        "for the threads that use the token");
   }
   std::size_t count = 0;
   for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) ++count;
@@ -29625,7 +30269,8 @@ LOCKSTEP_COLD void show_ledger_at_exit(team&) {
   if (!has_observers() || !environment::of_process().ledger.value) return;
   std::atexit([] {
     void* const made = process().default_team.load(memory_order_acquire);  // 1
-    if (made != nullptr) show_ledger_at_end(static_cast<const team*>(made)->ledger());
+    if (made == nullptr) return;
+    show_gathered_at_end([made] { return static_cast<const team*>(made)->ledger(); });
   });
 }
 

@@ -6,7 +6,7 @@
 namespace tool {
 namespace {
 
-enum class state : std::uint8_t { neither, computing, waiting };
+enum class state : std::uint8_t { unknown, computing, waiting, serial, between };
 
 class recorder {
  public:
@@ -14,8 +14,11 @@ class recorder {
 
   /// `now` holds until `until`, from where the last one ended.
   void spend(state now, nanoseconds until) {
-    if (now != state::neither && until > at_) {
-      std::vector<span>& spans = now == state::computing ? into_.computing : into_.waiting;
+    if (now != state::unknown && until > at_) {
+      std::vector<span>& spans = now == state::computing ? into_.computing
+                                 : now == state::waiting ? into_.waiting
+                                 : now == state::serial  ? into_.serial
+                                                         : into_.between;
       if (!spans.empty() && spans.back().end == at_) {
         spans.back().end = until;
       } else {
@@ -57,11 +60,11 @@ stretch stretch_of(const slice& one, kind what, bool has_parts) {
     case kind::user: return {one.begin, one.end(), state::computing, false};
     case kind::wait: return {one.begin, one.end(), state::waiting, false};
     case kind::region:
-      return {one.begin, one.end(), has_parts ? state::neither : state::computing, false};
+      return {one.begin, one.end(), has_parts ? state::between : state::computing, false};
     case kind::construct:
     case kind::other: break;
   }
-  return {one.begin, one.end(), state::neither, true};
+  return {one.begin, one.end(), state::between, true};
 }
 
 /// By begin; what contains comes before what it contains.
@@ -87,6 +90,21 @@ std::vector<stretch> stretches_of(const trace& of, const thread& on) {
 
 }  // namespace
 
+/// What the thread does where it is in nothing of lockstep, and from when to when.
+stretch outermost(const trace& of, const thread& on) {
+  nanoseconds last = 0;
+  bool calls_regions = false;
+  for (const slice& one : on.slices) {
+    last = std::max(last, one.end());
+    calls_regions = calls_regions || of.look_of(one).of == kind::region;
+  }
+  const nanoseconds first = on.slices.empty() ? 0 : on.slices.front().begin;
+  if (!calls_regions) return {first, last, state::between, false};
+  // It was there before, and goes on.
+  return {std::min(on.whole.begin, first), std::max(last, std::min(on.whole.end, of.end)),
+          state::serial, false};
+}
+
 activity activity_of(const trace& of, const thread& on) {
   struct open {
     nanoseconds end;
@@ -99,12 +117,18 @@ activity activity_of(const trace& of, const thread& on) {
     for (; !around.empty() && around.back().end <= when; around.pop_back()) {
       record.spend(around.back().inside, around.back().end);
     }
-    record.spend(around.empty() ? state::neither : around.back().inside, when);
+    record.spend(around.empty() ? state::unknown : around.back().inside, when);
   };
+  const stretch base = outermost(of, on);
+  record.spend(state::unknown, base.begin);
+  around.push_back({base.end, base.inside});
   for (const stretch& one : stretches_of(of, on)) {
     close_until(one.begin);
-    const open outer = around.empty() ? open{one.end, state::neither} : around.back();
-    around.push_back({std::min(one.end, outer.end), one.inherits ? outer.inside : one.inside});
+    const open outer = around.empty() ? open{one.end, state::between} : around.back();
+    const bool is_outermost = one.inherits && outer.inside == state::serial;
+    around.push_back({std::min(one.end, outer.end), is_outermost   ? state::between
+                                                    : one.inherits ? outer.inside
+                                                                   : one.inside});
   }
   close_until(of.end);
   return found;

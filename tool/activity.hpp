@@ -8,22 +8,18 @@
 
 namespace tool {
 
-struct span {
-  nanoseconds begin = 0;
-  nanoseconds end = 0;
-
-  [[nodiscard]] nanoseconds length() const { return end - begin; }
-};
-
 struct activity {
   std::vector<span> computing;  // in order, apart from each other
   std::vector<span> waiting;
+  std::vector<span> serial;   // of a thread that calls regions: outside of them
+  std::vector<span> between;  // in lockstep, and neither computing nor seen to wait
 };
 
 /// The innermost slice of the kinds part, node, user, wait and region decides: who helps while it waits computes. In a
 /// region its parts compute, not what lies between them; one that has no part on its thread, such as a loop that ran
 /// inline, computes itself; the end of a construct in which its member
-/// waited is a wait, also where that was too short for a slice of its own.
+/// waited is a wait, also where that was too short for a slice of its own. What is none of the four was not recorded: the
+/// thread had not begun, or had ended, or its records are lost.
 [[nodiscard]] activity activity_of(const trace& of, const thread& on);
 
 [[nodiscard]] nanoseconds total(const std::vector<span>& spans);

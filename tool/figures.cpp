@@ -22,10 +22,24 @@ bool is_part_of(const slice& part, const slice& region) {
   return part.team == region.team && part.region == region.region;
 }
 
+/// What of it lies in the window of the trace; of no length, or less: nothing.
+span counted_part(const trace& of, const span& one) {
+  const span window = of.window();
+  return {std::max(one.begin, window.begin), std::min(one.end, window.end)};
+}
+bool is_counted(const trace& of, const span& one) {
+  const span part = counted_part(of, one);
+  return part.length() > 0 || (part.length() == 0 && one.length() == 0);
+}
+
 thread_figures figures_of_thread(const trace& of, const thread& on) {
   thread_figures result;
   result.when = activity_of(of, on);
+  result.computed = total_within(result.when.computing, of.window());
+  result.waited = total_within(result.when.waiting, of.window());
+  result.serial = total_within(result.when.serial, of.window());
   for (const slice& one : on.slices) {
+    if (!is_counted(of, {one.begin, one.end()})) continue;
     const kind what = of.look_of(one).of;
     result.parts += what == kind::part;
     result.waits += what == kind::wait;
@@ -36,7 +50,8 @@ thread_figures figures_of_thread(const trace& of, const thread& on) {
 
 class run_finder {
  public:
-  run_finder(const trace& of, const std::vector<thread_figures>& threads) : threads_(threads) {
+  run_finder(const trace& of, const std::vector<thread_figures>& threads)
+      : trace_(of), threads_(threads) {
     for (const thread& each : of.threads) parts_.push_back(parts_of(of, each));
   }
 
@@ -44,6 +59,8 @@ class run_finder {
     region_run run;
     run.look = region.look;
     run.time = {region.begin, region.end()};
+    run.counted = counted_part(trace_, run.time);
+    if (run.counted.length() < 0) run.counted.end = run.counted.begin;
     run.first_start = run.last_start = region.begin;
     members_.clear();
     bool is_first = true;
@@ -75,11 +92,12 @@ class run_finder {
     run.members = static_cast<std::uint32_t>(members_.size());
     spans_.clear();
     for (const std::size_t member : members_)
-      append_within(threads_[member].when.computing, run.time, spans_);
+      append_within(threads_[member].when.computing, run.counted, spans_);
     run.parallel = time_of_two(spans_);
-    run.lost = run.time.length() * run.members - total(spans_);
+    run.lost = run.counted.length() * run.members - total(spans_);
   }
 
+  const trace& trace_;
   const std::vector<thread_figures>& threads_;
   std::vector<std::vector<slice>> parts_;  // of each thread
   std::vector<std::size_t> members_;
@@ -109,8 +127,9 @@ region_figures figures_of_region(const std::string& name, const std::vector<regi
   nanoseconds parallel = 0, of_all_members = 0;
   for (const std::size_t i : which) {
     const region_run& run = runs[i];
-    const nanoseconds length = run.time.length();
-    if (lengths.empty() || length > result.worst) result.worst = length, result.worst_run = i;
+    const nanoseconds length = run.counted.length();
+    if (lengths.empty() || length > result.worst)
+      result.worst = length, result.worst_time = run.time;
     lengths.push_back(length);
     skews.push_back(run.skew());
     result.members = std::max(result.members, run.members);
@@ -129,12 +148,41 @@ region_figures figures_of_region(const std::string& name, const std::vector<regi
   return result;
 }
 
+/// When no region runs. Requires: runs are in order of their begin.
+void add_serial_time(const trace& of, const std::vector<region_run>& runs,
+                     std::vector<region_figures>& regions) {
+  region_figures serial;
+  serial.name = "serial: no region runs";
+  serial.is_serial = true;
+  std::vector<nanoseconds> lengths;
+  nanoseconds busy_until = of.window().begin;
+  const auto add_gap = [&](nanoseconds until) {
+    const span gap = {busy_until, std::min(until, of.window().end)};
+    if (gap.length() <= 0) return;
+    lengths.push_back(gap.length());
+    serial.total += gap.length();
+    if (gap.length() > serial.worst) serial.worst = gap.length(), serial.worst_time = gap;
+  };
+  for (const region_run& run : runs) {
+    add_gap(run.time.begin);
+    busy_until = std::max(busy_until, run.time.end);
+  }
+  add_gap(of.window().end);
+  if (lengths.empty()) return;
+  serial.count = lengths.size();
+  serial.median = median(std::move(lengths));
+  regions.push_back(serial);
+}
+
 std::vector<region_figures> figures_of_regions(const trace& of,
                                                const std::vector<region_run>& runs) {
   std::map<std::string, std::vector<std::size_t>> by_name;
-  for (std::size_t i = 0; i < runs.size(); ++i) by_name[of.looks[runs[i].look].name].push_back(i);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (is_counted(of, runs[i].time)) by_name[of.looks[runs[i].look].label()].push_back(i);
+  }
   std::vector<region_figures> regions;
   for (const auto& [name, which] : by_name) regions.push_back(figures_of_region(name, runs, which));
+  if (!runs.empty()) add_serial_time(of, runs, regions);
   return regions;
 }
 
@@ -148,8 +196,10 @@ std::vector<named_figures> figures_by_label(const trace& of, std::initializer_li
     for (const slice& one : each.slices) {
       const look& what = of.look_of(one);
       if (std::find(wanted.begin(), wanted.end(), what.of) == wanted.end()) continue;
+      const span whole = {one.begin, one.end()};
+      if (!is_counted(of, whole)) continue;
       if (of_look[one.look] == nullptr) of_look[one.look] = &by_label[what.label()];
-      of_look[one.look]->push_back(time(one));
+      of_look[one.look]->push_back(std::min(time(one), counted_part(of, whole).length()));
     }
   }
   std::vector<named_figures> found;
@@ -166,7 +216,9 @@ std::vector<named_figures> figures_by_label(const trace& of, std::initializer_li
 std::vector<named_figures> count_marks(const trace& of) {
   std::map<std::string, std::size_t> by_name;
   for (const thread& each : of.threads) {
-    for (const mark& one : each.marks) ++by_name[of.look_of(one).name];
+    for (const mark& one : each.marks) {
+      if (is_counted(of, {one.when, one.when})) ++by_name[of.look_of(one).name];
+    }
   }
   std::vector<named_figures> marks;
   for (const auto& [name, count] : by_name) marks.push_back({name, count});

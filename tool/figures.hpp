@@ -11,7 +11,8 @@
 namespace tool {
 
 struct thread_figures {
-  activity when;
+  activity when;  // also outside of the window
+  nanoseconds computed = 0, waited = 0, serial = 0;
   std::size_t parts = 0;
   std::size_t waits = 0;
   nanoseconds longest_wait = 0;
@@ -21,6 +22,7 @@ struct thread_figures {
 struct region_run {
   std::uint32_t look = 0;
   span time;
+  span counted;  // what of it lies in the window: what follows but the starts is of that
   nanoseconds first_start = 0;  // when the first and the last member began
   nanoseconds last_start = 0;
   std::uint32_t members = 1;
@@ -31,17 +33,18 @@ struct region_run {
   [[nodiscard]] nanoseconds skew() const { return last_start - first_start; }
 };
 
-/// All runs of the same name.
+/// All runs of the same name and place; or the time in which no region runs.
 struct region_figures {
   std::string name;
+  bool is_serial = false;
   std::size_t count = 0;
   std::uint32_t members = 1;  // of the run with the most
   nanoseconds total = 0, median = 0, worst = 0;
   nanoseconds median_skew = 0, worst_skew = 0;
   double parallel_share = 0;  // of `total`
   nanoseconds lost = 0;
-  double lost_share = 0;      // of the time of all members
-  std::size_t worst_run = 0;  // its place in figures::runs
+  double lost_share = 0;  // of the time of all members
+  span worst_time;
 };
 
 /// Slices of one kind, name and place in the source, or marks of one name.
@@ -51,6 +54,7 @@ struct named_figures {
   nanoseconds total = 0, median = 0, worst = 0;
 };
 
+/// All of them are of what lies in the window of the trace, but for `runs`.
 struct figures {
   std::vector<thread_figures> threads;
   std::vector<region_run> runs;         // by begin

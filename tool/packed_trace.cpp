@@ -79,6 +79,7 @@ json packer::describe() const {
   }
   return {{"version", trace_.version},
           {"end", trace_.end},
+          {"window", {trace_.window().begin, trace_.window().end}},
           {"dropped", trace_.dropped},
           {"whenFull", trace_.when_full},
           {"threads", describe_threads()},
@@ -99,13 +100,19 @@ json packer::describe_threads() const {
   for (std::size_t i = 0; i < trace_.threads.size(); ++i) {
     const thread& each = trace_.threads[i];
     const thread_figures& numbers = figures_.threads[i];
-    threads.push_back({{"name", each.name},
-                       {"computing", numbers.when.computing.size()},
-                       {"waiting", numbers.when.waiting.size()},
-                       {"marks", each.marks.size()},
-                       {"computed", total(numbers.when.computing)},
-                       {"waited", total(numbers.when.waiting)},
-                       {"longestWait", numbers.longest_wait}});
+    threads.push_back(
+        {{"name", each.name},
+         {"computing", numbers.when.computing.size()},
+         {"waiting", numbers.when.waiting.size()},
+         {"serial", numbers.when.serial.size()},
+         {"between", numbers.when.between.size()},
+         {"lost", each.lost},
+         {"whole", {std::min(each.whole.begin, trace_.end), std::min(each.whole.end, trace_.end)}},
+         {"marks", each.marks.size()},
+         {"computed", numbers.computed},
+         {"waited", numbers.waited},
+         {"outside", numbers.serial},
+         {"longestWait", numbers.longest_wait}});
   }
   return threads;
 }
@@ -113,18 +120,22 @@ json packer::describe_threads() const {
 json packer::describe_regions() const {
   json regions = json::array();
   for (const region_figures& each : figures_.regions) {
-    regions.push_back({{"name", each.name},
-                       {"count", each.count},
-                       {"members", each.members},
-                       {"total", each.total},
-                       {"median", each.median},
-                       {"worst", each.worst},
-                       {"medianSkew", each.median_skew},
-                       {"worstSkew", each.worst_skew},
-                       {"parallelShare", each.parallel_share},
-                       {"lost", each.lost},
-                       {"lostShare", each.lost_share},
-                       {"worstRun", each.worst_run}});
+    regions.push_back(
+        {{"name", each.name},
+         {"count", each.count},
+         {"members", each.members},
+         {"total", each.total},
+         {"median", each.median},
+         {"worst", each.worst},
+         {"medianSkew", each.median_skew},
+         {"worstSkew", each.worst_skew},
+         {"parallelShare", each.parallel_share},
+         {"lost", each.lost},
+         {"lostShare", each.lost_share},
+         {"isSerial", each.is_serial},
+         {"ofAll", static_cast<double>(each.total) /
+                       static_cast<double>(std::max<nanoseconds>(trace_.window().length(), 1))},
+         {"worstBegin", each.worst_time.begin}});
   }
   return regions;
 }
@@ -174,7 +185,8 @@ void packer::pack_marks() {
 std::string packer::pack_activity() const {
   section packed;
   for (const thread_figures& each : figures_.threads) {
-    for (const std::vector<span>* const spans : {&each.when.computing, &each.when.waiting}) {
+    for (const std::vector<span>* const spans :
+         {&each.when.computing, &each.when.waiting, &each.when.serial, &each.when.between}) {
       packed.begin_again();
       for (const span one : *spans) packed.add_span(one);
     }

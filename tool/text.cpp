@@ -23,4 +23,23 @@ std::string time_text(nanoseconds time) {
 
 std::string share_text(double share) { return fmt::format("{:.0f} %", share * 100); }
 
+std::string plain_text(const std::string& name) {
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto code = static_cast<unsigned char>(name[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < name.size() ? name[i + 1] : 0);
+    if (code == '\n') {
+      plain += "\\n";
+    } else if (code < 0x20 || code == 0x7f) {
+      plain += fmt::format("\\x{:02x}", code);
+    } else if (code == 0xc2 && next >= 0x80 && next < 0xa0) {  // the same with a set bit, in UTF-8
+      plain += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      plain += name[i];
+    }
+  }
+  return plain;
+}
+
 }  // namespace tool

@@ -14,4 +14,7 @@ namespace tool {
 /// "12 %"; a share between 0 and 1.
 [[nodiscard]] std::string share_text(double share);
 
+/// A name for a terminal: what moves its cursor, or changes its colours, is written as an escape.
+[[nodiscard]] std::string plain_text(const std::string& name);
+
 }  // namespace tool

@@ -9,6 +9,7 @@
 #include "tool/commands.hpp"
 #include "tool/files.hpp"
 #include "tool/page.hpp"
+#include "tool/trace_reader.hpp"
 
 namespace tool {
 namespace {
@@ -23,6 +24,11 @@ void run(const options& chosen) {
   const std::string output = chosen.output.empty()
                                  ? std::filesystem::path(input).replace_extension(".html").string()
                                  : chosen.output;
+  std::error_code none;
+  if (std::filesystem::equivalent(input, output, none)) {
+    throw bad_trace(
+        fmt::format("{}: is the trace itself. Give the page another name: -o OUT.html.", output));
+  }
   const trace read = read_trace_file(chosen.input);
   const std::string page = make_page(pack(read, figures_of(read)), input.filename().string());
   write_file(output, page);

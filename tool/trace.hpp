@@ -5,12 +5,21 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace tool {
 
 using nanoseconds = std::int64_t;
+
+/// From begin to end.
+struct span {
+  nanoseconds begin = 0;
+  nanoseconds end = 0;
+
+  [[nodiscard]] nanoseconds length() const { return end - begin; }
+};
 
 enum class kind : std::uint8_t { region, part, node, user, construct, wait, other };
 
@@ -55,6 +64,8 @@ struct thread {
   std::int64_t order = 0;
   std::uint32_t team = 0;  // of its first region or part, as in slices, and its rank there
   std::uint32_t rank = 0;
+  std::uint64_t lost = 0;  // records; there are all of what ended in this time
+  span whole = {0, std::numeric_limits<nanoseconds>::max()};
   std::vector<slice> slices;  // by begin; what contains comes before what it contains
   std::vector<mark> marks;    // by time
 };
@@ -83,6 +94,7 @@ struct trace {
   std::vector<arrow> arrows;  // by `came`
   std::vector<counter> counters;
   nanoseconds end = 0;
+  span common;  // in which no thread has lost records, if there is such a time
 
   std::string version;         // of lockstep
   std::uint64_t dropped = 0;   // records that were lost
@@ -92,6 +104,8 @@ struct trace {
 
   [[nodiscard]] const look& look_of(const slice& of) const { return looks[of.look]; }
   [[nodiscard]] const look& look_of(const mark& of) const { return looks[of.look]; }
+  /// What figures are of.
+  [[nodiscard]] span window() const { return common.length() > 0 ? common : span{0, end}; }
   [[nodiscard]] std::size_t slices() const {
     std::size_t sum = 0;
     for (const thread& each : threads) sum += each.slices.size();

@@ -22,11 +22,16 @@ void begin_at_zero(trace& of) {
   for (const counter& each : of.counters) {
     for (const counter::value& one : each.values) earliest(one.when);
   }
+  of.end = std::max<nanoseconds>(of.end - begin, 0);
   const auto shift = [&of, begin](nanoseconds& when) {
     when -= begin;
     of.end = std::max(of.end, when);
   };
   for (thread& each : of.threads) {
+    if (each.lost != 0) {
+      each.whole.begin = std::max<nanoseconds>(each.whole.begin - begin, 0);
+      each.whole.end = std::max<nanoseconds>(each.whole.end - begin, 0);
+    }
     for (slice& one : each.slices) {
       shift(one.begin);
       of.end = std::max(of.end, one.end());
@@ -98,12 +103,22 @@ void order_threads(trace& of) {
   for (arrow& one : of.arrows) one.from = place[one.from], one.to = place[one.to];
 }
 
+span common_window(const trace& of) {
+  span found = {0, of.end};
+  for (const thread& each : of.threads) {
+    found.begin = std::max(found.begin, each.whole.begin);
+    found.end = std::min(found.end, each.whole.end);
+  }
+  return found;
+}
+
 }  // namespace
 
 void put_in_order(trace& of) {
   begin_at_zero(of);
   order_records(of);
   order_threads(of);
+  of.common = common_window(of);
 }
 
 }  // namespace tool

@@ -85,6 +85,7 @@ class builder {
   void take_slice(const event& one);
   void take_counter(const event& one);
   void take_name(const event& one);
+  void take_loss(const event& one);
   void join_arrows();
 
   std::string name_;
@@ -213,8 +214,23 @@ void builder::take_name(const event& one) {
   const event_value* const order = one.argument("sort_index");
   if (one.name == "thread_name" && name) thread_of(one).name = name->text;
   if (one.name == "thread_sort_index" && order && order->number) {
-    thread_of(one).order = static_cast<std::int64_t>(*order->number);
+    constexpr double most = 9e18;  // of what an integer holds
+    thread_of(one).order = static_cast<std::int64_t>(std::clamp(*order->number, -most, most));
   }
+  if (one.name == "thread_lost") take_loss(one);
+}
+
+/// That records of a thread were lost, and from when to when there are all.
+void builder::take_loss(const event& one) {
+  const event_value* const records = one.argument("records");
+  const event_value* const from = one.argument("whole_from");
+  const event_value* const until = one.argument("whole_until");
+  if (!records || !from || !until) return;
+  thread& whose = thread_of(one);
+  whose.lost = records->whole.value_or(0);
+  if (whose.lost == 0) return;
+  whose.whole = {to_nanoseconds(one, from->number, "whole_from"),
+                 to_nanoseconds(one, until->number, "whole_until")};
 }
 
 void builder::take(const event& one) {
@@ -257,6 +273,9 @@ void builder::join_arrows() {
 
 trace builder::finish(const event& other_data) {
   join_arrows();
+  if (const event_value* const duration = other_data.argument("duration_us")) {
+    result_.end = to_nanoseconds(other_data, duration->number, "duration_us");
+  }
   put_in_order(result_);
   if (result_.slices() == 0) {
     throw fault(name_, fmt::format("has {} events, and no slice of time among them.", count_),

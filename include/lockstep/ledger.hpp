@@ -45,7 +45,9 @@ struct ledger {
     std::uint64_t count = 0;  ///< how often members came to it together
     waits all;                ///< of all members
     std::vector<waits> members;
-    double time = 0;  ///< of regions and loops: all of them together
+    /// All passes together. Of regions and loops from begin to end, with all that is in them; of what members meet at in
+    /// a region: from the begin of the region, or the meeting before, until they were let go.
+    double time = 0;
 
     std::uint64_t seen = 0;           ///< how many passes the figures below stand for
     std::vector<std::uint64_t> last;  ///< how often the member of that rank came last
@@ -53,6 +55,12 @@ struct ledger {
     double gain = 0;  ///< the last arrival less the mean one, together: what balance would gain
     double skew = 0;  ///< of a region: from the first member's start to the last one's, together
     double worst_skew = 0;
+    double coming =
+        0;  ///< of a region: from its begin until all members have begun their parts, together
+    /// Of a `run` and a plan, which need all members: how often the team's region before was a loop, which does not; and
+    /// what of `coming` is due to these.
+    std::uint64_t after_loops = 0;
+    double coming_after_loops = 0;
   };
 
   /// What was decided, or found out, for all members together.
@@ -72,6 +80,7 @@ struct ledger {
 
   std::string team;  ///< its name
   std::size_t members = 0;
+  double time = 0;                    ///< for how long it was kept
   std::vector<construct> constructs;  ///< those with the longest waits first
   decisions decided;
 

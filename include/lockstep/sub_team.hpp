@@ -89,12 +89,10 @@ class sub_team {
   void check_region(const char* deed) const noexcept {
     if (!detail::diagnoses_misuse || boards_ == nullptr) return;
     if (detail::nesting::is_in_region(boards_, region_)) return;
-    std::fprintf(
-        stderr,
+    detail::end_program(
         "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
-        "sub_team ends before its region does\n",
+        "sub_team ends before its region does",
         static_cast<const void*>(this), deed);
-    std::abort();
   }
   void let_go() noexcept {
     if (of_ != nullptr) {

@@ -9,7 +9,7 @@
 //     lockstep::stop_trace("trace.json");
 //
 // Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
-// is written when the program ends as by exit().
+// is written when the program ends as by exit(). LOCKSTEP_TRACE=trace.json,records=1M keeps so many records of each thread.
 //
 //   TRACE-1  At most one trace runs at a time in a process. What threads did before it began is not in it, except how
 //            long they had been waiting or working.
@@ -21,7 +21,7 @@
 //
 // Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
 //        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
-//        once 2 MB for each thread.
+//        once 2 MB for each thread, and more as it fills: 8 MB with the records that are kept by default.
 #ifndef LOCKSTEP_TRACE_HPP
 #define LOCKSTEP_TRACE_HPP
 
@@ -39,15 +39,18 @@ inline namespace LOCKSTEP_ABI {
 enum class when_full { overwrite, stop };
 
 struct trace_options {
-  std::size_t records_per_thread;  ///< rounded up to a power of two; 32 bytes each
+  static constexpr std::size_t default_records = std::size_t{1} << 18;
+
+  std::size_t records_per_thread;  ///< rounded up to a power of two, at most 2^30; 32 bytes each
   when_full full;
 
-  constexpr explicit trace_options(std::size_t records = 65536,
+  constexpr explicit trace_options(std::size_t records = default_records,
                                    when_full then = when_full::overwrite) noexcept
       : records_per_thread(records), full(then) {}
 };
 
-/// From now on threads record. False if a trace runs already, or there is no memory.
+/// From now on threads record. False if a trace runs already, or there is no memory for so many records of this thread.
+/// Other threads keep fewer where memory is out.
 LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
 /// No more is recorded; what there is stays until the next trace. One that LOCKSTEP_TRACE has started is written now,
 /// and not at the end of the program. False if none runs.
@@ -96,14 +99,15 @@ inline void trace_counter(const char* name, double value) noexcept {
   if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_counter(name, value);
 }
 /// What the calling thread is called: in timelines and messages from now on, and in debuggers as far as the system has
-/// room for it. At most 47 characters.
+/// room for it. At most 47 characters. Null is as "": it has none.
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
 
 #if LOCKSTEP_HAS_BODIES
 
 LOCKSTEP_COLD bool start_trace(trace_options options) {
   detail::need_observers("start_trace");
-  return detail::recorder::start(options.records_per_thread, options.full == when_full::stop);
+  return detail::recorder::start_with_room(options.records_per_thread,
+                                           options.full == when_full::stop);
 }
 LOCKSTEP_COLD bool stop_trace() {
   if (!detail::has_observers()) return false;
@@ -119,7 +123,7 @@ LOCKSTEP_COLD std::string trace_summary() {
   return detail::has_observers() ? detail::trace_export::summary() : std::string();
 }
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
-  if (detail::has_observers()) detail::note_name(name);
+  if (detail::has_observers()) detail::note_name(name != nullptr ? name : "");
 }
 
 #endif

@@ -6,10 +6,15 @@
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -38,8 +43,8 @@ const part sum = [](member& me) { me.sync_sum(1); };
 
 TEST_F(construct_misuse, both_places_are_named_by_kind_file_and_line) {
   EXPECT_DEATH(differ(2, 1, sync, single),
-               "lockstep::member: rank 0 is in sync_threads \\(.*construct_misuse_test.cpp:35\\), "
-               "rank 1 is in single \\(.*construct_misuse_test.cpp:36\\); all members");
+               "lockstep::member: rank 0 is in sync_threads \\(.*construct_misuse_test.cpp:40\\), "
+               "rank 1 is in single \\(.*construct_misuse_test.cpp:41\\); all members");
 }
 
 TEST_F(construct_misuse, in_a_region_of_any_size_by_flags_and_by_the_tree) {
@@ -179,6 +184,46 @@ TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places)
       });
     }
   }
+}
+
+/// The first that ends the program waits in here until the others have had all time to print.
+std::atomic<int> about_to_report{0};
+void linger(int) {
+  while (about_to_report.load() < 8) std::this_thread::yield();
+  for (int i = 0; i < 100000; ++i) std::this_thread::yield();
+}
+
+TEST(ended_programs, of_threads_that_find_a_mistake_at_once_one_says_so_in_one_piece) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    std::signal(SIGABRT, linger);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([] {
+        about_to_report.fetch_add(1);
+        while (about_to_report.load() < 8) std::this_thread::yield();
+        lockstep::detail::misuse::report(nullptr, "lockstep::mutex", "of a test");
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string said;
+  char piece[256];
+  for (ssize_t size = 0; (size = read(ends[0], piece, sizeof piece)) > 0;) {
+    said.append(piece, static_cast<std::size_t>(size));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+  EXPECT_EQ(said.find("lockstep::mutex at "), 0u) << said;
+  EXPECT_EQ(said.find(": of a test\n"), said.size() - 12) << said;
 }
 
 }  // namespace

@@ -96,7 +96,13 @@ void throw_in_a_region() {
   }
 }
 
-const attempt attempts[] = {{"event", make<lockstep::event>},
+void keep_a_ledger() {
+  lockstep::team workers(lockstep::team_options().members(2).ledger(true));
+  for (int i = 0; i < 3; ++i) workers.run([](lockstep::member& self) { self.sync_threads(); });
+}
+
+const attempt attempts[] = {{"team_with_a_ledger", keep_a_ledger},
+                            {"event", make<lockstep::event>},
                             {"latch", make<lockstep::latch, 2>},
                             {"manual_reset_event", make<lockstep::manual_reset_event>},
                             {"auto_reset_event", make<lockstep::auto_reset_event>},

@@ -26,7 +26,8 @@ void explore_within(std::vector<budget> budgets, const std::function<void()>& sc
 /// The texts that scenarios record are kept before the first of them: a table of texts has many atomics.
 const bool texts_are_kept = [] {
   record_ring* const by = record_ring::make(4, nullptr);
-  const bool done = by->kept("mark") != nullptr && by->kept("") != nullptr;
+  const bool done = by->kept("mark") != nullptr && by->kept("") != nullptr &&
+                    by->kept("sync_threads") != nullptr && by->kept("file") != nullptr;
   delete by;
   return done;
 }();
@@ -376,8 +377,8 @@ TEST(observers_model, accounts_that_are_counted_have_their_construct_ACCOUNT_1) 
              },
              [&] {
                const std::size_t used = table.used();
-               if (used > 0) check(table.key(0).is(first), "the first key");
-               if (used > 1) check(table.key(1).is(second), "the second key");
+               if (used > 0) check(table.key(0).is_same(first), "the first key");
+               if (used > 1) check(table.key(1).is_same(second), "the second key");
              }});
   });
 }

@@ -65,6 +65,44 @@ class Command(unittest.TestCase):
     def test_a_page_that_cannot_be_written_is_told(self):
         self.assertIn("cannot write", self.call("timeline", self.trace, "-o", "no/such/directory.html", status=1))
 
+    def test_the_recording_is_not_overwritten_by_its_page(self):
+        before = self.trace.read_text(encoding="utf-8")
+        (self.scratch / "link.json").symlink_to(self.trace)
+        named = self.scratch / "named.html"
+        named.write_text(before, encoding="utf-8")
+        for arguments in (("some.json", "-o", "some.json"), ("some.json", "-o", self.trace),
+                          ("link.json", "-o", "some.json"), ("named.html",)):
+            self.assertIn("is the trace itself", self.call("timeline", *arguments, status=2))
+        self.assertEqual(self.trace.read_text(encoding="utf-8"), before)
+        self.assertEqual(named.read_text(encoding="utf-8"), before)
+
+    def test_names_do_not_command_the_terminal(self):
+        made = make_trace.Trace()
+        evil = "red\x1b[31m\nnew line\x7f\u009b"
+        made.name(0, evil)
+        made.slice("region", evil, 0, 0, 1000, where=f"{evil}.cpp:1")
+        made.slice("user", evil, 0, 100, 200)
+        made.mark("user", evil, 0, 300)
+        self.trace.write_text(made.text(dropped=0), encoding="utf-8")
+        text = self.call("summary", self.trace)
+        self.assertNotRegex(text, "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]")
+        self.assertNotIn("\nnew line", text)
+        self.assertGreaterEqual(text.count(r"red\x1b[31m\nnew line\x7f\x9b"), 4)
+
+    def test_what_was_lost_is_said(self):
+        made = make_trace.Trace()
+        for thread in range(2):
+            made.name(thread, f"member {thread}")
+            for i in range(10):
+                made.slice("region", "loop", thread, 1000 * i, 1000 * i + 500, where="solver.cpp:7")
+        made.add(ph="M", name="thread_lost", tid=1, args={"records": 9, "whole_from": 4.0, "whole_until": 9.5})
+        self.trace.write_text(made.text(dropped=9, when_full="overwrite", duration_us=9.5), encoding="utf-8")
+        text = self.call("summary", self.trace)
+        self.assertIn("9 records were lost, the oldest ones", text)
+        self.assertIn("from 4.00 us to 9.50 us", text)
+        self.assertRegex(text, r"\| loop at solver.cpp:7 +\| +12 \|")  # 6 of each
+        self.assertRegex(text, r"\| serial: no region runs +\| +5 \|")
+
     def test_help_names_the_sub_commands(self):
         for word in ("timeline", "summary"):
             self.assertIn(word, self.call("--help"))

@@ -88,6 +88,25 @@ TEST(Activity, ARegionWithoutPartsComputes) {
   EXPECT_EQ(pairs(activity_of(made.of, made.of.threads[0]).computing), (spans{{0, 10}, {22, 30}}));
 }
 
+TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndOthersAreBetween) {
+  staged made(2);
+  made.add(0, kind::region, 10, 30, 0);
+  made.add(0, kind::part, 15, 30, 1);
+  made.add(0, kind::construct, 50, 60, 0);
+  made.add(1, kind::part, 16, 20, 0);
+  made.add(1, kind::part, 40, 50, 0);
+  made.of.end = 100;
+  const tool::activity caller = activity_of(made.of, made.of.threads[0]);
+  EXPECT_EQ(pairs(caller.serial), (spans{{0, 10}, {30, 50}, {60, 100}}));
+  EXPECT_EQ(pairs(caller.between), (spans{{10, 15}, {50, 60}}));
+  const tool::activity worker = activity_of(made.of, made.of.threads[1]);
+  EXPECT_EQ(pairs(worker.serial), spans());
+  EXPECT_EQ(pairs(worker.between), (spans{{20, 40}}));
+  made.of.threads[0].whole.begin = 5;
+  EXPECT_EQ(activity_of(made.of, made.of.threads[0]).serial[0].begin, 5)
+      << "before, nothing is known";
+}
+
 TEST(Activity, AConstructEndsInTheWaitThatItSays) {
   staged made(1);
   made.add(0, kind::part, 0, 100, 0);
@@ -168,7 +187,7 @@ TEST(Figures, ALoopThatRanInlineHasOneMemberAndLosesNothing) {
   EXPECT_EQ(run.parallel, 0);
 }
 
-TEST(Figures, RunsOfOneNameAreOneRowAndTheWorstIsKnown) {
+TEST(Figures, RunsOfOneNameAndPlaceAreOneRowAndTheWorstIsKnown) {
   staged made(1);
   for (const nanoseconds length : {30, 10, 20}) {
     const nanoseconds begin = made.of.end + 5;
@@ -176,13 +195,30 @@ TEST(Figures, RunsOfOneNameAreOneRowAndTheWorstIsKnown) {
   }
   made.add(0, kind::region, 500, 501, 0, "b");
   const figures found = figures_of(made.of);
+  ASSERT_EQ(found.regions.size(), 3u);
+  EXPECT_TRUE(found.regions[0].is_serial);
+  EXPECT_EQ(found.regions[0].total, 501 - 60 - 1);
+  EXPECT_EQ(found.regions[1].name, "a");
+  EXPECT_EQ(found.regions[1].count, 3u);
+  EXPECT_EQ(found.regions[1].median, 20);
+  EXPECT_EQ(found.regions[1].worst, 30);
+  EXPECT_EQ(found.regions[1].worst_time.begin, found.runs[0].time.begin);
+  EXPECT_EQ(found.regions[1].total, 60);
+}
+
+TEST(Figures, AreOfTheTimeOfWhichThereAreAllRecords) {
+  staged made(1);
+  for (nanoseconds i = 0; i < 10; ++i) made.add(0, kind::region, 100 * i, 100 * i + 40, 0, "r");
+  made.of.common = {220, 910};
+  const figures found = figures_of(made.of);
   ASSERT_EQ(found.regions.size(), 2u);
-  EXPECT_EQ(found.regions[0].name, "a");
-  EXPECT_EQ(found.regions[0].count, 3u);
-  EXPECT_EQ(found.regions[0].median, 20);
-  EXPECT_EQ(found.regions[0].worst, 30);
-  EXPECT_EQ(found.regions[0].worst_run, 0u);
-  EXPECT_EQ(found.regions[0].total, 60);
+  EXPECT_TRUE(found.regions[0].is_serial);
+  EXPECT_EQ(found.regions[0].count, 7u);
+  EXPECT_EQ(found.regions[0].total, 7 * 60);
+  EXPECT_EQ(found.regions[0].worst, 60);
+  EXPECT_EQ(found.regions[1].count, 8u) << "with those at the borders";
+  EXPECT_EQ(found.regions[1].total, 20 + 6 * 40 + 10);
+  EXPECT_EQ(found.threads[0].computed, 20 + 6 * 40 + 10);
 }
 
 TEST(Figures, ConstructsAreTheTimeThatMembersWaitedByPlace) {

@@ -22,6 +22,7 @@ import chromium
 
 COMMAND = None
 COMPUTING, WAITING, DECISION, ARROW = (245, 197, 24), (180, 185, 193), (123, 63, 181), (192, 57, 43)
+SERIAL, LOST = (224, 142, 69), (141, 59, 59)
 LARGE = 200_000 if os.environ.get("LOCKSTEP_TEST_BRIEF") else 1_000_000
 SHIFT = 8  # a modifier of the DevTools protocol
 
@@ -47,9 +48,9 @@ class Page(unittest.TestCase):
         cls.scratch.cleanup()
 
     @classmethod
-    def page_of(cls, trace, name):
+    def page_of(cls, trace, name, **other):
         path = Path(cls.scratch.name) / f"{name}.json"
-        path.write_text(trace.text(lockstep="0.1.0", dropped=0), encoding="utf-8")
+        path.write_text(trace.text(lockstep="0.1.0", **{"dropped": 0, **other}), encoding="utf-8")
         subprocess.run([COMMAND, "timeline", str(path)], check=True, stdout=subprocess.DEVNULL)
         return path.with_suffix(".html").as_uri()
 
@@ -107,12 +108,14 @@ class Page(unittest.TestCase):
         rows = self.ask("""[...document.querySelectorAll("#regions tbody tr")].map((row) =>
                             [...row.cells].map((cell) => cell.textContent))""")
         by_name = {row[0]: row for row in rows}
-        self.assertEqual(set(by_name), {"solver.cpp:30", "solver.cpp:52"})
+        self.assertEqual(set(by_name), {"solver.cpp:30", "solver.cpp:52", "serial: no region runs"})
         solver = by_name["solver.cpp:30"]
         self.assertEqual(int(solver[1]), len(self.slices("part", 1)))
         self.assertEqual(solver[2], "4")
-        self.assertEqual(solver[5], "900 ns")  # the skew: three times 300
-        self.assertEqual(by_name["solver.cpp:52"][2:4], ["1", "3.00 us"])
+        self.assertEqual(solver[7], "900 ns")  # the skew: three times 300
+        inline = by_name["solver.cpp:52"]
+        self.assertEqual((inline[2], inline[5]), ("1", "3.00 us"))
+        self.assertEqual(by_name["serial: no region runs"][7:], ["-"] * 5)
 
     def test_waits_and_marks_are_counted(self):
         text = self.ask("""document.getElementById("tables").innerText""")
@@ -132,7 +135,23 @@ class Page(unittest.TestCase):
             part, wait = self.slices("part", thread)[0], self.slices("wait", thread)[0]
             self.assertTrue(near(self.bar_colour(thread, (part[0] + wait[0]) / 2), COMPUTING))
             self.assertTrue(near(self.bar_colour(thread, (wait[0] + wait[1]) / 2 + 150), WAITING))
-            self.assertTrue(near(self.bar_colour(thread, 100), (255, 255, 255)))  # not begun
+            # The caller is in the region, the others have not begun.
+            self.assertTrue(near(self.bar_colour(thread, 100), WAITING if thread == 0 else (255, 255, 255)))
+
+    def test_a_caller_is_serial_outside_of_its_regions(self):
+        regions = sorted(self.slices("region", 0))
+        gap = max(zip([end for _, end in regions], [begin for begin, _ in regions[1:]]), key=lambda one: one[1] - one[0])
+        self.show(gap[0] - 10, gap[1] + 10)
+        self.assertTrue(near(self.bar_colour(0, (gap[0] + gap[1]) / 2), SERIAL))
+
+    def test_bars_have_no_holes_where_columns_are_shared(self):
+        self.ask("timeline.view.showAll()")
+        self.browser.next_frame()
+        begin, end = self.ask("[timeline.model.threads[0].rows[0].begin[0], timeline.model.end]")
+        left, top = self.point(0, begin, below=1)
+        right, _ = self.point(0, end)
+        picture = chromium.pixels(self.browser.screenshot((int(left) + 3, int(top), int(right - left) - 6, 18)))
+        self.assertEqual(sum(near(pixel, (255, 255, 255), 5) for row in picture for pixel in row), 0)
 
     def test_the_picture_is_not_blank(self):
         picture = chromium.pixels(self.browser.screenshot((150, 40, 1000, 150)))
@@ -155,8 +174,8 @@ class Page(unittest.TestCase):
     def test_the_skew_of_a_region_is_written_at_its_dashed_lines(self):
         self.ask("timeline.choose(timeline.model.runs[0])")
         self.browser.next_frame()
-        x, y = self.point(3, 1_100, "bottom", -4)
-        blue = [pixel for row in chromium.pixels(self.browser.screenshot((int(x) - 3, 60, 6, 60))) for pixel in row
+        x, y = self.point(0, 1_100, below=0)
+        blue = [pixel for row in chromium.pixels(self.browser.screenshot((int(x) - 3, int(y), 6, 60))) for pixel in row
                 if near(pixel, (37, 99, 235), 60)]
         self.assertGreater(len(blue), 20)
 
@@ -282,6 +301,26 @@ class Page(unittest.TestCase):
         height = self.ask("timeline.layout.height")
         self.ask("""document.querySelector(".thread-name").click()""")
         self.assertLess(self.ask("timeline.layout.height"), height)
+
+    def test_what_was_lost_is_hatched_and_said_and_out_of_view_at_first(self):
+        trace = make_trace.make(members=4, slices=200, seed=1)
+        first = min(event["ts"] for event in trace.events if "ts" in event)
+        end = max(event["ts"] for event in trace.events if "ts" in event)
+        middle = (first + end) / 2
+        trace.add(ph="M", name="thread_lost", tid=2, args={"records": 77, "whole_from": middle, "whole_until": end + 99})
+        page = self.page_of(trace, "lossy", dropped=77, when_full="overwrite")
+        self.browser.open(page)
+        self.browser.next_frame()
+        words = self.ask("document.getElementById('loss').innerText")
+        for part in ("77 records were lost, the oldest of member 2", "LOCKSTEP_TRACE=FILE,records="):
+            self.assertIn(part, words)
+        self.assertGreater(self.view()[0], (middle - first) * 800)
+        self.ask("timeline.view.showAll()")
+        self.browser.next_frame()
+        x, y = self.point(2, (middle - first) * 500, below=1)
+        area = [pixel for row in chromium.pixels(self.browser.screenshot((int(x), int(y), 60, 18))) for pixel in row]
+        self.assertGreater(sum(near(pixel, LOST, 60) for pixel in area), 20)
+        self.assertEqual(sum(near(pixel, COMPUTING) for pixel in area), 0)
 
     def test_many_threads_are_scrolled(self):
         self.browser.open(self.page_of(make_trace.make(members=40, slices=400, seed=1), "many"))

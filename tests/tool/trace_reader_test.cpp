@@ -225,6 +225,19 @@ TEST(TraceReader, EveryCutOfAFileIsRefused) {
   for (std::size_t length = 0; length < good.size(); ++length) complaint(good.substr(0, length));
 }
 
+TEST(TraceReader, OrdersBeyondAnIntegerAreTheLargestAndTheLeast) {
+  for (const char* const order :
+       {"9223372036854775808", "1e300", "-1e300", "18446744073709551615"}) {
+    const trace read = read_trace(
+        std::string(
+            R"({"traceEvents":[{"ph":"M","name":"thread_sort_index","tid":1,"args":{"sort_index":)") +
+            order +
+            R"(}},{"ph":"X","name":"a","tid":1,"ts":0,"dur":1},{"ph":"X","name":"a","tid":2,"ts":0,"dur":1}]})",
+        "t");
+    EXPECT_EQ(read.threads[0].number, order[0] == '-' ? 1 : 2) << order;
+  }
+}
+
 TEST(TraceReader, ForeignValuesDoNoHarm) {
   const trace of = read(
       R"({"ph":"X","name":"a","cat":"part","pid":"x","tid":"y","ts":1,"dur":1,"args":{"deep":{"ts":7,"list":[{"ph":"X"}]},"n":null,"on":true}},)"

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -49,6 +50,27 @@ void meet(ledger_board& board, const construct_key& key, std::uint64_t first,
     own.times()[1] = {0, second};
     own.note_segment(account, 2, over, weight, [](std::size_t i) { return i; });
   }
+}
+
+TEST(account_table, keeps_the_texts_of_what_is_gone_and_tells_it_from_what_has_its_place) {
+  account_table table(1);
+  char kind[] = "sync_threads", file[] = "plugin.cpp";
+  const construct_key key = {kind, {file, 7}, nullptr, nullptr};
+  const std::size_t first = table.find(key),
+                    other = table.find({"loop", {"a", 1}, nullptr, nullptr});
+  EXPECT_EQ(table.find(key), first);
+  static_cast<void>(table.find({"loop", {"a", 1}, nullptr, nullptr}));
+  std::memcpy(file, "another.cp", sizeof file);  // what a module that was loaded later has there
+  EXPECT_STREQ(table.key(first).where.file, "plugin.cpp");
+  EXPECT_STREQ(table.key(first).kind, "sync_threads");
+  EXPECT_NE(table.key(first).kind, kind) << "a copy";
+  table.compare_again();
+  const std::size_t second = table.find(key);
+  EXPECT_NE(second, first);
+  EXPECT_NE(second, other);
+  EXPECT_STREQ(table.key(second).where.file, "another.cp");
+  EXPECT_EQ(table.find(key), second);
+  EXPECT_EQ(table.used(), 3u);
 }
 
 TEST(ledger_board, a_construct_is_found_again_by_its_place) {

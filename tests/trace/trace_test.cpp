@@ -400,6 +400,107 @@ TEST(trace, RING_2_a_full_ring_loses_the_oldest_records_or_takes_no_more_and_say
   }
 }
 
+TEST(trace, regions_have_the_place_of_their_call) {
+  team workers(2);
+  unsigned lines[2] = {};
+  const seen_trace seen = trace_of([&] {
+    for (int i = 0; i < 3; ++i) {
+      workers.parallel_for(0, 10, [](int) {}), lines[0] = __LINE__;
+      workers.run([](member&) {}), lines[1] = __LINE__;
+    }
+    const std::string summary = lockstep::trace_summary();
+    EXPECT_NE(summary.find("loop at trace_test.cpp:" + std::to_string(lines[0])), std::string::npos)
+        << summary;
+  });
+  std::map<std::string, int> places;
+  for (const seen_event& each : seen.of("region")) {
+    const std::string where = each.argument("where");
+    ++places[each.name + " " + where.substr(where.find_last_of("/") + 1)];
+  }
+  EXPECT_EQ(places["loop trace_test.cpp:" + std::to_string(lines[0])], 3);
+  EXPECT_EQ(places["run trace_test.cpp:" + std::to_string(lines[1])], 3);
+}
+
+TEST(trace, RING_2_TRACE_2_a_thread_that_lost_records_says_from_when_to_when_there_are_all) {
+  for (const bool stops : {false, true}) {
+    SCOPED_TRACE(stops);
+    const seen_trace seen = trace_of(
+        [&] {
+          for (std::uint64_t i = 0; i < 500; ++i) lockstep::trace_mark("one", i);
+          std::thread([] { lockstep::trace_mark("another"); }).join();
+        },
+        trace_options(64, stops ? lockstep::when_full::stop : lockstep::when_full::overwrite));
+    std::vector<nlohmann::json> losses;
+    for (const nlohmann::json& each : seen.file().at("traceEvents")) {
+      if (each.at("name") == "thread_lost") losses.push_back(each);
+    }
+    ASSERT_EQ(losses.size(), 1u) << "the other thread has lost none";
+    const nlohmann::json& loss = losses[0].at("args");
+    EXPECT_EQ(loss.at("records"), seen.file().at("otherData").at("dropped"));
+    const std::vector<seen_event> marks = seen.named("one");
+    const std::int64_t from = lockstep::test::nanoseconds(loss.at("whole_from")),
+                       until = lockstep::test::nanoseconds(loss.at("whole_until"));
+    EXPECT_EQ(stops ? until : from, stops ? marks.back().begin : marks.front().begin);
+    EXPECT_EQ(
+        stops ? from : until,
+        stops ? 0 : lockstep::test::nanoseconds(seen.file().at("otherData").at("duration_us")));
+    EXPECT_EQ(losses[0].at("tid"), marks[0].track);
+  }
+}
+
+TEST(trace, TRACE_2_a_ring_for_which_there_is_no_room_is_refused) {
+  for (const std::size_t records :
+       {std::size_t{1} << 31, std::numeric_limits<std::size_t>::max()}) {
+    EXPECT_FALSE(lockstep::start_trace(trace_options(records)));
+    EXPECT_FALSE(lockstep::is_tracing());
+  }
+  const seen_trace seen = trace_of([] { lockstep::trace_mark("one"); });
+  EXPECT_EQ(seen.named("one").size(), 1u);
+}
+
+TEST(trace, names_do_not_break_the_lines_of_reports) {
+  const char* const evil = "red\x1b[31m\nline";
+  team workers(lockstep::team_options().members(2).ledger(true).name(evil));
+  lockstep::event never;
+  const lockstep::named_object name(&never, evil);
+  ASSERT_TRUE(lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
+  std::string all;
+  static_cast<void>(trace_of([&] {
+    LOCKSTEP_REGION(evil);
+    lockstep::trace_mark(evil);
+    workers.run([](member& me) { me.sync_threads(); });
+    watched_thread waiter;
+    std::thread other([&] {
+      lockstep::name_this_thread(evil);
+      waiter.enter();
+      never.wait();
+    });
+    waiter.wait_until_asleep();
+    all = lockstep::who_waits();
+    never.notify();
+    other.join();
+    all += lockstep::trace_summary() + workers.ledger().table();
+  }));
+  lockstep::stop_watchdog();
+  EXPECT_EQ(all.find('\x1b'), std::string::npos) << all;
+  EXPECT_EQ(all.find("\nline"), std::string::npos) << all;
+  std::size_t told = 0;
+  for (std::size_t at = 0; (at = all.find("red?[31m?line", at)) != std::string::npos; ++at) ++told;
+  EXPECT_GE(told, 6u) << all;
+}
+
+TEST(trace, a_thread_may_be_given_no_name) {
+  std::thread([] {
+    lockstep::name_this_thread("some name");
+    const seen_trace seen = trace_of([] {
+      lockstep::trace_mark("of it");
+      lockstep::name_this_thread(nullptr);
+    });
+    const int track = seen.named("of it").at(0).track;
+    EXPECT_EQ(seen.names().at(track).find("thread "), 0u) << seen.names().at(track);
+  }).join();
+}
+
 TEST(trace, RING_2_records_of_two_words_survive_or_are_lost_together) {
   team workers(2);
   for (const std::size_t room : {16u, 32u, 64u}) {

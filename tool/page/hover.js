@@ -15,7 +15,7 @@ function sliceInWords(model, row, i) {
   for (const [key, value] of model.details(row.look[i], row.number + i)) {
     details.push([WORDS[key] ?? key, key === "where" ? shortPath(value) : value]);
   }
-  return {title: `${look.name} (${look.category})`, details};
+  return {title: `${look.label} (${look.category})`, details};
 }
 
 function regionInWords(model, row, i) {

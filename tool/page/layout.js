@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page/layout.js -- where each thread is: a bar with room for marks above and below, and a row for each depth of slices
 
-const NAMES = 150;  // pixels for the names, --names of style.css
+const LEAST_NAMES = 150, MOST_NAMES = 320;  // pixels for the names
 const MARKS = 7, BAR = 20, ROW = 15, GAP = 9, COUNTER = 30;
 const UNFOLDED = 6;  // more threads than this are folded at first
 
@@ -25,7 +25,16 @@ class Layout {
       track.name.textContent = track.counter.name;
     }
     this.names = names;
+    this.namesWidth = this.widthOfNames();
+    document.documentElement.style.setProperty("--names", `${this.namesWidth}px`);
     this.place();
+  }
+
+  /// As much as the longest name takes.
+  widthOfNames() {
+    const cut = [...this.tracks, ...this.counters].map(({name}) => name).filter((name) => name.scrollWidth > name.clientWidth);
+    const wanted = cut.map((name) => name.scrollWidth + 2);
+    return Math.min(Math.max(LEAST_NAMES, ...wanted), MOST_NAMES);
   }
 
   place() {

@@ -194,16 +194,35 @@ function showAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
   const [from, to] = [Number(asked.get("from")), Number(asked.get("to"))];
   if (to > from) view.show(from, to - from);
+  else if (model.dropped) view.showSpan(...model.window);
   else view.showAll();
 }
 
-const lost = `; ${model.dropped} records were lost, the ${model.whenFull === "stop" ? "newest" : "oldest"}`;
-find("about").textContent =
-    `${model.slices} slices of ${model.threads.length} threads, ${timeText(model.end)}${model.dropped ? lost : ""}`;
-fillTables(find("tables"), model, (region) => choose(model.runs[region.worstRun]));
-new ResizeObserver(() => view.place(NAMES, scroller.clientWidth - NAMES)).observe(scroller);
+/// Which records there are not, and what follows from that.
+function lossInWords() {
+  const [from, to] = model.window;
+  const age = model.whenFull === "stop" ? "newest" : "oldest";
+  const whose = model.threads.filter((each) => each.lost).map((each) => each.name).join(", ");
+  return `${model.dropped} records were lost, the ${age}` + (whose ? ` of ${whose}: hatched. ` : ". ") +
+      `The tables are of ${timeText(from)} to ${timeText(to)}, of which there are all. ` +
+      "LOCKSTEP_TRACE=FILE,records=1M keeps more.";
+}
+
+function chooseWorst(region) {
+  const run = model.runs.find(({begin, end}) => begin === region.worstBegin && end - begin === region.worst);
+  if (run && !region.isSerial) return choose(run);
+  chosen = null;
+  view.showSpan(region.worstBegin, region.worstBegin + region.worst);
+}
+
+find("about").textContent = `${model.slices} slices of ${model.threads.length} threads, ${timeText(model.end)}`;
+find("loss").textContent = model.dropped ? lossInWords() : "";
+find("loss").hidden = find("legend-lost").hidden = !model.dropped;
+fillTables(find("tables"), model, chooseWorst);
+const place = () => view.place(layout.namesWidth, scroller.clientWidth - layout.namesWidth);
+new ResizeObserver(place).observe(scroller);
 addEventListener("hashchange", showAddress);
-view.place(NAMES, scroller.clientWidth - NAMES);
+place();
 showAddress();
 
 /// For tests and scripts that drive the page.

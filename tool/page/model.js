@@ -59,13 +59,19 @@ class Spans {
   }
 }
 
+/// A name, and the place in the source where there is one: "loop at solver.cpp:31".
+function labelOf(name, details) {
+  const where = details.find(([key]) => key === "where")?.[1];
+  return where ? `${name} at ${where.split(/[/\\]/).pop()}` : name;
+}
+
 /// What is drawn, built of what the page contains.
 class Model {
   constructor() {
     const description = JSON.parse(document.getElementById("description").textContent);
     Object.assign(this, description);
     this.looks = description.looks.map(([name, category, details]) =>
-        ({name, category, details, numbers: details.filter(([, value]) => typeof value === "number").length}));
+        ({name, category, details, label: labelOf(name, details), numbers: details.filter(([, value]) => typeof value === "number").length}));
     for (const counter of this.counters) {
       counter.lowest = counter.amount.reduce((least, each) => Math.min(least, each), 0);
       counter.highest = counter.amount.reduce((most, each) => Math.max(most, each), 0);
@@ -96,7 +102,17 @@ class Model {
     for (const thread of this.threads) {
       thread.computing = Spans.read(reader, thread.computing);
       thread.waiting = Spans.read(reader, thread.waiting);
+      thread.serial = Spans.read(reader, thread.serial);
+      thread.between = Spans.read(reader, thread.between);
+      thread.known = Model.enclosing([thread.computing, thread.waiting, thread.serial, thread.between]);
     }
+  }
+
+  /// From the first begin to the last end: [begin, end], or null.
+  static enclosing(all) {
+    const some = all.filter(({count}) => count > 0);
+    if (some.length === 0) return null;
+    return [Math.min(...some.map(({begin}) => begin[0])), Math.max(...some.map(({end, count}) => end[count - 1]))];
   }
 
   readMarks() {

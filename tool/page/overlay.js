@@ -12,7 +12,9 @@ function paintRuler(context, view, height) {
     context.fillStyle = COLOURS.line;
     context.fillRect(x, 0, 1, height);
     context.fillStyle = COLOURS.text;
-    context.fillText(rulerText(time, step), x + 4, height / 2);
+    const text = rulerText(time, step);
+    const isCut = x + 4 + context.measureText(text).width > view.left + view.width;
+    if (!isCut) context.fillText(text, x + 4, height / 2);
   }
 }
 
@@ -63,12 +65,15 @@ function paintSkew(context, run, view, height) {
   context.setLineDash([4, 3]);
   for (const at of [x, x2]) {
     context.beginPath();
-    context.moveTo(at, 0);
-    context.lineTo(at, height);
+    context.moveTo(Math.floor(at) + 0.5, 0);  // of one column of pixels
+    context.lineTo(Math.floor(at) + 0.5, height);
     context.stroke();
   }
   context.setLineDash([]);
   context.fillStyle = COLOURS.guide;
   context.font = "11px sans-serif";
-  context.fillText(`skew ${timeText(run.skew)}`, x2 + 4, height - 8);
+  const text = `skew ${timeText(run.skew)}`;
+  const length = context.measureText(text).width;
+  const isCut = x2 + 4 + length > view.left + view.width;
+  context.fillText(text, isCut ? x - 4 - length : x2 + 4, height - 8);
 }

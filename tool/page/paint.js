@@ -3,7 +3,7 @@
 // covers: a frame costs what fits on the screen, however many records there are.
 
 const COLOURS = {
-  computing: "#f5c518", waiting: "#b4b9c1", region: "#cfe3f7", part: "#fbe7a1", construct: "#e3e6ea", spin: "#d3d7dc",
+  computing: "#f5c518", waiting: "#b4b9c1", serial: "#e08e45", lost: "#8d3b3b", region: "#cfe3f7", part: "#fbe7a1", construct: "#e3e6ea", spin: "#d3d7dc",
   yield: "#bcc2c9", sleep: "#98a1ac", wait: "#c9ced5", decision: "#7b3fb5", mark: "#0f7a5f", arrow: "#c0392b",
   text: "#1f2430", line: "#dde1e6", guide: "#2563eb", counter: "#5b8bd0",
 };
@@ -43,6 +43,7 @@ class Painter {
       if (!track.isOpen) continue;
       track.thread.rows.forEach((row, depth) => this.row(row, track.rows - top + depth * ROW));
     }
+    for (const track of this.layout.tracks) this.losses(track, top);
     for (const track of this.layout.counters) this.counter(track.counter, track.top - top);
   }
 
@@ -88,17 +89,57 @@ class Painter {
     finish();
   }
 
-  /// Computing grows from the bottom, waiting from the top.
+  /// Computing grows from the bottom, serial time from the top; what a thread does else is waiting. White: it was not
+  /// there.
   bar(thread, y) {
-    const context = this.context;
-    context.fillStyle = COLOURS.waiting;
-    this.walk(thread.waiting, (i, x, x2) => this.fill(x, y, x2 - x, BAR),
+    const {context, view} = this;
+    if (thread.known) {
+      const x = Math.max(view.x(thread.known[0]), view.left);
+      const x2 = Math.min(view.x(thread.known[1]), view.left + view.width);
+      context.fillStyle = COLOURS.waiting;
+      if (x2 > x) this.fill(x, y, x2 - x, BAR);
+    }
+    context.fillStyle = COLOURS.serial;
+    this.walk(thread.serial, (i, x, x2) => this.fill(x, y, x2 - x, BAR),
               (i, x, x2, level) => this.fill(x, y, x2 - x, BAR * level / LEVELS));
     context.fillStyle = COLOURS.computing;
     this.walk(thread.computing, (i, x, x2) => this.fill(x, y, x2 - x, BAR),
               (i, x, x2, level) => this.fill(x, y + BAR - BAR * level / LEVELS, x2 - x, BAR * level / LEVELS));
     context.fillStyle = COLOURS.line;
-    this.fill(this.view.left, y + BAR, this.view.width, 1);
+    this.fill(view.left, y + BAR, view.width, 1);
+  }
+
+  /// Where records of the thread are lost.
+  losses({thread, bar, rows, isOpen}, top) {
+    if (!thread.lost) return;
+    const height = rows - bar + (isOpen ? thread.rows.length * ROW : 0);
+    for (const [from, to] of [[0, thread.whole[0]], [thread.whole[1], this.model.end]]) {
+      if (to <= from) continue;
+      const x = Math.max(this.view.x(from), this.view.left);
+      const x2 = Math.min(this.view.x(to), this.view.left + this.view.width);
+      if (x2 <= x) continue;
+      this.context.fillStyle = "#fff";
+      this.fill(x, bar - top, x2 - x, BAR);
+      this.hatch(x, x2, bar - top, height);
+    }
+  }
+
+  hatch(x, x2, y, height) {
+    const {context} = this;
+    context.save();
+    context.beginPath();
+    context.rect(x, y, x2 - x, height);
+    context.clip();
+    context.strokeStyle = COLOURS.lost;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let at = Math.floor((x - height) / 8) * 8; at < x2; at += 8) {
+      context.moveTo(at, y + height);
+      context.lineTo(at + height, y);
+    }
+    context.stroke();
+    context.restore();
+    ++this.drawn;
   }
 
   row(row, y) {
@@ -107,7 +148,7 @@ class Painter {
     const wide = (i, x, x2) => {
       context.fillStyle = this.colours[row.look[i]];
       this.fill(x, y, Math.max(x2 - x - 0.5, 0.5), height);
-      if (x2 - x > 24) this.label(this.model.looks[row.look[i]].name, x, x2, y + height / 2);
+      if (x2 - x > 24) this.label(this.textOf(this.model.looks[row.look[i]]), x, x2, y + height / 2);
     };
     const thin = (i, x, x2, level) => {
       context.fillStyle = this.colours[row.look[i]];
@@ -115,6 +156,9 @@ class Painter {
     };
     this.walk(row, wide, thin);
   }
+
+  /// Regions are known by their place.
+  textOf(look) { return look.category === "region" ? look.label : look.name; }
 
   /// As much of the text as there is room for.
   label(text, x, x2, y) {

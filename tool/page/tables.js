@@ -18,12 +18,16 @@ function makeTable(id, caption, columns, rows, onRow) {
   return table;
 }
 
+const unlessSerial = (text) => (each) => each.isSerial ? "-" : text(each);
 const REGION_COLUMNS = [
   ["region", (each) => each.name], ["count", (each) => each.count], ["members", (each) => each.members],
+  ["total", (each) => timeText(each.total)], ["of all", (each) => shareText(each.ofAll)],
   ["median", (each) => timeText(each.median)], ["worst", (each) => timeText(each.worst)],
-  ["skew", (each) => timeText(each.medianSkew)], ["worst skew", (each) => timeText(each.worstSkew)],
-  ["parallel", (each) => shareText(each.parallelShare)], ["lost waiting", (each) => timeText(each.lost)],
-  ["share", (each) => shareText(each.lostShare)],
+  ["skew", unlessSerial((each) => timeText(each.medianSkew))],
+  ["worst skew", unlessSerial((each) => timeText(each.worstSkew))],
+  ["parallel", unlessSerial((each) => shareText(each.parallelShare))],
+  ["lost waiting", unlessSerial((each) => timeText(each.lost))],
+  ["share", unlessSerial((each) => shareText(each.lostShare))],
 ];
 const TIME_COLUMNS = [
   ["", (each) => each.name], ["count", (each) => each.count], ["total", (each) => timeText(each.total)],
@@ -31,7 +35,7 @@ const TIME_COLUMNS = [
 ];
 const THREAD_COLUMNS = [
   ["thread", (each) => each.name], ["computed", (each) => timeText(each.computed)],
-  ["waited", (each) => timeText(each.waited)], ["longest wait", (each) => timeText(each.longestWait)],
+  ["waited", (each) => timeText(each.waited)], ["serial", (each) => timeText(each.outside)], ["longest wait", (each) => timeText(each.longestWait)],
 ];
 const DECISION_COLUMNS = [["mark", (each) => each.name], ["count", (each) => each.count]];
 
@@ -42,7 +46,7 @@ function fillTables(section, model, onRegion) {
     onRegion(region);
   };
   const tables = [
-    ["regions", "regions: a click shows the worst run", REGION_COLUMNS, model.regions, choose],
+    ["regions", "regions, by their place: a click shows the longest run", REGION_COLUMNS, model.regions, choose],
     ["threads", "threads", THREAD_COLUMNS, model.threads],
     ["constructs", "constructs: how long members waited in them", TIME_COLUMNS, model.constructs],
     ["nodes", "nodes and named regions", TIME_COLUMNS, model.nodes],

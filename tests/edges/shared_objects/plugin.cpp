@@ -24,6 +24,22 @@ void wait(lockstep::condition_variable& condition, lockstep::mutex& mutex, bool&
   while (!done) condition.wait(lock);
 }
 
+void be_seen(lockstep::team& team) {
+  LOCKSTEP_REGION("a region of the plug-in");
+  team.run([](lockstep::member& me) {
+    LOCKSTEP_REGION("a part of the plug-in");
+    me.sync_threads();
+    me.single([] { lockstep::trace_mark("a mark of the plug-in"); });
+  });
+  team.parallel_for(0, 100, [](int) {});
+  lockstep::graph graph;
+  const auto first = graph.node("a node of the plug-in", [] {});
+  graph.edge(first, graph.node("another node of the plug-in", [] {}));
+  lockstep::plan plan(graph, team);
+  plan.run();
+  lockstep::name_this_thread("named by the plug-in");
+}
+
 const plugin offered = {
     [](lockstep::mutex& mutex) { mutex.lock(); },
     [](lockstep::mutex& mutex) { mutex.unlock(); },
@@ -43,6 +59,7 @@ const plugin offered = {
     [] { return new lockstep::team(2); },
     [](lockstep::team* team) { delete team; },
     []() -> lockstep::team& { return lockstep::default_team(); },
+    be_seen,
 };
 
 }  // namespace

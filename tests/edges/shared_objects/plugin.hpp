@@ -25,6 +25,8 @@ struct plugin {
   lockstep::team* (*make_team)();
   void (*destroy_team)(lockstep::team*);
   lockstep::team& (*default_team)();
+  /// Leaves texts of its own with whoever watches.
+  void (*be_seen)(lockstep::team&);
 };
 
 using plugin_of = const plugin* (*)();

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "plugin.hpp"
@@ -244,6 +246,30 @@ TEST(unloaded, what_is_left_goes_on_after_a_dlclose_of_the_one_that_came_first) 
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }
+}
+
+TEST(unloaded, what_observers_have_seen_of_it_stays_whole) {
+  if (!lockstep::detail::has_observers()) GTEST_SKIP() << "the program has no code for that";
+  lockstep::team team(lockstep::team_options().members(2).ledger(true));
+  ASSERT_TRUE(lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
+  ASSERT_TRUE(lockstep::start_trace());
+  for (int round = 0; round < 3; ++round) {
+    {
+      loaded other(round == 1);
+      other->be_seen(team);
+    }
+    const std::string table = team.ledger().table(), report = lockstep::who_waits(),
+                      trace = lockstep::trace_summary();
+    for (const char* const each : {"sync_threads   plugin.cpp:", "single", "loop", "plan",
+                                   "a region of the plug-in", "a part of the plug-in"}) {
+      EXPECT_NE(table.find(each), std::string::npos) << each << " in\n" << table;
+    }
+    EXPECT_NE(report.find("plugin.cpp:"), std::string::npos) << report;
+    EXPECT_NE(report.find("named by the plug-in"), std::string::npos) << report;
+    EXPECT_NE(trace.find("a mark of the plug-in"), std::string::npos) << trace;
+  }
+  EXPECT_TRUE(lockstep::stop_trace());
+  lockstep::stop_watchdog();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "config.hpp"
+#include "process.hpp"
 
 #if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
 #include <cxxabi.h>
@@ -93,8 +94,7 @@ inline int exceptions_in_flight() noexcept {
 #if LOCKSTEP_HAS_BODIES
 
 [[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
+  end_program("%s", message);
 }
 
 [[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {

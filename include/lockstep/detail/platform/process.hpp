@@ -161,7 +161,8 @@ enum class message : std::uint32_t {
   unusable_cpus = 2,
   first_team = 4,
   trace = 8,
-  debug_aids = 16
+  debug_aids = 16,
+  last_words = 32
 };
 
 struct process_state {
@@ -264,9 +265,20 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
 
+/// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
+/// the first one does so, and the others wait for the end.
+[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept;
+
 /// What the system calls this process: its number, and the name of its program without directories.
 LOCKSTEP_COLD std::uint64_t process_number() noexcept;
 LOCKSTEP_COLD const char* program_name() noexcept;
+
+/// Whether the program may do what the one who started it may not: it is set-user-ID or the like. Then it takes nothing
+/// from the environment: a file there could be anybody's, a delay anything.
+LOCKSTEP_COLD bool has_rights_of_others() noexcept;
+/// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
+LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept;
+LOCKSTEP_COLD const char* given_variable(const char* name) noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.

@@ -9,11 +9,14 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 
+#include <chrono>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <new>
+#include <thread>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
@@ -27,6 +30,9 @@
 
 #if defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
+#endif
+#if defined(__linux__) && !defined(__UCLIBC__)
+#include <sys/auxv.h>
 #endif
 
 namespace lockstep {
@@ -108,6 +114,25 @@ LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
 }
 
+[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept {
+  if (!is_first_to_print(message::last_words)) {
+    // Not for ever: the first may be this thread, in a handler of the signal.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::abort();
+  }
+  char text[1024];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(text, sizeof text - 1, format, arguments);
+  va_end(arguments);
+  std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
+  if (size > sizeof text - 2) size = sizeof text - 2;
+  text[size] = '\n';
+  std::fwrite(text, 1, size + 1, stderr);
+  std::fflush(stderr);
+  std::abort();
+}
+
 LOCKSTEP_COLD std::uint64_t process_number() noexcept {
 #if defined(__unix__) || defined(__APPLE__)
   return static_cast<std::uint64_t>(getpid());
@@ -125,6 +150,24 @@ LOCKSTEP_COLD const char* program_name() noexcept {
   return "lockstep";
 #endif
 }
+
+LOCKSTEP_COLD bool has_rights_of_others() noexcept {
+#if defined(__linux__) && !defined(__UCLIBC__)
+  return getauxval(AT_SECURE) != 0;  // as secure_getenv() has it, which not all C libraries have
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
+    defined(__DragonFly__) || defined(__sun)
+  return issetugid() != 0;
+#elif defined(__unix__)
+  return getuid() != geteuid() || getgid() != getegid();
+#else
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept {
+  return has_rights_of_others() ? nullptr : given_variable(name);
+}
+LOCKSTEP_COLD const char* given_variable(const char* name) noexcept { return std::getenv(name); }
 
 LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
   type_name result = {function, std::strlen(function),

@@ -44,6 +44,9 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...)
 /// What of the text is behind blanks.
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
 
+/// A name for one line of a message: without control characters, which could end the line or change the terminal.
+LOCKSTEP_COLD std::string one_line(const char* text);
+
 /// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
 /// is none, or if the number is above `most`.
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
@@ -126,6 +129,14 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...) {
 
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept {
   return text + std::strspn(text, " \t\r\n\v\f");
+}
+
+LOCKSTEP_COLD std::string one_line(const char* text) {
+  std::string line = text;
+  for (char& each : line) {
+    if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
+  }
+  return line;
 }
 
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,

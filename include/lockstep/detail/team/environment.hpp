@@ -10,14 +10,16 @@
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
-//                          (trace.hpp); %p in its name is the number of the process
+//                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
+//                          thread keeps so many records, in place of 256K
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 // LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
 // only shown.
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment.
+// environment. A program that may do what the one who started it may not (set-user-ID, capabilities of its file) takes
+// nothing from the environment, and says so.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
@@ -35,6 +37,7 @@
 #include "../platform/error.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
+#include "../platform/user_files.hpp"
 #include "../trace/trace_export.hpp"
 
 #if LOCKSTEP_HAS_BODIES
@@ -75,6 +78,9 @@ LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
 /// Whether that looks like a file and not like a word: it has a dot or a slash.
 LOCKSTEP_COLD bool is_file_name(const char* word) noexcept;
 
+/// FILE[,records=NUMBER[K|M|G]], in its own letters.
+LOCKSTEP_COLD bool parse_trace(const char* given, std::string& file, std::size_t& records);
+
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
 
@@ -109,15 +115,18 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
   environment_variable<std::string> trace;
+  std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
   environment_entry watchdog, delay;
-  std::string ledger_file;  ///< empty: stderr
+  std::string ledger_file;  ///< of the process: from the root on; empty: stderr
+  bool is_obeyed = true;    ///< false: has_rights_of_others()
 
   /// look_up(name) returns the value or null, as std::getenv does.
+  /// Not obeyed: nothing counts, and what is set is told.
   template <class Lookup>
-  static environment read(const Lookup& look_up) {
+  static environment read(const Lookup& look_up, bool obeyed = true) {
     return environment([](const void* with,
                           const char* name) { return (*static_cast<const Lookup*>(with))(name); },
-                       &look_up);
+                       &look_up, obeyed);
   }
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
@@ -132,7 +141,7 @@ struct environment {
 
  private:
   using lookup = const char*(const void* with, const char* name);
-  LOCKSTEP_COLD environment(lookup* look_up, const void* with);
+  LOCKSTEP_COLD environment(lookup* look_up, const void* with, bool obeyed);
   LOCKSTEP_COLD void complain() const;
 };
 
@@ -208,6 +217,30 @@ LOCKSTEP_COLD bool is_file_name(const char* word) noexcept {
   return std::strpbrk(word, "./\\") != nullptr;
 }
 
+LOCKSTEP_COLD bool parse_trace(const char* given, std::string& file, std::size_t& records) {
+  constexpr unsigned long long most = 1ull << 30;
+  const char* const option = ",records=";
+  const std::string all(given);
+  const std::size_t at = all.rfind(option);
+  if (at == std::string::npos) {
+    file = all;
+    return true;
+  }
+  const char* word = given + at + std::strlen(option);
+  unsigned long long number = 0;
+  if (at == 0 || !read_number(word, most, number)) return false;
+  const char scale = *word;
+  const unsigned shift = scale == 'k' || scale == 'K'   ? 10
+                         : scale == 'm' || scale == 'M' ? 20
+                         : scale == 'g' || scale == 'G' ? 30
+                                                        : 0;
+  if (shift != 0) ++word;
+  if (*skip_blanks(word) != 0 || number == 0 || number > most >> shift) return false;
+  file = all.substr(0, at);
+  records = static_cast<std::size_t>(number << shift);
+  return true;
+}
+
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
   if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
     text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
@@ -242,7 +275,7 @@ LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry
   return word.c_str();
 }
 
-LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool obeyed)
     : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
       policy("LOCKSTEP_WAIT_POLICY",
              "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
@@ -255,13 +288,19 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
-      trace("LOCKSTEP_TRACE", "the name of a file", std::string()),
+      trace("LOCKSTEP_TRACE",
+            "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most "
+            "1G",
+            std::string()),
       watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
-      delay("LOCKSTEP_DELAY", delay_is_to_be()) {
+      delay("LOCKSTEP_DELAY", delay_is_to_be()),
+      is_obeyed(obeyed) {
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
-    return plain_word(look_up(with, entry.name), entry, word);
+    plain_word(look_up(with, entry.name), entry, word);
+    if (!obeyed) word.clear();
+    return word.c_str();
   };
   members.is_set = parse_members(word_of(members), members.value);
   policy.is_set = parse_policy(word_of(policy), policy.value);
@@ -278,8 +317,7 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   }
   word_of(trace);
   const char* const file = look_up(with, trace.name);
-  trace.is_set = trace.given.text[0] != 0;
-  if (trace.is_set) trace.value = file;
+  trace.is_set = !word.empty() && parse_trace(file, trace.value, trace_records);
   // Without observers nobody can tell whether their values are right.
   watchdog_options how;
   std::uint64_t seed = 0;
@@ -302,11 +340,15 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
     const bool is_debug_aid = each == &watchdog || each == &delay;
     const bool is_observers = is_debug_aid || each == &ledger || each == &trace;
     const bool is_in_vain = each->is_set && is_observers && !has_observers();
-    const bool is_to_be_told = (each->is_ignored() && !is_debug_aid) || is_in_vain;
+    const bool is_to_be_told = (each->is_ignored() && (!is_debug_aid || !is_obeyed)) || is_in_vain;
     if (only_ignored && !is_to_be_told) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
-    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    if (each->is_ignored() && !is_obeyed) {
+      text.append(" is ignored: the program may do what its caller may not");
+    } else if (each->is_ignored()) {
+      append(text, " is ignored: must be %s", each->expected);
+    }
     if (is_in_vain) append(text, " is ignored: %s", without_observers);
     if (each->given.text[0] == 0 && is_observers && !has_observers()) {
       text.append("; the program has no code for it");
@@ -319,7 +361,11 @@ LOCKSTEP_COLD const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
     if (has_observers()) start_debug_aids();
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    environment result =
+        read([](const char* name) { return given_variable(name); }, !has_rights_of_others());
+    if (has_observers() && !result.ledger_file.empty()) {
+      result.ledger_file = absolute_path(result.ledger_file.c_str());
+    }
     result.complain();
     return result;
   });
@@ -328,7 +374,7 @@ LOCKSTEP_COLD const environment& environment::of_process() {
 LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
   const environment& here = of_process();
   if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
-    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name);
+    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
   }
   return here;
 }

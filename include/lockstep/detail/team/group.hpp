@@ -295,18 +295,18 @@ LOCKSTEP_COLD void group::forget_kept_values() noexcept {
                                                          const construct_note& lows,
                                                          std::size_t high,
                                                          const construct_note& highs) {
-  std::fprintf(stderr, "lockstep::member: ");
+  char places[2][300] = {};
   for (const bool is_low : {true, false}) {
-    const construct_note& what = is_low ? lows : highs;
-    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
-    if (what.where.file == nullptr) continue;
-    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
+    const call_site where = (is_low ? lows : highs).where;
+    char* const place = places[is_low ? 0 : 1];
+    if (where.file == nullptr) continue;
+    std::snprintf(place, sizeof places[0], " (%s:%u)", where.file, where.line);
   }
-  std::fprintf(stderr,
-               "%s; all members of a region come to the same constructs in the same order, with "
-               "the same arguments\n",
-               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
-  std::abort();
+  end_program(
+      "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
+      "to the same constructs in the same order, with the same arguments",
+      low, lows.kind, places[0], high, highs.kind, places[1],
+      std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
 }
 
 LOCKSTEP_COLD void group::reset_claims() noexcept {

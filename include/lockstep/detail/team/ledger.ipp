@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../../ledger.hpp"
+#include "../platform/user_files.hpp"
 #include "environment.hpp"
 #include "group.hpp"
 #include "region_accounts.hpp"
@@ -184,7 +185,7 @@ LOCKSTEP_OBSERVER void region_accounts::name_region(const char*& label, const ch
   if (name == nullptr) {
     label = nullptr;
   } else if (label == nullptr || std::strcmp(label, name) != 0) {
-    label = record_ring::keep(name);
+    label = keep_text(name);
   }
 }
 
@@ -201,9 +202,13 @@ LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const ledger_slot& slot, cons
   region_ = head.region;
   account_ = own->accounts.find({kind, where, place, own->paces.label});
   own->accounts[account_].passes.add(1);
+  needs_all_ = !is_loop && head.size > 1;
+  is_after_loop_ = needs_all_ && own->came_from_loop;
+  own->came_from_loop = is_loop;
+  if (is_after_loop_) own->accounts[account_].after_loops.add(1);
   if (is_loop) own->loops_on(head.size).add(1);
   if (head.size > own->paces.cpus) own->count(ledger_count::crowded);
-  weight_ = own->paces.regions.weight_of(head.region);
+  weight_ = static_cast<std::uint16_t>(own->paces.regions.weight_of(head.region));
   if (LOCKSTEP_UNLIKELY(weight_ != 0)) begin_ = tick_clock::now();
 }
 
@@ -244,21 +249,20 @@ LOCKSTEP_OBSERVER void region_accounts::look_at_parts(member_ledger& own, std::s
   }
   own.note_segment(account_, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
   own.note_skew(account_, last - first, weight_);
+  if (needs_all_ && last > begin_)
+    own.note_coming(account_, last - begin_, weight_, is_after_loop_);
 }
+
+LOCKSTEP_OBSERVER bool is_ledger_shown_at_end() { return environment::of_process().ledger.value; }
 
 LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of) {
   const environment& variables = environment::of_process();
-  if (!variables.ledger.value || of.constructs.empty()) return;
+  if (of.constructs.empty()) return;
   if (variables.ledger_file.empty()) {
     std::fputs(of.table().c_str(), stderr);
     return;
   }
-  std::FILE* const file = std::fopen(variables.ledger_file.c_str(), "a");
-  const std::string line = of.json() + "\n";
-  const bool is_written =
-      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
-  const bool is_closed = file != nullptr && std::fclose(file) == 0;
-  if (is_written && is_closed) return;
+  if (append_to_file(variables.ledger_file.c_str(), of.json() + "\n")) return;
   std::fprintf(stderr, "lockstep: %s=%s: the ledger cannot be written there: %s\n",
                variables.ledger.name, variables.ledger.given.text, std::strerror(errno));
 }

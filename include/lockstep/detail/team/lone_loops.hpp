@@ -32,8 +32,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
 #include "../trace/hooks.hpp"
 #include "leaf_loop.hpp"
@@ -145,8 +143,7 @@ LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_bod
 #if LOCKSTEP_HAS_BODIES
 
 [[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
-  std::fprintf(stderr, "%s: destroyed inside its own region; leave the region first\n", kind);
-  std::abort();
+  end_program("%s: destroyed inside its own region; leave the region first", kind);
 }
 
 LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,

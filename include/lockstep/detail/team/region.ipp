@@ -41,8 +41,7 @@ LOCKSTEP_COLD void started_region::let_go() {
     return;
   }
   if (!core_->can_join()) {
-    std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
-    std::abort();
+    detail::end_program("%s; its handle was let go, so that it could never end", refusal());
   }
   if (detail::exceptions_in_flight() > in_flight_) {
     detail::team_core& core = *core_;
@@ -73,11 +72,9 @@ LOCKSTEP_COLD const char* started_region::refusal() const noexcept {
 inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
-    std::fprintf(
-        stderr,
+    detail::end_program(
         "lockstep::inside_region: the region of this token is over; a member of it has to wait "
-        "for the threads that use the token\n");
-    std::abort();
+        "for the threads that use the token");
   }
   std::size_t count = 0;
   for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) ++count;

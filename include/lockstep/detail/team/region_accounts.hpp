@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <new>
 
 #include "../trace/ledger_hooks.hpp"
 #include "../trace/ledger_slot.hpp"
@@ -18,8 +20,23 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Prints it, or adds it to a file, if LOCKSTEP_LEDGER says so.
+/// Whether LOCKSTEP_LEDGER asks for it.
+LOCKSTEP_OBSERVER bool is_ledger_shown_at_end();
+/// Prints it, or adds it to a file, as LOCKSTEP_LEDGER says.
 LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
+/// The same in destructors, if asked for: where there is no memory it says so, and throws nothing. gather(): the ledger.
+template <class Gather>
+void show_gathered_at_end(const Gather& gather) noexcept {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+#endif
+    if (is_ledger_shown_at_end()) show_ledger_at_end(gather());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: LOCKSTEP_LEDGER: there is no memory for the ledger of a team\n", stderr);
+  }
+#endif
+}
 
 class region_accounts {
  public:
@@ -49,7 +66,9 @@ class region_accounts {
   const ledger_board* board_ = nullptr;
   std::size_t account_ = 0;
   std::uint64_t begin_ = 0;
-  std::uint32_t region_ = 0, weight_ = 0;
+  std::uint32_t region_ = 0;
+  std::uint16_t weight_ = 0;
+  bool needs_all_ = false, is_after_loop_ = false;  ///< all members come; after a loop
 };
 
 /// A worker, as long as its thread serves a team. It has accounts from the first region on in which they are kept: what

@@ -130,18 +130,15 @@ class first_error {
 
 /// For a thread that is cancelled, or has called pthread_exit(), in a region.
 [[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
-  std::fprintf(
-      stderr,
+  end_program(
       "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
-      "a region, which then cannot end; return from the function instead\n");
-  std::abort();
+      "a region, which then cannot end; return from the function instead");
 }
 /// For a worker that has called fork() in a region, and returned from there in the child.
 [[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
-  std::fprintf(stderr,
-               "lockstep::team: fork() was called inside a region by a member other than 0; in the "
-               "child process that member has nowhere to return to: call exec or _exit there\n");
-  std::abort();
+  end_program(
+      "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+      "child process that member has nowhere to return to: call exec or _exit there");
 }
 
 /// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.

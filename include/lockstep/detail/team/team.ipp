@@ -88,7 +88,8 @@ LOCKSTEP_COLD void show_ledger_at_exit(team&) {
   if (!has_observers() || !environment::of_process().ledger.value) return;
   std::atexit([] {
     void* const made = process().default_team.load(memory_order_acquire);  // 1
-    if (made != nullptr) show_ledger_at_end(static_cast<const team*>(made)->ledger());
+    if (made == nullptr) return;
+    show_gathered_at_end([made] { return static_cast<const team*>(made)->ledger(); });
   });
 }
 

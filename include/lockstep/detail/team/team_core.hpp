@@ -180,7 +180,7 @@ class team_core {
   /// What was gathered so far. Any thread, at any time.
   LOCKSTEP_COLD ledger ledger_so_far() const;
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_OBSERVER void show_ledger() const;
+  LOCKSTEP_OBSERVER void show_ledger() const noexcept;
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
@@ -339,7 +339,8 @@ class team_core {
   // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
-  std::uint32_t parts_ = 0;
+  std::uint32_t parts_ = 0, line_ = 0;
+  const char* file_ = nullptr;
   region_accounts accounts_;
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team

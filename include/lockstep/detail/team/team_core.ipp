@@ -263,6 +263,8 @@ LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
+  file_ = at.where.file;
+  line_ = at.where.line;
   accounts_.begin(ledger_, kind, at.where, at.where.file == nullptr ? at.place : nullptr, head,
                   at.is_loop);
 }
@@ -270,11 +272,14 @@ LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region
 LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
   if (LOCKSTEP_UNLIKELY(since_ != 0 && watch_others_than_ledger(observers()))) {
-    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_, {file_, line_}},
+                 since_);
   }
 }
 
-void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }
+void team_core::show_ledger() const noexcept {
+  show_gathered_at_end([this] { return ledger_so_far(); });
+}
 
 #endif
 

@@ -27,6 +27,7 @@
 #include "../platform/atomic.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
+#include "kept_texts.hpp"
 #include "segment.hpp"
 #include "wait_histogram.hpp"
 
@@ -34,17 +35,24 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a construct is known by. The texts live for ever.
+/// What a construct is known by. The texts are those of the modules that call, but for the label, which lives for ever.
 struct construct_key {
   const char* kind;   ///< the name of its function
   call_site where;    ///< no file: not known
   const void* place;  ///< tells apart what has no call site; may be null
-  const char* label;  ///< of the user's region around it, which lives for ever; null: none
+  const char* label;  ///< of the user's region around it; null: none
 
   /// As one thread meets it again and again: by addresses.
   bool is(const construct_key& other) const noexcept {
     return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
            place == other.place && label == other.label;
+  }
+  /// The same with texts that live for ever.
+  construct_key kept() const noexcept {
+    return {keep_text(kind),
+            {where.file != nullptr ? keep_text(where.file) : nullptr, where.line},
+            place,
+            label};
   }
   /// As different units of a program spell it.
   bool is_same(const construct_key& other) const noexcept {
@@ -78,10 +86,12 @@ struct construct_account {
   tally seen;                ///< how many
   tally gain;                ///< the last arrival less the mean one, together
   tally skew, longest_skew;  ///< from the first begin to the last
+  // Of regions; see ledger.hpp.
+  tally coming, after_loops, coming_after_loops;
 
   void reset() noexcept {
-    for (tally* each :
-         {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew, &longest_skew}) {
+    for (tally* each : {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew,
+                        &longest_skew, &coming, &after_loops, &coming_after_loops}) {
       each->set(0);
     }
     waits.reset();
@@ -107,9 +117,11 @@ class account_table {
 
   std::size_t members() const noexcept { return members_; }
 
+  /// A region begins: the code of constructs may be another than before.
+  void compare_again() noexcept { compared_ = 0; }
   /// The account of a construct, which gets one if there is room. By the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
-    if (last_ < most && keys_[last_].is(key)) return last_;
+    if (last_ < most && given_[last_].is(key)) return last_;
     return last_ = find_slowly(key, most);
   }
   /// The same; there is room as long as fewer than so many constructs have accounts.
@@ -136,6 +148,7 @@ class account_table {
 
   /// How many constructs have an account of their own: the first ones.
   std::size_t used() const noexcept { return used_.load(memory_order_acquire); }  // 1
+  /// With texts that live for ever.
   const construct_key& key(std::size_t account) const noexcept { return keys_[account]; }
 
   /// A segment that ended at this construct, looked at for all. `ranks`: of the members in the team.
@@ -156,16 +169,23 @@ class account_table {
  private:
   static constexpr std::size_t slot_count = 128;
   static_assert(slot_count > most + most, "a search finds a free slot soon");
+  static_assert(most <= 64, "a bit each");
 
   LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key, std::size_t room) noexcept {
     std::size_t slot = key.hash() % slot_count;
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
-      if (keys_[account].is(key)) return account;
+      if (!given_[account].is(key)) continue;
+      // A module that was unloaded may have left its addresses to other texts: not while its code runs.
+      const std::uint64_t bit = std::uint64_t{1} << account;
+      if ((compared_ & bit) == 0 && !keys_[account].is_same(key)) continue;
+      compared_ |= bit;
+      return account;
     }
     const std::size_t next = used_.load(memory_order_relaxed);  // 3
     if (next >= room) return others;
-    keys_[next] = key;
+    given_[next] = key;
+    keys_[next] = key.kept();
     slots_[slot] = static_cast<unsigned char>(next + 1);
     used_.store(next + 1, memory_order_release);  // 2
     return next;
@@ -174,7 +194,9 @@ class account_table {
   const std::size_t members_;
   std::size_t last_ = most;
   observer_atomic<std::size_t> used_{0};
+  construct_key given_[most];  ///< as they were found first; for comparison
   construct_key keys_[most];
+  std::uint64_t compared_ = 0;  ///< accounts whose texts were compared in this region, a bit each
   unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;
   aligned_array<tally> counts_;

@@ -8,7 +8,6 @@
 #define LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "../../watchdog.hpp"
@@ -85,8 +84,8 @@ LOCKSTEP_OBSERVER void complain_of(const char* name, const char* word,
 }
 
 LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
-  const char* const patience = std::getenv("LOCKSTEP_WATCHDOG");
-  const char* const seed_text = std::getenv("LOCKSTEP_DELAY");
+  const char* const patience = obeyed_variable("LOCKSTEP_WATCHDOG");
+  const char* const seed_text = obeyed_variable("LOCKSTEP_DELAY");
   if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {
     return;
   }

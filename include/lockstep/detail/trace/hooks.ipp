@@ -33,10 +33,14 @@ LOCKSTEP_OBSERVER void observed_wait::begin(const wait_subject& what) noexcept {
     what_.rank = in.rank;
     what_.size = in.size;
   }
+  is_shown_ = watch_others_than_ledger(on);
+  if (is_shown_) {
+    what_.kind = log->texts.kept(what_.kind);
+    what_.where = log->texts.kept(what_.where);
+  }
   since_ = stage_since_ = tick_clock::now();
   stage_ = furthest_ = wait_stage::spin;
   if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
-  is_shown_ = watch_others_than_ledger(on);
   if (is_shown_) log->wait_begins({what_, since_});
   note_step(*log);
   log_ = log;
@@ -111,8 +115,17 @@ LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind
                                     std::size_t extent, std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
-  log->here = {kind,     where,       extent, who.team, who.region, who.rank,
-               who.size, 0 /*phase*/, came,   0,        0};
+  log->here = {log->texts.kept(kind),
+               log->texts.kept(where),
+               extent,
+               who.team,
+               who.region,
+               who.rank,
+               who.size,
+               0 /*phase*/,
+               came,
+               0,
+               0};
   log->construct.show(log->here);
   if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
@@ -126,8 +139,8 @@ LOCKSTEP_OBSERVER thread_log* member_arrives(const observed_member& who, std::ui
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
   const std::uint64_t now = tick_clock::now();
   const bool is_known = kind != nullptr;
-  log->here = {is_known ? kind : "a barrier of the team",
-               is_known ? where : call_site{nullptr, 0},
+  log->here = {log->texts.kept(is_known ? kind : "a barrier of the team"),
+               is_known ? log->texts.kept(where) : call_site{nullptr, 0},
                extent,
                who.team,
                who.region,
@@ -185,6 +198,10 @@ LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t b
       trace_record::rest_of(ring->kept(log->region_name), 0, what.size, what.iterations,
                             what.region, what.parts)};
   ring->put(both, 2);
+  if (what.where.file == nullptr) return;
+  const trace_record site = trace_record::of(record_kind::site, 0, now, now,
+                                             ring->kept(what.where.file), what.where.line);
+  ring->put(&site, 1);
 }
 
 LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,

@@ -27,6 +27,8 @@ LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_p
 
 LOCKSTEP_OBSERVER void ledger_board::reset() noexcept {
   for (std::size_t i = 0; i < members(); ++i) of(i).reset();
+  kept_before_.set(0);
+  if (kept_since_.get() != 0) kept_since_.set(tick_clock::now());
   paces_.meetings.reset();
   paces_.regions.reset();
 }
@@ -108,10 +110,16 @@ LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
     result.skew += static_cast<double>(account.skew.get()) / nanosecond;
     const double worst_skew = static_cast<double>(account.longest_skew.get()) / nanosecond;
     if (worst_skew > result.worst_skew) result.worst_skew = worst_skew;
+    result.coming += static_cast<double>(account.coming.get()) / nanosecond;
+    result.after_loops += account.after_loops.get();
+    result.coming_after_loops += static_cast<double>(account.coming_after_loops.get()) / nanosecond;
     for (std::size_t i = 0; i < size; ++i) result.last[i] += table.last(at.account, i);
     for (std::size_t k = 0; k <= size; ++k) {
       result.busy[k] += static_cast<double>(table.busy(at.account, k)) / nanosecond;
     }
+  }
+  if (result.time == 0) {  // no region: what lies before it
+    for (const double each : result.busy) result.time += each;
   }
   const double worst = result.all.worst;
   const double median = all.quantile(0.5) / nanosecond, p99 = all.quantile(0.99) / nanosecond;
@@ -138,6 +146,9 @@ LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
   ledger result;
   result.team = team;
   result.members = members();
+  const std::uint64_t since = kept_since_.get();
+  const std::uint64_t kept = kept_before_.get() + (since != 0 ? tick_clock::now() - since : 0);
+  result.time = static_cast<double>(kept) / nanosecond;
   for (const found_construct& each : found) {
     result.constructs.push_back(construct_of(*this, each, nanosecond));
   }

@@ -151,6 +151,7 @@ class member_ledger {
   std::size_t at = 0;                                   ///< of its construct,
   std::uint32_t stands_for = 0;                         ///< and how often it counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
+  bool came_from_loop = false;  ///< the team's last region was one: its caller's
   std::uint32_t known_releases =
       0;                        ///< so many times more in this region it looks when it was let go
   const char* label = nullptr;  ///< of the user's region that the member is in
@@ -165,6 +166,7 @@ class member_ledger {
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
+    accounts.compare_again();
     is_light = false;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
@@ -257,6 +259,12 @@ class member_ledger {
       accounts.busy(account, k).add(weight * time);
     });
   }
+  /// A region that needs all members began so long before the last of them did; after a loop, or not.
+  void note_coming(std::size_t account, std::uint64_t ticks, std::uint64_t weight,
+                   bool is_after_loop) noexcept {
+    accounts[account].coming.add(weight * ticks);
+    if (is_after_loop) accounts[account].coming_after_loops.add(weight * ticks);
+  }
   /// From the first begin of a part to the last one.
   void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
     accounts[account].skew.add(weight * ticks);
@@ -296,6 +304,12 @@ class ledger_board {
   member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
   const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
 
+  /// It is kept from now on; it is not.
+  void begin_to_keep(std::uint64_t now) noexcept { kept_since_.set(now); }
+  void end_to_keep(std::uint64_t now) noexcept {
+    kept_before_.add(now - kept_since_.get());
+    kept_since_.set(0);
+  }
   /// What was gathered.
   LOCKSTEP_OBSERVER ledger gather(const char* team) const;
   /// All numbers begin at 0 again. While no member adds.
@@ -303,6 +317,7 @@ class ledger_board {
 
  private:
   const double ticks_per_second_;
+  tally kept_since_, kept_before_;  ///< tick, or 0: it is not kept; ticks
   ledger_paces paces_;
   aligned_array<owner<member_ledger>> members_;
 };

@@ -40,7 +40,7 @@ struct ledger_hooks {
   static void region_changes(thread_log& log) noexcept {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
-    own->label = log.region_name != nullptr ? record_ring::keep(log.region_name) : own->paces.label;
+    own->label = log.region_name != nullptr ? keep_text(log.region_name) : own->paces.label;
   }
   /// A region or a loop is called from inside of one: its caller runs it alone.
   static void ran_inline(bool is_loop) noexcept {
@@ -51,7 +51,7 @@ struct ledger_hooks {
   }
   static void waited_for_node(thread_log& log, const char* name, call_site plan,
                               std::uint64_t ticks) noexcept {
-    if (member_ledger* const own = of(log)) own->note_node(record_ring::keep(name), plan, ticks);
+    if (member_ledger* const own = of(log)) own->note_node(keep_text(name), plan, ticks);
   }
 
   static void member_left(thread_log&, const construct_visit&) noexcept {}

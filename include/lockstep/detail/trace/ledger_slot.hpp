@@ -49,12 +49,14 @@ class ledger_slot {
     if (if_on() != nullptr || members > ledger_board::most_members) return;
     if (made() == nullptr)
       made_.store(new ledger_board(members, tick_clock::rate(), cpus_), memory_order_release);  // 2
-    on_.store(made(), memory_order_release);                                                    // 4
+    made()->begin_to_keep(tick_clock::now());
+    on_.store(made(), memory_order_release);  // 4
     one_ledger_more();
   }
   void switch_off() noexcept {
     if (if_on() == nullptr) return;
     on_.store(nullptr, memory_order_relaxed);  // 5
+    made()->end_to_keep(tick_clock::now());
     one_ledger_less();
   }
 

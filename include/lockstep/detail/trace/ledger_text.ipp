@@ -120,8 +120,10 @@ LOCKSTEP_COLD std::vector<double> ledger::busy() const {
 LOCKSTEP_COLD std::string ledger::table() const {
   using namespace detail;
   using namespace detail::ledger_text;
-  std::string text = "lockstep ledger of team " + team;
-  append(text, ", %zu %s\n", members, members == 1 ? "member" : "members");
+  std::string text = "lockstep ledger of team " + one_line(team.c_str());
+  append(text, ", %zu %s", members, members == 1 ? "member" : "members");
+  if (time > 0) append(text, ", kept for %s", time_text(time).c_str());
+  text += "\n";
   std::size_t widest = 0;
   for (const construct& each : constructs) {
     widest = each.label.size() > widest ? each.label.size() : widest;
@@ -133,18 +135,33 @@ LOCKSTEP_COLD std::string ledger::table() const {
     if (room != 0) append(of, "%-*.*s ", room, room, label);
     return of;
   };
-  append(text, "%-14s %-20s %s%9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
-         label_text("in, node").c_str(), "count", "waited", "median", "p99", "worst", "gain",
-         "skew", "last, by rank");
+  append(text, "%-14s %-20s %s%9s %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
+         label_text("in, node").c_str(), "count", "time", "of all", "waited", "median", "p99",
+         "worst", "gain", "skew", "last, by rank");
   for (const construct& each : constructs) {
     const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
-    append(text, "%-14s %-20s %s%9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
-           site_text(each).c_str(), label_text(each.label.c_str()).c_str(),
-           static_cast<unsigned long long>(each.count), time_text(each.all.total).c_str(),
-           time_text(each.all.median).c_str(), time_text(each.all.p99).c_str(),
-           time_text(each.all.worst).c_str(), each.seen != 0 ? time_text(each.gain).c_str() : "-",
+    std::string share = "-";
+    if (each.time > 0 && time > 0) {
+      share.clear();
+      append(share, "%.0f %%", 100 * each.time / time);
+    }
+    append(text, "%-14s %-20s %s%9llu %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+           site_text(each).c_str(), label_text(one_line(each.label.c_str()).c_str()).c_str(),
+           static_cast<unsigned long long>(each.count),
+           each.time > 0 ? time_text(each.time).c_str() : "-", share.c_str(),
+           time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
+           time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
+           each.seen != 0 ? time_text(each.gain).c_str() : "-",
            each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
+  }
+  for (const construct& each : constructs) {
+    if (each.after_loops == 0) continue;
+    append(text, "%s %s needs all members, and came after a loop %llu times: ", each.kind.c_str(),
+           site_text(each).c_str(), static_cast<unsigned long long>(each.after_loops));
+    append(text, "until the last had come %s, %s each\n",
+           time_text(each.coming_after_loops).c_str(),
+           time_text(each.coming_after_loops / static_cast<double>(each.after_loops)).c_str());
   }
   const std::vector<double> shares = busy();
   const std::string busy_shares = shares_text(shares.data(), shares.size());
@@ -174,8 +191,9 @@ LOCKSTEP_COLD std::string ledger::table() const {
   append(text, "long waits over while spinning %llu, yielding %llu, asleep %llu\n",
          number(decided.spun), number(decided.yielded), number(decided.slept));
   text +=
-      "waited: by all members; gain: if the same work were balanced; median, p99, last, gain, skew "
-      "and busy\n"
+      "time: of regions all of them, of others what lies before, with the wait; waited: by all "
+      "members;\n"
+      "gain: if the same work were balanced; median, p99, last, gain, skew and busy\n"
       "are of chosen passes where those are short (one in 128, and all long waits), else of all\n";
   return text;
 }
@@ -185,6 +203,7 @@ LOCKSTEP_COLD std::string ledger::json() const {
   using namespace detail::ledger_text;
   std::string text = "{\"team\":" + json_text(team);
   append_json(text, "members", std::uint64_t{members});
+  append_json(text, "time", time);
   text += ",\"unit\":\"ns\",\"constructs\":[";
   bool is_first = true;
   for (const construct& each : constructs) {
@@ -203,6 +222,9 @@ LOCKSTEP_COLD std::string ledger::json() const {
     append_json(text, "gain", each.gain);
     append_json(text, "skew", each.skew);
     append_json(text, "worst_skew", each.worst_skew);
+    append_json(text, "coming", each.coming);
+    append_json(text, "after_loops", each.after_loops);
+    append_json(text, "coming_after_loops", each.coming_after_loops);
     text += '}';
   }
   text += "],\"decisions\":{\"shares_taken\":";

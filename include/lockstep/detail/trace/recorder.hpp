@@ -105,13 +105,19 @@ struct recorder {
     ring->put(&one, 1);
   }
 
-  /// Starts a trace; false if one runs, or there is no memory.
+  static constexpr std::size_t most_records = std::size_t{1} << 30;
+
+  /// The same, if there is room for so many records of the calling thread.
+  LOCKSTEP_OBSERVER static bool start_with_room(std::size_t records, bool stops) noexcept;
+  /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
   LOCKSTEP_OBSERVER static bool start(std::size_t records, bool stops) noexcept;
   /// No more is recorded; false if none runs.
   LOCKSTEP_OBSERVER static bool stop() noexcept;
   LOCKSTEP_OBSERVER static bool is_running() noexcept;
 
  private:
+  LOCKSTEP_OBSERVER static record_ring* ring_with_room(thread_log& log,
+                                                       std::size_t records) noexcept;
   LOCKSTEP_OBSERVER static record_ring* make_ready(thread_log& log) noexcept;
 };
 

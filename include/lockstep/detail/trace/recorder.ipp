@@ -13,6 +13,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_OBSERVER std::size_t rounded_records(std::size_t records) noexcept {
+  std::size_t rounded = 16;
+  while (rounded < records && rounded < recorder::most_records) rounded *= 2;
+  return rounded;
+}
+
 /// RECORD-2. The lock is held in the child, too.
 struct trace_around_fork {
   static void before() { process().trace_forks.enter(); }
@@ -28,9 +34,15 @@ struct trace_around_fork {
   }
 };
 
+LOCKSTEP_OBSERVER bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
+  if (records > most_records) return false;
+  thread_log* const log = log_of_this_thread();
+  if (log != nullptr && ring_with_room(*log, rounded_records(records)) == nullptr) return false;
+  return start(records, stops);
+}
+
 LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept {
-  std::size_t rounded = 16;
-  while (rounded < records && rounded < std::size_t{1} << 30) rounded *= 2;
+  const std::size_t rounded = rounded_records(records);
   watch_forks<trace_around_fork>();
   const holding<system_mutex> held(process().trace_forks.lock());
   trace_session* of = session();
@@ -67,18 +79,27 @@ LOCKSTEP_OBSERVER bool recorder::is_running() noexcept {
   return of != nullptr && of->is_running;
 }
 
+/// That of the thread, or a larger one in its place; null: no memory.
+LOCKSTEP_OBSERVER record_ring* recorder::ring_with_room(thread_log& log,
+                                                        std::size_t records) noexcept {
+  record_ring* const known = log.ring.load(memory_order_relaxed);  // 7
+  if (known != nullptr && known->room() >= records) return known;
+  record_ring* const made = record_ring::make(records, known);
+  if (made != nullptr) log.ring.store(made, memory_order_release);  // 6
+  return made;
+}
+
 LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;
-  const std::size_t records =
-      static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
-  record_ring* ring = log.ring.load(memory_order_relaxed);               // 7
-  if (ring == nullptr || ring->room() < records) {
-    ring = record_ring::make(records, ring);
-    if (ring == nullptr) return nullptr;
-    log.ring.store(ring, memory_order_release);  // 6
+  std::size_t records = static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  record_ring* ring = ring_with_room(log, records);
+  while (ring == nullptr && records > record_ring::touched_at_once) {
+    records /= 2;
+    ring = ring_with_room(log, records);
   }
+  if (ring == nullptr) return nullptr;
   if (ring->trace() != number) {
     ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
   }

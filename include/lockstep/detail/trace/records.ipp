@@ -8,16 +8,12 @@
 //   3  count.load     acquire  -      the records are seen; pairs with the release of put()
 //   4  word.load      acquire  -      pairs with the release of put(): the count that is read next is not older
 //   5  count.load     relaxed  -      4 orders it
-//   6  first.load     acquire  7      a text, and the table, is whole before its address is seen
-//   7  first.cmp_exch release  6      as 6
-//   8  count.add      relaxed  -      a limit; where 7 fails, nothing is read of the text that was before it
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 
 #include <cstdlib>
 #include <new>
 
-#include "../platform/process.hpp"
 #include "records.hpp"
 
 namespace lockstep {
@@ -25,11 +21,13 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
-  slot* const room_of_records =
-      new (std::nothrow) slot[room]();  // touched here, not by the records
-  if (room_of_records == nullptr) return nullptr;
-  record_ring* const made = new (std::nothrow) record_ring(room_of_records, room, before);
-  if (made == nullptr) delete[] room_of_records;
+  slot* const slots = static_cast<slot*>(std::calloc(room, sizeof(slot)));
+  if (slots == nullptr) return nullptr;
+  // The others are zeros until they are written, which is what these are: a program that records little takes no more
+  // memory.
+  for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (slots + i) slot();
+  record_ring* const made = new (std::nothrow) record_ring(slots, room, before);
+  if (made == nullptr) std::free(slots);
   return made;
 }
 
@@ -60,57 +58,6 @@ LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t ro
     begin = whole < end ? whole : end;
   for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
   return static_cast<std::size_t>(end - begin);
-}
-
-/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
-struct kept_texts {
-  struct text {
-    text* next;
-  };
-  static constexpr std::size_t size = 128, most = 65536;
-
-  observer_atomic<text*> first[size];
-  observer_atomic<std::size_t> count;
-
-  static const char* content(const text* of) noexcept {
-    return reinterpret_cast<const char*>(of + 1);
-  }
-  static kept_texts* of_process() noexcept {
-    observer_atomic<void*>& word = process().trace_texts;
-    void* known = word.load(memory_order_acquire);  // 6
-    if (known != nullptr) return static_cast<kept_texts*>(known);
-    kept_texts* const made = new (std::nothrow) kept_texts();
-    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 7
-                                                        memory_order_acquire)) {            // 6
-      return made;
-    }
-    delete made;
-    return static_cast<kept_texts*>(known);
-  }
-};
-
-LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
-  kept_texts* const texts = kept_texts::of_process();
-  if (texts == nullptr) return "?";
-  std::size_t place = 5381;
-  for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
-  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
-  kept_texts::text* next = first.load(memory_order_acquire);  // 6
-  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
-    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
-  }
-  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 8
-    return "(too many names)";
-  }
-  const std::size_t length = std::strlen(given) + 1;
-  void* const raw = std::malloc(sizeof(kept_texts::text) + length);
-  if (raw == nullptr) return "?";
-  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
-  std::memcpy(static_cast<void*>(made + 1), given, length);
-  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
-                                      memory_order_relaxed)) {                 // 8
-  }
-  return kept_texts::content(made);
 }
 
 }  // namespace detail

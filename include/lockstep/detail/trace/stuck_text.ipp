@@ -39,7 +39,7 @@ class stuck_text {
   }
   void add_name(const void* object) {
     const char* const name = name_of(all_, object);
-    if (name != nullptr) append(text_, " '%s'", name);
+    if (name != nullptr) append(text_, " '%s'", one_line(name).c_str());
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
   /// In growing order: ranks 0-6, 8.

@@ -37,13 +37,14 @@
 
 #include "../../call_site.hpp"
 #include "../platform/this_thread.hpp"
+#include "kept_texts.hpp"
 #include "observers.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a thread waits for. All texts live as long as the module whose code waits.
+/// What a thread waits for. All texts live as long as the module whose code waits; those that others see live for ever.
 struct wait_subject {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
@@ -76,7 +77,7 @@ struct waits_for {
 
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
 
-/// A visit of a member to a construct of its region: from when it came to when it was let go.
+/// A visit of a member to a construct of its region: from when it came to when it was let go. Its texts live for ever.
 struct construct_visit {
   const char* kind;  ///< the name of member's function; null: none yet
   call_site where;
@@ -184,6 +185,7 @@ class thread_log {
   observer_atomic<record_ring*> ring{nullptr};
 
   // The thread's own.
+  text_keeper texts;  ///< of what it shows to others
   static constexpr std::uint32_t most_parts = 8;
   open_part parts[most_parts];               ///< that it is in, the outermost first
   std::uint32_t open_parts = 0;              ///< of these

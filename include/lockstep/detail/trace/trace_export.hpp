@@ -2,7 +2,7 @@
 // lockstep/detail/trace/trace_export.hpp -- writes a trace as Trace Event JSON, and as a text (layer: trace)
 //
 // The file opens in Perfetto and chrome://tracing. Events by category:
-//     region, part       a region or loop on its caller; what each member, or another for it, ran of it
+//     region, part       a region or loop on its caller (args.where); what each member, or another for it, ran of it
 //     construct          from a member's call to when it went on; args.waited: for the others
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
 //     node, user         of plans; of trace_region
@@ -10,6 +10,8 @@
 //     wake, arrow        who woke a sleeper; arrows from who let go to who was let go:
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),
 //                        wake (of a sleeper), end of part, node, step, and notify: of any other wait
+//
+// A thread of which records were lost has "thread_lost" among its metadata: how many, and from when to when there are all.
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
 //   EXPORT-2  Slices of a track nest; their begins do not go back.
@@ -33,8 +35,10 @@ struct trace_export {
   /// A table of threads, and one of names.
   LOCKSTEP_OBSERVER static std::string summary();
 
-  /// Starts a trace that is written when the program ends. `path`: %p in it is the number of the process.
-  LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose);
+  /// Starts a trace that is written when the program ends, to where that name leads now. `path`: %p in it is the number of
+  /// the process.
+  LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose,
+                                                  std::size_t records);
   /// Stops that, and writes it; nothing if there is none.
   LOCKSTEP_OBSERVER static void end_of_program();
   /// Where that was to be written; from now on it is not. Empty if there is none.

@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "../platform/cache_line.hpp"
 #include "../platform/fork.hpp"
 #include "../platform/system_texts.hpp"
+#include "../platform/user_files.hpp"
 #include "json_file.hpp"
 #include "trace_export.hpp"
 
@@ -32,6 +34,7 @@ class trace_writer {
       meta(i, "thread_name").text(at.name.text).put("}}");
       out_.put(",\n");
       meta(i, "thread_sort_index", "sort_index").number(i).put("}}");
+      if (at.lost != 0) write_loss(i, at);
       write_track(at);
     }
     for (const trace_view::arrow& each : of_.arrows) write_arrow(each);
@@ -52,6 +55,12 @@ class trace_writer {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
+  }
+  LOCKSTEP_OBSERVER void write_loss(std::size_t track, const trace_view::track& at) {
+    out_.put(",\n");
+    meta(track, "thread_lost", "records").number(at.lost).put(",\"whole_from\":");
+    out_.time(of_.time(at.whole_from)).put(",\"whole_until\":").time(of_.time(at.whole_until));
+    out_.put("}}");
   }
   LOCKSTEP_OBSERVER void place(std::size_t track) {
     out_.put(",\"pid\":").number(process_).put(",\"tid\":").number(track);
@@ -170,6 +179,7 @@ class trace_writer {
       if (rest->low() != 0) out_.put(",\"parts\":").number(rest->low());
       if (rest->rest_number() != 0) out_.put(",\"iterations\":").number(rest->rest_number());
     }
+    if (const trace_record* const where = of_.site_of(each)) site(where->text(), where->number());
     out_.put("}}");
   }
   LOCKSTEP_OBSERVER void write_mark(const trace_view::event& each, const trace_record& at,
@@ -208,14 +218,14 @@ class trace_writer {
 LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
   const int saved = errno;
   errno = 0;
-  std::FILE* const to = std::fopen(path, "w");
+  replaced_file to(path);
   bool is_written = false;
-  if (to != nullptr) {
+  if (to.stream() != nullptr) {
     const trace_view what;
-    owner<trace_writer> writer(new trace_writer(what, to));
+    owner<trace_writer> writer(new trace_writer(what, to.stream()));
     is_written = writer->write();
     writer.reset();
-    is_written = std::fclose(to) == 0 && is_written;
+    is_written = is_written && to.finish();
   }
   if (!is_written) {
     std::fprintf(stderr, "lockstep: the trace cannot be written to '%s': %s\n", path,
@@ -225,12 +235,22 @@ LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
   return is_written;
 }
 
-/// What a name took, over all threads.
+/// What a name took, over all threads. Of regions: a name and a place.
 struct named_time {
-  const char* name;
+  const char *name, *file;
+  std::uint64_t line;
   record_kind kind;
   std::uint64_t count, sum, most;  ///< nanoseconds
 };
+
+/// The name of a file without its directories.
+LOCKSTEP_OBSERVER const char* last_part(const char* path) noexcept {
+  const char* part = path;
+  for (const char* at = path; *at != 0; ++at) {
+    if (*at == '/' || *at == '\\') part = at + 1;
+  }
+  return part;
+}
 
 LOCKSTEP_OBSERVER std::string trace_export::summary() {
   const trace_view all;
@@ -267,16 +287,23 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
       const bool is_users =
           record.kind() == record_kind::region && rest != nullptr && rest->rest_text() != nullptr;
       const char* const name = is_users ? rest->rest_text() : record.text();
+      const trace_record* const site =
+          record.kind() == record_kind::region ? all.site_of(each) : nullptr;
+      const char* const file = site != nullptr ? site->text() : nullptr;
+      const std::uint64_t line = site != nullptr ? site->number() : 0;
       std::size_t n = 0;  // texts are kept once: equal ones have one address
-      while (n < names.size() && (names[n].name != name || names[n].kind != record.kind())) ++n;
-      if (n == names.size()) names.push_back({name, record.kind(), 0, 0, 0});
+      while (n < names.size() && (names[n].name != name || names[n].kind != record.kind() ||
+                                  names[n].file != file || names[n].line != line)) {
+        ++n;
+      }
+      if (n == names.size()) names.push_back({name, file, line, record.kind(), 0, 0, 0});
       ++names[n].count;
       names[n].sum += took;
       if (took > names[n].most) names[n].most = took;
     }
     const double busy =
         static_cast<double>(inside - (waiting_inside < inside ? waiting_inside : inside)) / 1000;
-    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", at.name.text,
+    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", one_line(at.name.text).c_str(),
            static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
            static_cast<double>(waiting) / 1000, whole > 0 ? 100 * busy / whole : 0);
   }
@@ -284,7 +311,10 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
   append(text, "  %-32s %-10s %9s %12s %10s %10s\n", "name", "is a", "count", "sum/us", "mean/us",
          "most/us");
   for (const named_time& each : names) {
-    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", each.name,
+    std::string name = one_line(each.name);
+    if (each.file != nullptr) append(name, " at %s", last_part(each.file));
+    if (each.file != nullptr) append(name, ":%llu", static_cast<unsigned long long>(each.line));
+    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", name.c_str(),
            each.kind == record_kind::region      ? "region"
            : each.kind == record_kind::construct ? "construct"
            : each.kind == record_kind::node      ? "node"
@@ -298,7 +328,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
   return text;
 }
 
-LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose) {
+LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose,
+                                                       std::size_t records) {
   std::string real;
   for (const char* at = path; *at != 0; ++at) {
     if (at[0] == '%' && at[1] == 'p') {
@@ -308,19 +339,22 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
       real.push_back(*at);
     }
   }
+  real = absolute_path(real.c_str());
   const int saved = errno;
-  std::FILE* const probe =
-      real.size() < sizeof(trace_session::path) ? std::fopen(real.c_str(), "w") : nullptr;
-  if (probe == nullptr) {
-    std::fprintf(
-        stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
-        real.size() < sizeof(trace_session::path) ? std::strerror(errno) : "it is too long");
+  const bool is_short = real.size() < sizeof(trace_session::path);
+  if (!is_short || !replaced_file::is_possible(real.c_str())) {
+    std::fprintf(stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
+                 is_short ? std::strerror(errno) : "it is too long");
     errno = saved;
     return false;
   }
-  std::fclose(probe);
   errno = saved;
-  if (!recorder::start(std::size_t{1} << 16, false)) return false;
+  if (!recorder::start_with_room(records, false)) {
+    if (recorder::is_running()) return false;  // the program has started one
+    std::fprintf(stderr, "lockstep: %s='%s' is ignored: there is no memory for %zu records\n",
+                 whose, path, records);
+    return false;
+  }
   {
     const holding<system_mutex> held(process().trace_forks.lock());
     trace_session& of = *recorder::session();
@@ -331,10 +365,18 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
 }
 
 LOCKSTEP_OBSERVER void trace_export::end_of_program() {
-  const std::string path = take_path();
-  if (path.empty()) return;
-  recorder::stop();
-  write(path.c_str());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+#endif
+    const std::string path = take_path();
+    if (path.empty()) return;
+    recorder::stop();
+    write(path.c_str());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: LOCKSTEP_TRACE: there is no memory to write the trace\n", stderr);
+  }
+#endif
 }
 
 LOCKSTEP_OBSERVER std::string trace_export::take_path() {

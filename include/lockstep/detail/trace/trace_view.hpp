@@ -32,6 +32,8 @@ class trace_view {
     std::uint64_t shown_number;
     std::uint32_t log;        ///< its number
     std::size_t first, last;  ///< of events
+    // Of its records: what ended before the one tick, or after the other, is lost.
+    std::uint64_t lost, whole_from, whole_until;
   };
   /// From the thread that let the other go, in ticks.
   struct arrow {
@@ -52,6 +54,12 @@ class trace_view {
   const trace_record* rest_of(const event& of) const noexcept {
     const std::size_t next = std::size_t{of.record} + 1;
     return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
+                                                                              : nullptr;
+  }
+  /// Where a region was called, or null.
+  const trace_record* site_of(const event& of) const noexcept {
+    const std::size_t next = std::size_t{of.record} + 2;
+    return next < records.size() && records[next].kind() == record_kind::site ? &records[next]
                                                                               : nullptr;
   }
   /// What the program calls the object of a wait, or null.

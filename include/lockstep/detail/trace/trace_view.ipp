@@ -49,18 +49,20 @@ LOCKSTEP_OBSERVER void trace_view::name_if_nameless(track& of) noexcept {
 }
 
 LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_ring& ring) {
-  const std::size_t before = records.size(), room = ring.room();
+  const std::size_t before = records.size(), room = ring.held(), first_track = tracks.size();
   records.resize(before + room);
   const std::size_t count = ring.copy(records.data() + before, room);
   records.resize(before + count);
-  const std::uint64_t all = ring.count();
-  lost += all > count ? all - count : 0;
+  const std::uint64_t all = ring.count(), lost_here = all > count ? all - count : 0;
+  lost += lost_here;
   events.reserve(events.size() + count);
   std::size_t first = events.size();
+  std::uint64_t oldest = 0, newest = 0;  // ends
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest || at.kind() == record_kind::label) {
+    if (at.kind() == record_kind::rest || at.kind() == record_kind::label ||
+        at.kind() == record_kind::site) {
       if (!has_track) records[i].words[1] = 0;  // of a record that is lost
       continue;
     }
@@ -73,7 +75,7 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
       has_track = true;
       if (events.size() > first) sort_events(first);
       first = events.size();
-      track made = {thread_name(), 0, from.track(), first, first};
+      track made = {thread_name(), 0, from.track(), first, first, 0, begin, end};
       from.name.read(made.name);
       made.shown_number = from.shown_number();
       name_if_nameless(made);
@@ -85,9 +87,18 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
       if (!is_named) of.shown_number = at.number();
       name_if_nameless(of);
     }
+    if (oldest == 0) oldest = at.end();
+    newest = at.end();
     events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
                       static_cast<std::uint32_t>(tracks.size() - 1)});
     tracks.back().last = events.size();
+  }
+  if (lost_here != 0 && tracks.size() > first_track) {
+    // Records come in the order of their ends: of a ring that overwrites the first threads have lost some, else the last.
+    track& whose = stops ? tracks.back() : tracks[first_track];
+    whose.lost = lost_here;
+    if (stops) whose.whole_until = newest;
+    if (!stops) whose.whole_from = oldest;
   }
   if (events.size() > first) sort_events(first);
 }

@@ -255,13 +255,21 @@ class watchdog {
     while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
     return i < told_.size();
   }
-  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) {
+  /// Where there is no memory, it is told again.
+  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) noexcept {
     for (told_wait& each : told_) {
       if (each.log != &log) continue;
       each.since = since;
       return;
     }
-    told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+    }
+#endif
   }
 
   /// False for a log that says nothing: its thread has ended, and was no member.
@@ -284,7 +292,7 @@ class watchdog {
     thread_name name = {};
     static_cast<void>(log.name.read(name));
     std::snprintf(one.label, sizeof one.label, "thread %llu '%s'%s",
-                  static_cast<unsigned long long>(log.shown_number()), name.text,
+                  static_cast<unsigned long long>(log.shown_number()), one_line(name.text).c_str(),
                   one.number == 0 ? ", which has ended" : "");
     if (one.number == 0) return true;
     while (one.wait_count < thread_log::most_waits &&

@@ -127,8 +127,7 @@ class watched<Object, false> {};
 #if LOCKSTEP_HAS_BODIES
 
 [[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text) {
-  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
-  std::abort();
+  end_program("%s at %p: %s", kind, object, text);
 }
 
 #if LOCKSTEP_DIAGNOSE_MISUSE

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/user_files.hpp -- writes files that the user has named (layer: platform)
+//
+//   FILE-1  A file that is replaced is whole: what was there stays until all is written, and comes back if that fails. It
+//           is written to a new file beside it, which then takes its name. What is no regular file (a device, a pipe) or
+//           is behind a link is written in place.
+//   FILE-2  Nobody else chooses what is written to. In a directory that all may write to (as /tmp), a link counts only if
+//           the user or the directory's owner has made it, as Linux has it where it protects links, and a file is added to
+//           only if it is the user's and has no other name.
+//   FILE-3  Programs that this one starts do not inherit what is open.
+//
+// Systems other than POSIX's have FILE-1 only, and for a moment no file of that name.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+#include "config.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include <errno.h>
+#include <cstdlib>
+#include "process.hpp"
+#include "system_texts.hpp"
+#if defined(__unix__) || defined(__APPLE__)
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A file that is made anew, under a name that may be taken. Where something fails errno says what.
+class replaced_file {
+ public:
+  LOCKSTEP_OBSERVER explicit replaced_file(const char* path);
+  /// Without finish() nothing has happened.
+  LOCKSTEP_OBSERVER ~replaced_file();
+  replaced_file(const replaced_file&) = delete;
+  replaced_file& operator=(const replaced_file&) = delete;
+
+  /// To write to; null if there is no way.
+  std::FILE* stream() const noexcept { return stream_; }
+  /// The file has its name from now on; false: not all could be written.
+  LOCKSTEP_OBSERVER bool finish() noexcept;
+
+  /// Whether there is a way now. Leaves nothing behind.
+  LOCKSTEP_OBSERVER static bool is_possible(const char* path);
+
+ private:
+  replaced_file(const char* path, std::FILE* stream) : path_(path), stream_(stream) {}
+  LOCKSTEP_OBSERVER void make_beside(unsigned mode);
+
+  const std::string path_;
+  std::string made_;  ///< empty: written in place
+  std::FILE* stream_ = nullptr;
+};
+
+/// Adds to a file, which is made if there is none; false, and errno, if that cannot be.
+LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text);
+
+/// The same file, wherever the process goes from now on.
+LOCKSTEP_OBSERVER std::string absolute_path(const char* path);
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+/// With what comes before the last part of a path, up to and with the slash.
+LOCKSTEP_OBSERVER std::string beside(const std::string& path, const char* name) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return (slash == std::string::npos ? std::string() : path.substr(0, slash + 1)) + name;
+}
+
+#if defined(__unix__) || defined(__APPLE__)
+
+namespace file_trust {
+
+using status = struct stat;
+
+LOCKSTEP_OBSERVER bool is_open_to_all(const std::string& directory, status& of) {
+  return stat(directory.c_str(), &of) != 0 || (of.st_mode & S_IWOTH) != 0;
+}
+
+/// FILE-2, of each link on the way.
+LOCKSTEP_OBSERVER bool leads_over_planted_link(const std::string& path) {
+  std::size_t end = 0;
+  do {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    status link, directory;
+    if (lstat(part.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) continue;
+    const bool is_at_risk = is_open_to_all(beside(part, "."), directory);
+    if (is_at_risk && link.st_uid != geteuid() && link.st_uid != directory.st_uid) return true;
+  } while (end != std::string::npos);
+  return false;
+}
+
+LOCKSTEP_OBSERVER bool is_planted_file(const std::string& path, const status& file) {
+  status directory;
+  if (!S_ISREG(file.st_mode) || !is_open_to_all(beside(path, "."), directory)) return false;
+  return file.st_nlink > 1 || file.st_uid != geteuid();
+}
+
+/// How a path is to be written to; none: errno says why.
+enum class way { none, anew, in_place, through_link };
+LOCKSTEP_OBSERVER way way_to(const std::string& path, status& found) {
+  if (leads_over_planted_link(path)) {
+    errno = ELOOP;
+    return way::none;
+  }
+  if (lstat(path.c_str(), &found) != 0) {
+    found.st_mode = 0;
+    return errno == ENOENT ? way::anew : way::none;
+  }
+  if (S_ISDIR(found.st_mode)) {
+    errno = EISDIR;
+    return way::none;
+  }
+  return S_ISREG(found.st_mode)   ? way::anew
+         : S_ISLNK(found.st_mode) ? way::through_link
+                                  : way::in_place;
+}
+
+}  // namespace file_trust
+
+LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned mode) {
+  const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  for (unsigned i = 0; i < 100; ++i) {
+    char name[64];
+    std::snprintf(name, sizeof name, ".lockstep-%llu-%u.tmp",
+                  static_cast<unsigned long long>(process_number()), i);
+    made_ = beside(path_, name);
+    const int file = open(made_.c_str(), how, 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) break;
+    const bool is_right = mode == 0 || fchmod(file, static_cast<mode_t>(mode & 0777u)) == 0;
+    stream_ = is_right ? fdopen(file, "w") : nullptr;
+    if (stream_ != nullptr) return;
+    close(file);
+    unlink(made_.c_str());
+    break;
+  }
+  made_.clear();
+}
+
+LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) {
+  file_trust::status found;
+  const file_trust::way how = file_trust::way_to(path_, found);
+  if (how == file_trust::way::none) return;
+  if (how == file_trust::way::anew) {
+    make_beside(found.st_mode);
+    // In a directory that the user may not write to there may be a file that he may.
+    if (stream_ != nullptr || errno != EACCES || found.st_mode == 0) return;
+  }
+  const bool follows = how == file_trust::way::through_link;
+  const bool empties = how != file_trust::way::in_place;
+  const int file = open(
+      path,
+      O_WRONLY | O_CLOEXEC | O_NOCTTY | (follows ? O_CREAT : O_NOFOLLOW) | (empties ? O_TRUNC : 0),
+      0666);
+  if (file < 0) return;
+  stream_ = fdopen(file, "w");
+  if (stream_ == nullptr) close(file);
+}
+
+LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
+  file_trust::status found;
+  const file_trust::way how = file_trust::way_to(path, found);
+  if (how == file_trust::way::anew) {
+    replaced_file probe(path, nullptr);
+    probe.make_beside(0);
+    if (probe.stream() != nullptr) return true;
+    if (errno != EACCES || found.st_mode == 0) return false;
+  }
+  if (how == file_trust::way::none) return false;
+  return access(path, W_OK) == 0 || (how == file_trust::way::through_link && errno == ENOENT);
+}
+
+LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text) {
+  if (file_trust::leads_over_planted_link(path)) {
+    errno = ELOOP;
+    return false;
+  }
+  file_trust::status found;
+  const bool is_link = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+  const int file =
+      open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW),
+           0666);
+  if (file < 0) return false;
+  bool is_right = fstat(file, &found) == 0;
+  if (is_right && !is_link && file_trust::is_planted_file(path, found)) {
+    errno = EACCES;
+    is_right = false;
+  }
+  // One call: lines of processes that end together do not mix.
+  for (std::size_t done = 0; is_right && done < text.size();) {
+    const ssize_t now = write(file, text.data() + done, text.size() - done);
+    if (now < 0 && errno == EINTR) continue;
+    is_right = now > 0;
+    done += is_right ? static_cast<std::size_t>(now) : 0;
+  }
+  const int why = errno;
+  const bool is_closed = close(file) == 0;
+  if (!is_right) errno = why;
+  return is_right && is_closed;
+}
+
+LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
+  char here[4096];
+  if (path[0] == '/' || getcwd(here, sizeof here) == nullptr) return path;
+  return std::string(here) + "/" + path;
+}
+
+#else
+
+LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned) {
+  made_ = path_ + ".tmp";
+  stream_ = std::fopen(made_.c_str(), "w");
+  if (stream_ == nullptr) made_.clear();
+}
+
+LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) { make_beside(0); }
+
+LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
+  return replaced_file(path).stream() != nullptr;
+}
+
+LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text) {
+  std::FILE* const file = std::fopen(path, "a");
+  if (file == nullptr) return false;
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && is_written;
+}
+
+LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
+#if defined(_WIN32)
+  char whole[4096];
+  if (_fullpath(whole, path, sizeof whole) != nullptr) return whole;
+#endif
+  return path;
+}
+
+#endif
+
+LOCKSTEP_OBSERVER bool replaced_file::finish() noexcept {
+  const bool is_written = std::fclose(stream_) == 0;
+  stream_ = nullptr;
+  if (!is_written || made_.empty()) return is_written;
+#if defined(_WIN32)
+  std::remove(path_.c_str());  // there a name that is taken cannot be taken over
+#endif
+  const bool is_named = std::rename(made_.c_str(), path_.c_str()) == 0;
+  if (is_named) made_.clear();
+  return is_named;
+}
+
+LOCKSTEP_OBSERVER replaced_file::~replaced_file() {
+  const int saved = errno;
+  if (stream_ != nullptr) std::fclose(stream_);
+  if (!made_.empty()) std::remove(made_.c_str());
+  errno = saved;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP

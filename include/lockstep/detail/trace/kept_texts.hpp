@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/kept_texts.hpp -- texts that live as long as the process, each once (layer: trace)
+//
+// The names of constructs and files are literals of the module whose code calls. A module that is unloaded takes them with
+// it, and what observers know of it stays. So they keep copies.
+//
+// Memory order (# marks the line)
+//   #  access           order    pairs  why it suffices
+//   1  first.load       acquire  2      a text, and the table, is whole before its address is seen
+//   2  first.cmp_exch   release  1      as 1
+//   3  count.add        relaxed  -      a limit; where 2 fails, nothing is read of the text that was before it
+#ifndef LOCKSTEP_DETAIL_TRACE_KEPT_TEXTS_HPP
+#define LOCKSTEP_DETAIL_TRACE_KEPT_TEXTS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "../../call_site.hpp"
+#include "../platform/atomic.hpp"
+#include "../platform/config.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include <cstdlib>
+#include <new>
+#include "../platform/process.hpp"
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A text that lives for ever, equal to this one. Any thread, at any time; no signal handler.
+LOCKSTEP_OBSERVER const char* keep_text(const char* given) noexcept;
+
+/// The same for one thread, which asks again and again.
+class text_keeper {
+ public:
+  const char* kept(const char* text) noexcept {
+    if (text == nullptr) return nullptr;
+    known_text& known = texts_[(reinterpret_cast<std::uintptr_t>(text) >> 2) % known_texts];
+    if (known.given == text && std::strcmp(known.kept, text) == 0) return known.kept;
+    known.kept = keep_text(text);
+    known.given = text;
+    return known.kept;
+  }
+  call_site kept(call_site where) noexcept { return {kept(where.file), where.line}; }
+
+ private:
+  static constexpr std::size_t known_texts = 256;
+
+  struct known_text {
+    const char *given, *kept;
+  };
+
+  known_text texts_[known_texts] = {};
+};
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
+struct kept_texts {
+  struct text {
+    text* next;
+  };
+  static constexpr std::size_t size = 128, most = 65536;
+
+  observer_atomic<text*> first[size];
+  observer_atomic<std::size_t> count;
+
+  static const char* content(const text* of) noexcept {
+    return reinterpret_cast<const char*>(of + 1);
+  }
+  static kept_texts* of_process() noexcept {
+    observer_atomic<void*>& word = process().trace_texts;
+    void* known = word.load(memory_order_acquire);  // 1
+    if (known != nullptr) return static_cast<kept_texts*>(known);
+    kept_texts* const made = new (std::nothrow) kept_texts();
+    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 2
+                                                        memory_order_acquire)) {            // 1
+      return made;
+    }
+    delete made;
+    return static_cast<kept_texts*>(known);
+  }
+};
+
+LOCKSTEP_OBSERVER const char* keep_text(const char* given) noexcept {
+  kept_texts* const texts = kept_texts::of_process();
+  if (texts == nullptr) return "?";
+  std::size_t place = 5381;
+  for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
+  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  kept_texts::text* next = first.load(memory_order_acquire);  // 1
+  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
+    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
+  }
+  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 3
+    return "(too many names)";
+  }
+  const std::size_t length = std::strlen(given) + 1;
+  void* const raw = std::malloc(sizeof(kept_texts::text) + length);
+  if (raw == nullptr) return "?";
+  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
+  std::memcpy(static_cast<void*>(made + 1), given, length);
+  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 2
+                                      memory_order_relaxed)) {                 // 3
+  }
+  return kept_texts::content(made);
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_KEPT_TEXTS_HPP
