@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is the library compiled for other systems, and do its observers see there what they see here? With whatever is
-installed of: MinGW (with POSIX threads) and Wine; Zig, for musl and for macOS, for which it is only compiled.
+"""Is the library compiled for other systems, do its observers see there what they see here, and do timed waits sleep on
+systems of 32 bits? With whatever is installed of: MinGW (with POSIX threads) and Wine; a compiler for i686; Zig, for
+musl and for macOS, for which it is only compiled.
 
 usage: other_systems_test.py include-directory
 """
@@ -16,12 +17,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = Path(__file__).with_name("observed.cpp")
+SOURCES = Path(__file__).parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 INCLUDE = None
 
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
+I686 = shutil.which("i686-linux-gnu-g++") or shutil.which("i686-linux-gnu-g++-12")
 
 
 def zig():
@@ -36,10 +38,10 @@ class OtherSystems(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
 
-    def compile(self, compiler, *flags):
-        made = self.directory / "observed.exe"
-        done = subprocess.run([*compiler, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, PROGRAM, "-o", made, *flags],
-                              capture_output=True, text=True, check=False)
+    def compile(self, compiler, *flags, program="observed"):
+        made = self.directory / f"{program}.exe"
+        done = subprocess.run([*compiler, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, SOURCES / f"{program}.cpp",
+                               "-o", made, *flags], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[:4000])
         return made
 
@@ -71,6 +73,24 @@ class OtherSystems(unittest.TestCase):
             self.skipTest("it was compiled; no Wine to run it")
         self.run_and_look([WINE, made])
 
+    def check_timed_waits(self, compiler, *flags):
+        made = self.compile(compiler, "-static", "-pthread", *flags, program="timed")
+        for refused in [], ["old"], ["new"]:
+            with self.subTest(refused=refused):
+                done = subprocess.run([made, *refused], capture_output=True, text=True, check=False, timeout=60)
+                self.assertIn(done.returncode, (0, 77), done.stdout + done.stderr)
+
+    @unittest.skipUnless(I686, "no compiler for i686")
+    def test_timed_waits_with_32_and_64_bits_of_time(self):
+        self.check_timed_waits([I686])
+        self.check_timed_waits([I686], "-D_TIME_BITS=64", "-D_FILE_OFFSET_BITS=64")
+
+    @unittest.skipUnless(zig(), "no Zig")
+    def test_timed_waits_of_musl(self):
+        self.check_timed_waits(zig(), "-target", "x86-linux-musl")
+        for target in "arm-linux-musleabihf", "riscv32-linux-musl":
+            self.compile(zig(), "-target", target, "-c", program="timed")
+
     @unittest.skipUnless(zig(), "no Zig")
     def test_musl(self):
         self.run_and_look([self.compile(zig(), "-target", "x86_64-linux-musl")])
@@ -82,6 +102,6 @@ class OtherSystems(unittest.TestCase):
 
 if __name__ == "__main__":
     INCLUDE = sys.argv.pop()
-    if not MINGW and not zig():
+    if not MINGW and not I686 and not zig():
         sys.exit(77)
     unittest.main()
