@@ -16,6 +16,11 @@
 
 #include "config.hpp"
 
+#if defined(__GLIBCXX__) && !defined(_GLIBCXX_HAS_GTHREADS)
+#error \
+    "lockstep needs threads: this C++ library has none (of MinGW, take the one with POSIX threads)"
+#endif
+
 #if defined(LOCKSTEP_ATOMIC_SEAM)
 #include LOCKSTEP_ATOMIC_SEAM
 #else

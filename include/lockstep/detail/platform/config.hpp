@@ -13,6 +13,10 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 
+#if defined(__wasm__) && !defined(_REENTRANT)
+#error "lockstep needs threads: compile and link with -pthread"
+#endif
+
 #define LOCKSTEP_VERSION_MAJOR 0
 #define LOCKSTEP_VERSION_MINOR 1
 #define LOCKSTEP_VERSION_PATCH 0

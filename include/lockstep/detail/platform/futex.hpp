@@ -43,10 +43,12 @@
 #include <time.h>
 #include <unistd.h>
 #else
+#if !defined(_WIN32)
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <mutex>
+#endif
+#include <cstddef>
 #include <new>
 
 #include "fork.hpp"
@@ -145,29 +147,44 @@ struct portable_futex {
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);
-    std::unique_lock<std::mutex> lock(home.mutex);
-    if (word.load(memory_order_relaxed) != expected) return;  // 1
-    ++home.waiters;
-    if (deadline == no_deadline) {
-      home.changed.wait(lock);
-    } else {
-      home.changed.wait_until(lock, to_time_point(deadline));
+    home.mutex.lock();
+    if (word.load(memory_order_relaxed) == expected) {  // 1
+      ++home.waiters;
+      home.sleep(deadline);
+      --home.waiters;
     }
-    --home.waiters;
+    home.mutex.unlock();
   }
 
   static void wake_one(const wait_word* word) { wake_all(word); }
 
   static void wake_all(const wait_word* word) {
     bucket& home = bucket_of(word);
-    std::lock_guard<std::mutex> lock(home.mutex);
+    const holding<decltype(home.mutex)> lock(home.mutex);
     if (home.waiters > 0) home.changed.notify_all();
   }
 
  private:
   struct bucket {
+#if defined(_WIN32)
+    windows_mutex mutex;
+    windows_condition changed;
+
+    void sleep(std::uint64_t deadline) { changed.wait(mutex, deadline); }
+#else
     std::mutex mutex;
     std::condition_variable changed;
+
+    void sleep(std::uint64_t deadline) {
+      std::unique_lock<std::mutex> held(mutex, std::adopt_lock);
+      if (deadline == no_deadline) {
+        changed.wait(held);
+      } else {
+        changed.wait_until(held, to_time_point(deadline));
+      }
+      held.release();
+    }
+#endif
     std::size_t waiters = 0;
   };
 
@@ -225,6 +242,7 @@ struct portable_futex {
     return table()[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
 
+#if !defined(_WIN32)
   static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {
     using std::chrono::steady_clock;
     const std::uint64_t longest = ~std::uint64_t{0} >> 2;
@@ -232,6 +250,7 @@ struct portable_futex {
         static_cast<std::int64_t>(nanoseconds < longest ? nanoseconds : longest));
     return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(since));
   }
+#endif
 };
 using native_futex = portable_futex;
 

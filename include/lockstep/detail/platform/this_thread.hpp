@@ -214,6 +214,33 @@ class thread_slot_table {
     const std::uint32_t key = key_of(all);
     return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
   }
+#elif defined(_WIN32)
+  static std::uint32_t key_of(process_state& all) noexcept {
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    if (known != 0) return known;
+    const unsigned long made = TlsAlloc();
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    const bool are_there_more = mine != 0;
+    if (are_there_more &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    if (are_there_more) TlsFree(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    const unsigned long saved = GetLastError();
+    void* const found = TlsGetValue(key - 1);
+    SetLastError(saved);
+    return static_cast<thread_slot*>(found);
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && TlsSetValue(key - 1, slot) != 0;
+  }
 #else
   static thread_slot* in_key(process_state&) noexcept { return nullptr; }
   static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
