@@ -64,6 +64,8 @@
 /// The inline namespace of everything: its version, and the settings that change what functions do.
 #define LOCKSTEP_ABI \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
+#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
+#define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
 // Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
 // LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
