@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Is the library compiled for other systems, do its observers see there what they see here, do a program and its shared
 library meet, and do timed waits sleep on systems of 32 bits? With whatever is installed of: MinGW (with POSIX threads)
-and Wine; a compiler for i686; Clang, for WebAssembly; Zig, for musl, and for macOS and BSD, for which it is only
-compiled.
+and Wine; compilers for i686 and armhf; Clang, for WebAssembly; Zig, for musl, and for macOS and BSD, for which it is
+only compiled.
 
 usage: other_systems_test.py include-directory
 """
@@ -25,6 +25,7 @@ INCLUDE = None
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
 CLANG = shutil.which("clang++-19") or shutil.which("clang++")
+ARMHF = shutil.which("arm-linux-gnueabihf-g++") or shutil.which("arm-linux-gnueabihf-g++-12")
 I686 = shutil.which("i686-linux-gnu-g++") or shutil.which("i686-linux-gnu-g++-12")
 
 
@@ -98,6 +99,14 @@ class OtherSystems(unittest.TestCase):
             self.assertEqual(done.returncode == 0, bool(threads), done.stderr)
             self.assertEqual("lockstep needs threads" in done.stderr, not threads, done.stderr)
 
+    @unittest.skipUnless(ARMHF, "no compiler for armhf")
+    def test_arm_passes_values_as_compilers_always_did(self):
+        # -Wpsabi is a note, not a warning.
+        made = self.directory / "program.o"
+        done = subprocess.run([ARMHF, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, "-c", "-o", made,
+                               SOURCES / "consumer" / "program.cpp"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def check_timed_waits(self, compiler, *flags):
         made = self.compile(compiler, "-static", "-pthread", *flags, program="timed")
         for refused in [], ["old"], ["new"]:
@@ -129,6 +138,6 @@ class OtherSystems(unittest.TestCase):
 
 if __name__ == "__main__":
     INCLUDE = sys.argv.pop()
-    if not MINGW and not I686 and not CLANG and not zig():
+    if not MINGW and not I686 and not ARMHF and not CLANG and not zig():
         sys.exit(77)
     unittest.main()

@@ -61,7 +61,14 @@ class system_mutex {
   void unlock() noexcept { pthread_mutex_unlock(&native_); }
 
  private:
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
   pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 };
 #elif defined(_WIN32)
 using system_mutex = windows_mutex;

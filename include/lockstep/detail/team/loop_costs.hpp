@@ -216,8 +216,8 @@ class loop_costs {
 
   static std::size_t slot_of(const void* key) noexcept {
     const std::uint64_t mixed =
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 32) % places;
+        converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
+    return converted<std::size_t>(mixed >> 32) % places;
   }
   /// A place is in one of two slots.
   place& at_place(const void* key) noexcept {

@@ -71,9 +71,8 @@ LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;
-  const std::size_t records =
-      static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
-  record_ring* ring = log.ring.load(memory_order_relaxed);               // 7
+  const std::size_t records = converted<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  record_ring* ring = log.ring.load(memory_order_relaxed);                                     // 7
   if (ring == nullptr || ring->room() < records) {
     ring = record_ring::make(records, ring);
     if (ring == nullptr) return nullptr;
