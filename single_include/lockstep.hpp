@@ -47,6 +47,10 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 
+#if defined(__wasm__) && !defined(_REENTRANT)
+#error "lockstep needs threads: compile and link with -pthread"
+#endif
+
 #define LOCKSTEP_VERSION_MAJOR 0
 #define LOCKSTEP_VERSION_MINOR 1
 #define LOCKSTEP_VERSION_PATCH 0
@@ -94,6 +98,8 @@
 /// The inline namespace of everything: its version, and the settings that change what functions do.
 #define LOCKSTEP_ABI \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
+#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
+#define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
 // Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
 // LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
@@ -310,6 +316,12 @@ namespace detail {
 constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 constexpr bool builds_library = LOCKSTEP_BUILDS_LIBRARY != 0;
 
+/// A number as another type, which is the same type on some systems: GCC calls a plain cast useless there.
+template <class To, class From>
+constexpr To converted(From number) noexcept {
+  return static_cast<To>(number);
+}
+
 /// The polite pause of a polling loop. Lets a hyper-thread sibling run and keeps the memory pipeline from guessing
 /// ahead. It costs 4 to 140 cycles depending on the processor (26 ns on the EPYC the project is measured on), so never
 /// use a count of pauses as a measure of time.
@@ -378,9 +390,21 @@ struct call_site {
 #ifndef LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
 
+#if defined(__GLIBCXX__) && !defined(_GLIBCXX_HAS_GTHREADS)
+#error \
+    "lockstep needs threads: this C++ library has none (of MinGW, take the one with POSIX threads)"
+#endif
+
 #if defined(LOCKSTEP_ATOMIC_SEAM)
 #include LOCKSTEP_ATOMIC_SEAM
 #else
+
+// GCC's ThreadSanitizer makes this call of each fence, and warns of each, where it has been inlined: no pragma reaches
+// that place. The library publishes by release and acquire, which ThreadSanitizer understands; it needs no fence for
+// that.
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+extern "C" void __tsan_atomic_thread_fence(int order);
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -389,7 +413,13 @@ namespace detail {
 template <class Type>
 using atomic = std::atomic<Type>;
 
-inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+inline void thread_fence(std::memory_order order) noexcept {
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+  __tsan_atomic_thread_fence(static_cast<int>(order));
+#else
+  std::atomic_thread_fence(order);
+#endif
+}
 inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
 
 }  // namespace detail
@@ -601,6 +631,116 @@ class aligned_array {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
 
+// lockstep/detail/platform/clock.hpp -- the two clocks (layer: platform)
+//
+// monotonic_nanoseconds()  never jumps, is what timeouts use, 25 ns a call here
+// tick_clock               the processor's counter, 10 ns a call, for stamps that are many and close;
+//                          rate() tells how many ticks a second has (measured once, in 2 ms, where the
+//                          system does not say)
+//
+// Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
+// for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
+// the monotonic clock.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  measured       relaxed  -      a number that stands for itself; the first one stays
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
+
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+#include <intrin.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The point of the monotonic clock that never comes.
+constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
+inline std::uint64_t steady_nanoseconds() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+class tick_clock {
+ public:
+  static std::uint64_t now() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    return __rdtsc();
+#elif defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return steady_nanoseconds();
+#endif
+  }
+
+  /// Ticks per second. The first call may take 2 ms.
+  static double rate() {
+    // Not a guarded static: a child of fork() would wait for a thread that measures no more.
+    static unseamed_atomic<double> measured{0};
+    double known = measured.load(memory_order_relaxed);  // 1
+    if (known > 0) return known;
+    const double rate = measure_rate();
+    return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
+                                            memory_order_relaxed)               // 1
+               ? rate
+               : known;
+  }
+
+  /// A difference of two stamps in nanoseconds.
+  static double nanoseconds(std::uint64_t ticks) {
+    return static_cast<double>(ticks) * 1e9 / rate();
+  }
+
+ private:
+  struct both_clocks {
+    std::uint64_t time;
+    std::uint64_t tick;
+  };
+
+  /// The closest of a few readings: one that was preempted in the middle is not the closest.
+  static both_clocks read_both() noexcept {
+    both_clocks best = {0, 0};
+    std::uint64_t closest = ~std::uint64_t{0};
+    for (int i = 0; i < 8; ++i) {
+      const std::uint64_t before = now(), time = steady_nanoseconds(), after = now();
+      if (after - before >= closest) continue;
+      closest = after - before;
+      best.time = time;
+      best.tick = before + closest / 2;
+    }
+    return best;
+  }
+
+  static double measure_rate() {
+#if defined(__aarch64__) && !defined(_MSC_VER)
+    std::uint64_t frequency;
+    __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(frequency));
+    return static_cast<double>(frequency);
+#else
+    constexpr std::uint64_t window = 2000000;
+    const both_clocks first = read_both();
+    while (steady_nanoseconds() - first.time < window) continue;
+    const both_clocks last = read_both();
+    return static_cast<double>(last.tick - first.tick) * 1e9 /
+           static_cast<double>(last.time - first.time);
+#endif
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
+
 // lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
 // fork() copies the memory, but only the calling thread: tables of threads must forget the others.
@@ -620,9 +760,107 @@ class aligned_array {
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 
-// MinGW's std::mutex is not constant when it begins; the lock that it is made of is.
-#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#elif defined(_WIN32)
+
+// lockstep/detail/platform/windows.hpp -- what the library calls of Windows (layer: platform)
+//
+// Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
+// defines min, max, small, near and many other names as macros.
+//
+// A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
+// winpthreads do not: where they are linked statically, each module has its own.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+
+#if defined(_WIN32)
+
+#include <cstdint>
+
+struct _RTL_SRWLOCK;
+struct _RTL_CONDITION_VARIABLE;
+struct _SECURITY_ATTRIBUTES;
+
+extern "C" {
+__declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
+__declspec(dllimport) void __stdcall ReleaseSRWLockExclusive(_RTL_SRWLOCK*);
+__declspec(dllimport) int __stdcall SleepConditionVariableSRW(_RTL_CONDITION_VARIABLE*,
+                                                              _RTL_SRWLOCK*, unsigned long,
+                                                              unsigned long);
+__declspec(dllimport) void __stdcall WakeAllConditionVariable(_RTL_CONDITION_VARIABLE*);
+__declspec(dllimport) unsigned long __stdcall TlsAlloc();
+__declspec(dllimport) int __stdcall TlsFree(unsigned long);
+__declspec(dllimport) void* __stdcall TlsGetValue(unsigned long);
+__declspec(dllimport) int __stdcall TlsSetValue(unsigned long, void*);
+__declspec(dllimport) unsigned long __stdcall GetLastError();
+__declspec(dllimport) void __stdcall SetLastError(unsigned long);
+__declspec(dllimport) unsigned long __stdcall GetCurrentProcessId();
+__declspec(dllimport) void* __stdcall CreateMutexA(_SECURITY_ATTRIBUTES*, int, const char*);
+__declspec(dllimport) unsigned long __stdcall WaitForSingleObject(void*, unsigned long);
+__declspec(dllimport) int __stdcall ReleaseMutex(void*);
+__declspec(dllimport) int __stdcall CloseHandle(void*);
+__declspec(dllimport) unsigned short __stdcall FindAtomA(const char*);
+__declspec(dllimport) unsigned short __stdcall AddAtomA(const char*);
+}
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class windows_mutex {
+ public:
+  constexpr windows_mutex() noexcept = default;
+  windows_mutex(const windows_mutex&) = delete;
+  windows_mutex& operator=(const windows_mutex&) = delete;
+
+  void lock() noexcept { AcquireSRWLockExclusive(native()); }
+  void unlock() noexcept { ReleaseSRWLockExclusive(native()); }
+
+ private:
+  friend class windows_condition;
+  _RTL_SRWLOCK* native() noexcept {
+    return static_cast<_RTL_SRWLOCK*>(static_cast<void*>(&native_));
+  }
+
+  void* native_ = nullptr;
+};
+
+class windows_condition {
+ public:
+  constexpr windows_condition() noexcept = default;
+  windows_condition(const windows_condition&) = delete;
+  windows_condition& operator=(const windows_condition&) = delete;
+
+  /// Until it is notified, until then, or for no reason.
+  void wait(windows_mutex& held, std::uint64_t deadline) noexcept {
+    constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
+    unsigned long time = 0xffffffff;  // without end
+    if (deadline != no_deadline) {
+      const std::uint64_t now = steady_nanoseconds();
+      const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
+      time = static_cast<unsigned long>(rest < longest ? rest : longest);
+    }
+    SleepConditionVariableSRW(native(), held.native(), time, 0);
+  }
+  void notify_all() noexcept { WakeAllConditionVariable(native()); }
+
+ private:
+  _RTL_CONDITION_VARIABLE* native() noexcept {
+    return static_cast<_RTL_CONDITION_VARIABLE*>(static_cast<void*>(&native_));
+  }
+
+  void* native_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+
 #else
 #include <mutex>
 #endif
@@ -644,7 +882,7 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 }
 
 /// A lock that is constant when it begins: a std::mutex, without what that includes where the system has one of its own.
-#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
+#if defined(__unix__) || defined(__APPLE__)
 class system_mutex {
  public:
   constexpr system_mutex() noexcept = default;
@@ -655,8 +893,17 @@ class system_mutex {
   void unlock() noexcept { pthread_mutex_unlock(&native_); }
 
  private:
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
   pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 };
+#elif defined(_WIN32)
+using system_mutex = windows_mutex;
 #else
 using system_mutex = std::mutex;
 #endif
@@ -831,49 +1078,39 @@ class intrusive_list {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
 
-// lockstep/detail/platform/process.hpp -- what there is once in a process, and how its modules find it (layer: platform)
+// lockstep/detail/platform/process_word.hpp -- how the modules of a process find what they share (layer: platform)
 //
-// A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
-// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
-// All of it is words and locks that begin as zeros: no guard variables, no order of initialisation, no
-// destruction; usable before main() and after it, and in a child of fork().
+// A word in each module leads to the state of the process (process.hpp), from the load of the module on. The first
+// module makes the state. How the next one finds it depends on the system:
 //
-//   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
-//   PROCESS-2  It holds no address of code nor of a module's static data, which end with their module, but in
-//              what its owner takes out again (fork_listener).
-//   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
-//
-// The linker does not find it: a symbol that an executable does not export, that is hidden, or that lies in a
-// module loaded by dlopen(RTLD_LOCAL) is not found by others. So on Linux every module carries a note,
-// which the program headers lead to, with the place of a word of its own. When a module is loaded it looks at
-// the notes of all modules, in a walk that the dynamic linker locks, and takes over the address that it
-// finds in one of the words; if there is none, it makes the state. So:
-//
-//   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
-//   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
-//
-// Elsewhere there is one state for all modules that the linker gives one symbol.
-//
-// Memory order (# marks the line)
-//   #  access               order    pairs  why it suffices
-//   1  word.load            acquire  -      the state is made before its address is seen: 2 of process.ipp
-//   2  unchecked.store      relaxed  -      only ever set, before the unit runs; see misuse.hpp
-//   3  value.load           acquire  4      the value is made before its address is seen
-//   4  value.compare_exch   release  3      as 3
-//
-// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+// ELF (Linux, BSD)  The linker does not find it: a symbol that an executable does not export, that is hidden, or that
+//     lies in a module loaded by dlopen(RTLD_LOCAL) is not found by others. So every module carries a note, which the
+//     program headers lead to, with the place of its word. A module that is loaded looks at the notes of all modules,
+//     takes over the address that it finds in one of the words, and puts one there if there is none: into the first
+//     word of all. So two that are loaded at the same time agree also where the walk over the modules takes no lock.
+// Apple             The word is a weak definition of default visibility, of which the dynamic linker makes one, also
+//     in programs that hide their symbols and in what dlopen(RTLD_LOCAL) loads.
+// Windows           The address is in names of the table of atoms, which is the process's own: bit 17 is set if there
+//     is an atom for bit 17. A mutex named after the process lets one module after the other look; it gives
+//     nothing but the turn, because another process may have made it.
+// Elsewhere         There is one state for the modules that the linker gives one symbol.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
 
-#if defined(__GXX_RTTI)
-#include <typeinfo>
-#endif
-
-#if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
-    !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_MODULES_HAVE_NOTES 0
+#define LOCKSTEP_MODULES_MEET 0
+#elif defined(__ELF__) && defined(__GNUC__) &&                                                    \
+    (defined(__linux__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
+     defined(__DragonFly__))
 #define LOCKSTEP_MODULES_HAVE_NOTES 1
+#define LOCKSTEP_MODULES_MEET 1
+#elif defined(_WIN32) || (defined(__APPLE__) && defined(__GNUC__))
+#define LOCKSTEP_MODULES_HAVE_NOTES 0
+#define LOCKSTEP_MODULES_MEET 1
 #else
 #define LOCKSTEP_MODULES_HAVE_NOTES 0
+#define LOCKSTEP_MODULES_MEET 0
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
@@ -923,6 +1160,78 @@ __asm__(".ifndef " LOCKSTEP_PROCESS_WORD
         ".popsection\n"
         ".endif\n");
 
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct process_state;
+using process_word = unseamed_atomic<process_state*>;
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+extern process_word process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD)
+    __attribute__((visibility("hidden")));
+inline process_word& process_word_of_module() noexcept { return process_word_of_note; }
+
+#elif LOCKSTEP_MODULES_MEET && defined(__APPLE__)
+
+// A name without a namespace: units of different settings share the word.
+extern process_word process_word_of_all __asm__("_" LOCKSTEP_PROCESS_WORD);
+__attribute__((weak, visibility("default"))) process_word process_word_of_all{nullptr};
+inline process_word& process_word_of_module() noexcept { return process_word_of_all; }
+
+#else
+
+template <class Name>
+struct process_word_holder {
+  static process_word word;
+};
+template <class Name>
+process_word process_word_holder<Name>::word{nullptr};
+inline process_word& process_word_of_module() noexcept {
+  return process_word_holder<struct whole_module>::word;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
+
+// lockstep/detail/platform/process.hpp -- what there is once in a process, and how its modules find it (layer: platform)
+//
+// A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
+// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
+// All of it is words and locks that begin as zeros: no guard variables, no order of initialisation, no
+// destruction; usable before main() and after it, and in a child of fork().
+//
+//   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
+//   PROCESS-2  It holds no address of code nor of a module's static data, which end with their module, but in
+//              what its owner takes out again (fork_listener).
+//   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
+//
+// How they find it: process_word.hpp.
+//
+//   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
+//   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
+//
+// Memory order (# marks the line)
+//   #  access               order    pairs  why it suffices
+//   1  word.load            acquire  -      the state is made before its address is seen: 2 of process.ipp
+//   2  unchecked.store      relaxed  -      only ever set, before the unit runs; see misuse.hpp
+//   3  value.load           acquire  4      the value is made before its address is seen
+//   4  value.compare_exch   release  3      as 3
+//
+// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+
+#if defined(__GXX_RTTI)
+#include <typeinfo>
 #endif
 
 namespace lockstep {
@@ -1049,24 +1358,20 @@ struct process_state {
         delay_seed(0) {}
 };
 
-#if LOCKSTEP_MODULES_HAVE_NOTES
-
-using process_word = unseamed_atomic<process_state*>;
-
-extern process_word process_word_of_module __asm__(LOCKSTEP_PROCESS_WORD)
-    __attribute__((visibility("hidden")));
-
 /// The state of the process, which the module of `word` knows from now on.
 LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept;
 
+#if LOCKSTEP_MODULES_MEET
+
 inline process_state& process() noexcept {
-  process_state* const known = process_word_of_module.load(memory_order_acquire);  // 1
-  return known != nullptr ? *known : find_process(process_word_of_module);
+  process_word& word = process_word_of_module();
+  process_state* const known = word.load(memory_order_acquire);  // 1
+  return known != nullptr ? *known : find_process(word);
 }
 
 // When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
 // what others unlock. The library's own units lock nothing of the user's.
-__attribute__((constructor)) static void find_process_at_load() {
+LOCKSTEP_AT_LOAD find_process_at_load() {
   process_state& all = process();
   if (!diagnoses_misuse && !builds_library)
     all.unchecked_units.store(1, memory_order_relaxed);  // 2
@@ -1317,116 +1622,6 @@ inline int exceptions_in_flight() noexcept {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
-
-// lockstep/detail/platform/clock.hpp -- the two clocks (layer: platform)
-//
-// monotonic_nanoseconds()  never jumps, is what timeouts use, 25 ns a call here
-// tick_clock               the processor's counter, 10 ns a call, for stamps that are many and close;
-//                          rate() tells how many ticks a second has (measured once, in 2 ms, where the
-//                          system does not say)
-//
-// Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
-// for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
-// the monotonic clock.
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  measured       relaxed  -      a number that stands for itself; the first one stays
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
-
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-#include <intrin.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The point of the monotonic clock that never comes.
-constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
-
-inline std::uint64_t steady_nanoseconds() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
-
-class tick_clock {
- public:
-  static std::uint64_t now() noexcept {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-    return __rdtsc();
-#elif defined(__x86_64__) || defined(__i386__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t ticks;
-    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return steady_nanoseconds();
-#endif
-  }
-
-  /// Ticks per second. The first call may take 2 ms.
-  static double rate() {
-    // Not a guarded static: a child of fork() would wait for a thread that measures no more.
-    static unseamed_atomic<double> measured{0};
-    double known = measured.load(memory_order_relaxed);  // 1
-    if (known > 0) return known;
-    const double rate = measure_rate();
-    return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
-                                            memory_order_relaxed)               // 1
-               ? rate
-               : known;
-  }
-
-  /// A difference of two stamps in nanoseconds.
-  static double nanoseconds(std::uint64_t ticks) {
-    return static_cast<double>(ticks) * 1e9 / rate();
-  }
-
- private:
-  struct both_clocks {
-    std::uint64_t time;
-    std::uint64_t tick;
-  };
-
-  /// The closest of a few readings: one that was preempted in the middle is not the closest.
-  static both_clocks read_both() noexcept {
-    both_clocks best = {0, 0};
-    std::uint64_t closest = ~std::uint64_t{0};
-    for (int i = 0; i < 8; ++i) {
-      const std::uint64_t before = now(), time = steady_nanoseconds(), after = now();
-      if (after - before >= closest) continue;
-      closest = after - before;
-      best.time = time;
-      best.tick = before + closest / 2;
-    }
-    return best;
-  }
-
-  static double measure_rate() {
-#if defined(__aarch64__) && !defined(_MSC_VER)
-    std::uint64_t frequency;
-    __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(frequency));
-    return static_cast<double>(frequency);
-#else
-    constexpr std::uint64_t window = 2000000;
-    const both_clocks first = read_both();
-    while (steady_nanoseconds() - first.time < window) continue;
-    const both_clocks last = read_both();
-    return static_cast<double>(last.tick - first.tick) * 1e9 /
-           static_cast<double>(last.time - first.time);
-#endif
-  }
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
 // lockstep/detail/platform/system_texts.hpp -- what the system tells in files: numbers, CPU quotas (layer: platform)
 //
@@ -2099,10 +2294,12 @@ LOCKSTEP_COLD const cpu_topology& usable_topology() {
 #include <time.h>
 #include <unistd.h>
 #else
+#if !defined(_WIN32)
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <mutex>
+#endif
+#include <cstddef>
 #include <new>
 
 #endif
@@ -2124,14 +2321,8 @@ struct linux_futex {
   static void prepare_for_fork() noexcept {}
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
-    timespec until = {};
-    const timespec* timeout = nullptr;
-    if (deadline != no_deadline) {
-      until = to_timespec(deadline);
-      timeout = &until;
-    }
     const int saved = errno;
-    if (call(&word, FUTEX_WAIT_BITSET_PRIVATE, expected, timeout) != 0 && refused(errno)) {
+    if (call(&word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline) != 0 && refused(errno)) {
       const timespec pause = {0, 50000};
       nanosleep(&pause, nullptr);
     }
@@ -2146,26 +2337,48 @@ struct linux_futex {
 
   static void wake(const wait_word* word, int count) noexcept {
     const int saved = errno;
-    call(word, FUTEX_WAKE_PRIVATE, static_cast<std::uint32_t>(count), nullptr);
+    call(word, FUTEX_WAKE_PRIVATE, static_cast<std::uint32_t>(count), no_deadline);
     errno = saved;
   }
 
+  // What the kernel takes for a time. Not timespec: on 32-bit systems time_t may be wider than the call's.
+#if defined(__LP64__) || defined(__x86_64__)
+  using kernel_long = std::int64_t;
+#else
+  using kernel_long = std::int32_t;
+#endif
+  template <class Number>
+  struct kernel_time {
+    Number seconds, nanoseconds;
+  };
+
+  /// 32-bit systems have a second call, for 64-bit times. Old ones lack it, new ones may lack the first.
   static long call(const wait_word* word, int operation, std::uint32_t value,
-                   const timespec* timeout) noexcept {
-    return syscall(SYS_futex, word, operation, value, timeout, nullptr, FUTEX_BITSET_MATCH_ANY);
+                   std::uint64_t deadline) noexcept {
+    long result = -1;
+    errno = ENOSYS;
+#if defined(SYS_futex_time64)
+    result = call<std::int64_t>(SYS_futex_time64, word, operation, value, deadline);
+#endif
+#if defined(SYS_futex)
+    if (result < 0 && refused(errno))
+      result = call<kernel_long>(SYS_futex, word, operation, value, deadline);
+#endif
+    return result;
+  }
+
+  template <class Number>
+  static long call(long number, const wait_word* word, int operation, std::uint32_t value,
+                   std::uint64_t deadline) noexcept {
+    constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
+    const std::uint64_t time = deadline < longest ? deadline : longest;
+    const kernel_time<Number> until = {static_cast<Number>(time / second),
+                                       static_cast<Number>(time % second)};
+    return syscall(number, word, operation, value, deadline != no_deadline ? &until : nullptr,
+                   nullptr, FUTEX_BITSET_MATCH_ANY);
   }
 
   static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
-
-  static timespec to_timespec(std::uint64_t nanoseconds) noexcept {
-    constexpr std::uint64_t second = 1000000000;
-    constexpr std::uint64_t longest = std::uint64_t{INT_MAX} * second;
-    if (nanoseconds > longest) nanoseconds = longest;
-    timespec result = {};
-    result.tv_sec = static_cast<time_t>(nanoseconds / second);
-    result.tv_nsec = static_cast<long>(nanoseconds % second);
-    return result;
-  }
 };
 using native_futex = linux_futex;
 
@@ -2183,29 +2396,44 @@ struct portable_futex {
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);
-    std::unique_lock<std::mutex> lock(home.mutex);
-    if (word.load(memory_order_relaxed) != expected) return;  // 1
-    ++home.waiters;
-    if (deadline == no_deadline) {
-      home.changed.wait(lock);
-    } else {
-      home.changed.wait_until(lock, to_time_point(deadline));
+    home.mutex.lock();
+    if (word.load(memory_order_relaxed) == expected) {  // 1
+      ++home.waiters;
+      home.sleep(deadline);
+      --home.waiters;
     }
-    --home.waiters;
+    home.mutex.unlock();
   }
 
   static void wake_one(const wait_word* word) { wake_all(word); }
 
   static void wake_all(const wait_word* word) {
     bucket& home = bucket_of(word);
-    std::lock_guard<std::mutex> lock(home.mutex);
+    const holding<decltype(home.mutex)> lock(home.mutex);
     if (home.waiters > 0) home.changed.notify_all();
   }
 
  private:
   struct bucket {
+#if defined(_WIN32)
+    windows_mutex mutex;
+    windows_condition changed;
+
+    void sleep(std::uint64_t deadline) { changed.wait(mutex, deadline); }
+#else
     std::mutex mutex;
     std::condition_variable changed;
+
+    void sleep(std::uint64_t deadline) {
+      std::unique_lock<std::mutex> held(mutex, std::adopt_lock);
+      if (deadline == no_deadline) {
+        changed.wait(held);
+      } else {
+        changed.wait_until(held, to_time_point(deadline));
+      }
+      held.release();
+    }
+#endif
     std::size_t waiters = 0;
   };
 
@@ -2263,6 +2491,7 @@ struct portable_futex {
     return table()[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
 
+#if !defined(_WIN32)
   static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {
     using std::chrono::steady_clock;
     const std::uint64_t longest = ~std::uint64_t{0} >> 2;
@@ -2270,6 +2499,7 @@ struct portable_futex {
         static_cast<std::int64_t>(nanoseconds < longest ? nanoseconds : longest));
     return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(since));
   }
+#endif
 };
 using native_futex = portable_futex;
 
@@ -2531,7 +2761,7 @@ class thread_slot_table {
 
   static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
     const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
-    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
+    return all.thread_slots[converted<std::size_t>(product >> 32) % process_state::slots_size];
   }
 
   static thread_slot* at_this_place(process_state& all) noexcept {
@@ -2582,9 +2812,9 @@ class thread_slot_table {
     std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
     pthread_key_t made = 0;
     if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
-    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    const std::uint32_t mine = converted<std::uint32_t>(made) + 1;
     // Keys are small numbers, also where their type is wider.
-    if (mine != 0 && static_cast<pthread_key_t>(mine - 1) == made &&
+    if (mine != 0 && converted<pthread_key_t>(mine - 1) == made &&
         all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
                                                memory_order_relaxed)) {            // 4
       return mine;
@@ -2595,11 +2825,38 @@ class thread_slot_table {
   static thread_slot* in_key(process_state& all) noexcept {
     const std::uint32_t key = key_of(all);
     if (key == 0) return nullptr;
-    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
+    return static_cast<thread_slot*>(pthread_getspecific(converted<pthread_key_t>(key - 1)));
   }
   static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
     const std::uint32_t key = key_of(all);
-    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
+    return key != 0 && pthread_setspecific(converted<pthread_key_t>(key - 1), slot) == 0;
+  }
+#elif defined(_WIN32)
+  static std::uint32_t key_of(process_state& all) noexcept {
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    if (known != 0) return known;
+    const unsigned long made = TlsAlloc();
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    const bool are_there_more = mine != 0;
+    if (are_there_more &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    if (are_there_more) TlsFree(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    const unsigned long saved = GetLastError();
+    void* const found = TlsGetValue(key - 1);
+    SetLastError(saved);
+    return static_cast<thread_slot*>(found);
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && TlsSetValue(key - 1, slot) != 0;
   }
 #else
   static thread_slot* in_key(process_state&) noexcept { return nullptr; }
@@ -2672,7 +2929,7 @@ LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
 
 LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
 #if defined(__linux__)
-  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+  prctl(PR_SET_TIMERSLACK, converted<unsigned long>(nanoseconds), 0, 0, 0);
 #else
   (void)nanoseconds;
 #endif
@@ -3028,13 +3285,13 @@ class wait_policy {
 
   /// Spins for `time`, cut to the range 0 to longest_spin().
   static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                 ? 0
-                                    : time.count() > longest_spin_ns ? longest_spin_ns
-                                                                     : time.count());
+    return wait_policy(hybrid_kind, time.count() < 0                   ? 0
+                                    : time.count() > longest_spin_ns() ? longest_spin_ns()
+                                                                       : time.count());
   }
 
   static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(std::int64_t{longest_spin_ns});  // a value: not odr-used
+    return std::chrono::nanoseconds(longest_spin_ns());
   }
 
   constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
@@ -3077,7 +3334,10 @@ class wait_policy {
     kind_bits = 3,
     kind_mask = (1u << kind_bits) - 1
   };
-  static constexpr std::int64_t longest_spin_ns = (std::int64_t{1} << (32 - kind_bits)) - 1;
+  // No constant of the class: with one of 64 bits, GCC 7 and later pass a policy otherwise than before on ARM, and say so.
+  static constexpr std::int64_t longest_spin_ns() noexcept {
+    return (std::int64_t{1} << (32 - kind_bits)) - 1;
+  }
 
   constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
       : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
@@ -3247,24 +3507,50 @@ LOCKSTEP_OBSERVER void observers_are_here() noexcept {}
 #endif
 
 #if LOCKSTEP_OBSERVERS_ON_DEMAND
+
+// The settings of a unit of this module that has them, if there is one: a name without a namespace, which units with
+// other settings find too. They have no other use for that unit: its functions are not theirs.
+extern const char settings_of_observers[] __asm__("lockstep_settings_of_observers")
+    __attribute__((weak, visibility("hidden")));
+#if LOCKSTEP_HAS_OBSERVERS
+const char settings_of_observers[] = LOCKSTEP_ABI_TEXT;
+#endif
+
 inline bool has_observers() noexcept {
   void (*volatile mark)() =
       &observers_are_here;  // volatile: a unit that has it is not to take it for granted
   return mark != nullptr;
 }
+
+/// Why this unit has none: a text of at most so many characters.
+inline void tell_why_without_observers(char* text, std::size_t size) {
+  const char* const volatile others = settings_of_observers;  // volatile: as above
+  if (others == nullptr) {
+    std::snprintf(
+        text, size, "the program has no code for that; %s",
+        "define LOCKSTEP_OBSERVABLE as 1 in one unit, before it includes lockstep, or link "
+        "lockstep::compiled");
+    return;
+  }
+  std::snprintf(
+      text, size,
+      "the unit that defines LOCKSTEP_OBSERVABLE is compiled with other settings (%s) than "
+      "this one (%s): NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, exceptions, and "
+      "LOCKSTEP_FORCE_PORTABLE_FUTEX must be the same; or define it in one unit of each kind",
+      others, LOCKSTEP_ABI_TEXT);
+}
+
 #else
 inline bool has_observers() noexcept { return true; }
+inline void tell_why_without_observers(char* text, std::size_t) { *text = 0; }
 #endif
 
 /// For functions that are of no use without: fails if this module has no observers.
 inline void need_observers(const char* function) {
   if (has_observers()) return;
-  char text[256];
-  std::snprintf(
-      text, sizeof text,
-      "lockstep::%s: the program has no code for that; define LOCKSTEP_OBSERVABLE as 1 in "
-      "one unit, before it includes lockstep, or link lockstep::compiled",
-      function);
+  char why[400], text[500];
+  tell_why_without_observers(why, sizeof why);
+  std::snprintf(text, sizeof text, "lockstep::%s: %s", function, why);
   fail_use(text);
 }
 
@@ -4019,12 +4305,12 @@ struct wait_buckets {
   static std::size_t of(std::uint64_t value) noexcept {
     static_assert(std::numeric_limits<double>::is_iec559,
                   "its digits are where they are looked for");
-    if (value < per_octave) return static_cast<std::size_t>(value);
+    if (value < per_octave) return converted<std::size_t>(value);
     if (value >= std::uint64_t{1} << octaves) return count - 1;
     const double number = static_cast<double>(static_cast<std::int64_t>(value));
     std::uint64_t digits;
     std::memcpy(&digits, &number, sizeof digits);
-    return static_cast<std::size_t>((digits >> 49) - 1025 * per_octave);
+    return converted<std::size_t>((digits >> 49) - 1025 * per_octave);
   }
   /// The least value of a bucket.
   static std::uint64_t least_of(std::size_t bucket) noexcept {
@@ -4148,7 +4434,7 @@ struct construct_key {
     const std::uint64_t in = reinterpret_cast<std::uintptr_t>(label);
     const std::uint64_t mixed =
         (file ^ (what << 21) ^ (at << 7) ^ (in << 13)) + where.line * std::uint64_t{41};
-    return static_cast<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
+    return converted<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
   }
 
  private:
@@ -4683,12 +4969,12 @@ struct trace_record {
     return {{begin,
              static_cast<std::uint64_t>(kind) | std::uint64_t{detail} << 8 |
                  (is_long ? std::uint64_t{1} << 16 : 0) | shown << 24,
-             static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)), number}};
+             converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)), number}};
   }
   static trace_record rest_of(const char* text, std::uint32_t rank, std::uint32_t size,
                               std::uint64_t number, std::uint32_t high,
                               std::uint32_t low) noexcept {
-    return {{static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)),
+    return {{converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)),
              static_cast<std::uint64_t>(record_kind::rest) | std::uint64_t{rank & 0xFFFFFFu} << 8 |
                  std::uint64_t{size & 0xFFFFFFu} << 32,
              number, std::uint64_t{high} << 32 | low}};
@@ -4718,7 +5004,7 @@ struct trace_record {
 
  private:
   static const char* text_in(std::uint64_t word) noexcept {
-    return reinterpret_cast<const char*>(static_cast<std::uintptr_t>(word));
+    return reinterpret_cast<const char*>(converted<std::uintptr_t>(word));
   }
 };
 static_assert(sizeof(trace_record) == 32, "two a cache line");
@@ -4850,7 +5136,7 @@ LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t ro
   if (!stops_ && whole > first && (now != end || end > records_ - 2))
     begin = whole < end ? whole : end;
   for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
-  return static_cast<std::size_t>(end - begin);
+  return converted<std::size_t>(end - begin);
 }
 
 }  // namespace detail
@@ -5284,7 +5570,7 @@ LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;
-  std::size_t records = static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  std::size_t records = converted<std::size_t>(of->records.load(memory_order_relaxed));  // 5
   record_ring* ring = ring_with_room(log, records);
   while (ring == nullptr && records > record_ring::touched_at_once) {
     records /= 2;
@@ -8077,7 +8363,7 @@ class parking_lot {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
     constexpr unsigned bits = detail::process_state::parking_bits;
-    return detail::process().parking[static_cast<std::size_t>(product >> (64 - bits))];
+    return detail::process().parking[converted<std::size_t>(product >> (64 - bits))];
   }
 
   struct around_fork {
@@ -10204,7 +10490,7 @@ LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned mode) {
     const int file = open(made_.c_str(), how, 0666);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) break;
-    const bool is_right = mode == 0 || fchmod(file, static_cast<mode_t>(mode & 0777u)) == 0;
+    const bool is_right = mode == 0 || fchmod(file, converted<mode_t>(mode & 0777u)) == 0;
     stream_ = is_right ? fdopen(file, "w") : nullptr;
     if (stream_ != nullptr) return;
     close(file);
@@ -10841,7 +11127,9 @@ LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
 #include <signal.h>
 #else
 #define LOCKSTEP_HAS_PIPES 0
+#if !defined(_WIN32)
 #include <condition_variable>
+#endif
 #endif
 
 #if LOCKSTEP_HAS_BODIES
@@ -10877,8 +11165,13 @@ class wake_pipe {
   // The number of the file and 1, so that zeros are a pipe that is not open.
   unseamed_atomic<int> read_end_{0}, write_end_{0};
 #else
+#if defined(_WIN32)
+  windows_mutex lock_;
+  windows_condition woken_;
+#else
   std::mutex lock_;
   std::condition_variable woken_;
+#endif
   char why_ = 0;
 #endif
 };
@@ -10985,16 +11278,22 @@ LOCKSTEP_COLD no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &before
 
 LOCKSTEP_COLD bool wake_pipe::open() noexcept { return true; }
 LOCKSTEP_COLD void wake_pipe::wake(char why) noexcept {
-  const std::lock_guard<std::mutex> held(lock_);
+  const holding<decltype(lock_)> held(lock_);
   why_ = why;
   woken_.notify_all();
 }
 LOCKSTEP_COLD char wake_pipe::sleep(std::uint64_t nanoseconds) noexcept {
   constexpr std::uint64_t longest = 3600000000000u;
-  std::unique_lock<std::mutex> held(lock_);
   const std::uint64_t time = nanoseconds < longest ? nanoseconds : longest;
+#if defined(_WIN32)
+  const holding<windows_mutex> held(lock_);
+  const std::uint64_t deadline = steady_nanoseconds() + time;
+  while (why_ == 0 && steady_nanoseconds() < deadline) woken_.wait(lock_, deadline);
+#else
+  std::unique_lock<std::mutex> held(lock_);
   woken_.wait_for(held, std::chrono::nanoseconds(static_cast<long long>(time)),
                   [&] { return why_ != 0; });
+#endif
   const char why = why_;
   why_ = 0;
   return why;
@@ -13435,10 +13734,6 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
   delay.is_set = has_observers() ? parse_delay(word.c_str(), seed) : !word.empty();
 }
 
-constexpr const char* without_observers =
-    "the program has no code for it; define LOCKSTEP_OBSERVABLE as 1 in one unit, before it "
-    "includes lockstep, or link lockstep::compiled";
-
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
   const environment_entry* const all[] = {&members,  &policy,   &bind,   &anticipate,
@@ -13457,7 +13752,11 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
     } else if (each->is_ignored()) {
       append(text, " is ignored: must be %s", each->expected);
     }
-    if (is_in_vain) append(text, " is ignored: %s", without_observers);
+    if (is_in_vain) {
+      char why[400];
+      tell_why_without_observers(why, sizeof why);
+      append(text, " is ignored: %s", why);
+    }
     if (each->given.text[0] == 0 && is_observers && !has_observers()) {
       text.append("; the program has no code for it");
     }
@@ -14915,9 +15214,17 @@ namespace detail {
 inline void leave_stopped_region() noexcept {}
 #endif
 
+class stoppable;
+
+/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
+class stoppable_link {
+  friend class stop_source;
+  stoppable* next_ = nullptr;
+};
+
 /// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
 /// kind is final: it adds itself last, and removes itself before it does anything else at its end.
-class stoppable {
+class stoppable : public stoppable_link {
  public:
   /// To be called after the change that lets the sleepers go.
   virtual void notify_all_sleepers() = 0;
@@ -14925,10 +15232,6 @@ class stoppable {
  protected:
   stoppable() = default;
   ~stoppable() = default;
-
- private:
-  friend class stop_source;
-  stoppable* next_ = nullptr;
 };
 
 class stop_source {
@@ -20129,7 +20432,7 @@ LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history
       "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
       whose_.kind, whose_.name, whose_.team, label_of_this_thread().text,
       std::chrono::duration<double>(patience_).count(),
-      static_cast<unsigned>(holder_.load(memory_order_relaxed)));  // 5
+      converted<unsigned>(holder_.load(memory_order_relaxed)));  // 5
 }
 
 LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
@@ -20878,8 +21181,8 @@ class loop_costs {
 
   static std::size_t set_of(const void* key) noexcept {
     const std::uint64_t mixed =
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 32) % sets;
+        converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
+    return converted<std::size_t>(mixed >> 32) % sets;
   }
   /// A place is somewhere in its set.
   place& at_place(const void* key) noexcept {
@@ -24961,8 +25264,8 @@ struct stop_question {
 
   template <class Region>
   static stop_question of(const Region& region) noexcept {
-    return {&region, [](const void* held) -> bool {
-              return static_cast<const Region*>(held)->is_stopped();
+    return {&region, [](const void* asked) -> bool {
+              return static_cast<const Region*>(asked)->is_stopped();
             }};
   }
   bool operator()() const { return call(held); }
@@ -25021,7 +25324,7 @@ class flow_machine {
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
     if (iteration >= looked_at) {
-      what.call(what.held, static_cast<std::size_t>(iteration), me);
+      what.call(what.held, converted<std::size_t>(iteration), me);
     } else {
       run_timed(what, iteration, me);
     }
@@ -26862,8 +27165,8 @@ class weighted_bounds {
   /// length * fraction / 2^32, rounded up, so that the first iterations go to the first members.
   static std::size_t part_of(std::size_t length, std::uint64_t fraction) noexcept {
     const std::uint64_t n = length;
-    return static_cast<std::size_t>((n >> 32) * fraction +
-                                    (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
+    return converted<std::size_t>((n >> 32) * fraction +
+                                  (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
   }
 
   aligned_array<std::uint64_t> begins_;  // on lines of its own: rank 0 writes elsewhere meanwhile
@@ -27264,7 +27567,7 @@ inline void run_weighted(loop_share& me, std::size_t length, const range_body& b
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  word.load          acquire  2      the state is made before its address is seen
-//   2  word.store         release  1      as 1
+//   2  word changes       release  1      as 1
 //   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
 #ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
@@ -27276,7 +27579,7 @@ inline void run_weighted(loop_share& me, std::size_t length, const range_body& b
 #include <errno.h>
 #endif
 
-#if defined(__linux__) || defined(__FreeBSD__)
+#if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
 #endif
 #if defined(__linux__) && !defined(__UCLIBC__)
@@ -27287,66 +27590,161 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+#if LOCKSTEP_MODULES_MEET
+
+/// The state for `word`, made if it has none; null without memory.
+LOCKSTEP_COLD process_state* make_process(process_word& word) noexcept {
+  constexpr std::size_t line = alignof(process_state);
+  void* const raw = std::calloc(1, sizeof(process_state) + line);
+  if (raw == nullptr) return nullptr;
+  const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
+  process_state* const made = ::new (reinterpret_cast<void*>(aligned)) process_state();
+  process_state* known = nullptr;
+  if (word.compare_exchange_strong(known, made, memory_order_release,  // 2
+                                   memory_order_acquire)) {            // 1
+    return made;
+  }
+  std::free(raw);
+  return known;
+}
+
 #if LOCKSTEP_MODULES_HAVE_NOTES
 
 /// The walk over the modules.
 struct process_modules {
-  // Within a walk nothing is loaded or unloaded, and no other thread walks. So the search and what is made
-  // if it finds nothing are one step.
+  struct note_head {
+    std::uint32_t name_size, description_size, type;
+  };
+
+  process_state* found;
+  process_word* first;  ///< the word of the first module that has one
+
+  // On most systems nothing is loaded or unloaded within a walk. So the first module is there until it has the address.
   LOCKSTEP_COLD static int find_or_make(dl_phdr_info*, std::size_t, void* to) noexcept {
-    process_state* found = nullptr;
-    dl_iterate_phdr(look_into, &found);
-    if (found == nullptr) found = make();
-    static_cast<process_word*>(to)->store(found, memory_order_release);  // 2
+    process_word& word = *static_cast<process_word*>(to);
+    process_modules all = {nullptr, nullptr};
+    dl_iterate_phdr(look_into, &all);
+    if (all.found == nullptr) all.found = make_process(all.first != nullptr ? *all.first : word);
+    word.store(all.found, memory_order_release);  // 2
     return 1;
   }
 
-  LOCKSTEP_COLD static process_state* make() noexcept {
-    constexpr std::size_t line = alignof(process_state);
-    void* const raw = std::calloc(1, sizeof(process_state) + line);
-    if (raw == nullptr) return nullptr;
-    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
-    return ::new (reinterpret_cast<void*>(aligned)) process_state();
-  }
-
-  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* found) noexcept {
-    process_state*& result = *static_cast<process_state**>(found);
-    for (unsigned i = 0; i < module->dlpi_phnum && result == nullptr; ++i) {
-      const ElfW(Phdr)& part = module->dlpi_phdr[i];
+  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* to) noexcept {
+    process_modules& result = *static_cast<process_modules*>(to);
+    for (unsigned i = 0; i < module->dlpi_phnum && result.found == nullptr; ++i) {
+      const auto& part = module->dlpi_phdr[i];
       if (part.p_type != PT_NOTE) continue;
       const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
-      result = read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
+      result.read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
     }
-    return result != nullptr ? 1 : 0;
+    return result.found != nullptr ? 1 : 0;
   }
 
-  LOCKSTEP_COLD static process_state* read_notes(const char* notes, std::size_t size,
-                                                 std::size_t alignment) noexcept {
+  LOCKSTEP_COLD void read_notes(const char* notes, std::size_t size,
+                                std::size_t alignment) noexcept {
     const auto rounded = [alignment](std::size_t n) {
       return (n + alignment - 1) / alignment * alignment;
     };
     constexpr char name[] = "lockstep";
-    for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
-      ElfW(Nhdr) head;
+    for (std::size_t at = 0; at + sizeof(note_head) <= size;) {
+      note_head head;
       std::memcpy(&head, notes + at, sizeof head);
-      const std::size_t text = at + sizeof head, description = rounded(text + head.n_namesz);
-      if (head.n_type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.n_namesz == sizeof name &&
+      const std::size_t text = at + sizeof head, description = rounded(text + head.name_size);
+      if (head.type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.name_size == sizeof name &&
           description + sizeof(std::intptr_t) <= size &&
           std::memcmp(notes + text, name, sizeof name) == 0) {
         std::intptr_t distance = 0;
         std::memcpy(&distance, notes + description, sizeof distance);
-        const auto* const word =
-            reinterpret_cast<const process_word*>(notes + description + distance);
-        if (process_state* const found = word->load(memory_order_acquire)) return found;  // 1
+        void* const place = const_cast<char*>(notes + description + distance);
+        process_word* const word = static_cast<process_word*>(place);
+        if (first == nullptr) first = word;
+        found = word->load(memory_order_acquire);  // 1
+        if (found != nullptr) return;
       }
-      at = rounded(description + head.n_descsz);
+      at = rounded(description + head.description_size);
     }
-    return nullptr;
   }
 };
 
-LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
+LOCKSTEP_COLD void look_for_process(process_word& word) noexcept {
   dl_iterate_phdr(process_modules::find_or_make, &word);
+}
+
+#elif defined(_WIN32)
+
+/// The address of the state in the table of atoms.
+class process_atoms {
+ public:
+  process_atoms() noexcept {
+    char name[64];
+    std::snprintf(name, sizeof name, "Local\\%s_%lu", LOCKSTEP_PROCESS_WORD, GetCurrentProcessId());
+    turn_ = CreateMutexA(nullptr, 0, name);
+    // Who has the turn needs no time. Another process that keeps it must not stop this one.
+    has_turn_ = turn_ != nullptr && WaitForSingleObject(turn_, 10000) <= abandoned;
+  }
+  ~process_atoms() {
+    if (has_turn_) ReleaseMutex(turn_);
+    if (turn_ != nullptr) CloseHandle(turn_);
+  }
+  process_atoms(const process_atoms&) = delete;
+  process_atoms& operator=(const process_atoms&) = delete;
+
+  static process_state* read() noexcept {
+    if (FindAtomA(name(bits).text) == 0) return nullptr;
+    std::uintptr_t address = 0;
+    for (unsigned bit = 0; bit < bits; ++bit) {
+      if (FindAtomA(name(bit).text) != 0) address |= std::uintptr_t{1} << bit;
+    }
+    return reinterpret_cast<process_state*>(address);
+  }
+  static bool write(process_state* state) noexcept {
+    const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(state);
+    for (unsigned bit = 0; bit < bits; ++bit) {
+      if ((address >> bit & 1) != 0 && AddAtomA(name(bit).text) == 0) return false;
+    }
+    return AddAtomA(name(bits).text) != 0;
+  }
+
+ private:
+  /// Of a bit of the address; of its end, that says that it is whole.
+  struct atom_name {
+    char text[64];
+  };
+  static atom_name name(unsigned bit) noexcept {
+    atom_name made;
+    std::snprintf(made.text, sizeof made.text, "%s_%u", LOCKSTEP_PROCESS_WORD, bit);
+    return made;
+  }
+
+  static constexpr unsigned bits = sizeof(void*) * 8;
+  static constexpr unsigned long abandoned = 0x80;
+
+  void* turn_;
+  bool has_turn_;
+};
+
+LOCKSTEP_COLD void look_for_process(process_word& word) noexcept {
+  const unsigned long saved = GetLastError();
+  {
+    const process_atoms atoms;
+    if (process_state* const found = process_atoms::read()) {
+      word.store(found, memory_order_release);  // 2
+    } else if (process_state* const made = make_process(word)) {
+      if (!process_atoms::write(made))
+        std::fputs("lockstep: modules cannot meet: no atoms\n", stderr);
+    }
+  }
+  SetLastError(saved);
+}
+
+#else
+
+LOCKSTEP_COLD void look_for_process(process_word& word) noexcept { make_process(word); }
+
+#endif
+
+LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
+  look_for_process(word);
   process_state* const found = word.load(memory_order_acquire);  // 1
   if (found == nullptr) {
     std::fputs("lockstep: no memory for the state of the process\n", stderr);
@@ -27432,7 +27830,7 @@ LOCKSTEP_COLD type_name type_name_in(const char* function, const char* informati
   return result;
 }
 
-#if defined(__linux__) || defined(__FreeBSD__)
+#if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 
 struct loaded_files {
   std::uintptr_t address;
@@ -29329,7 +29727,8 @@ LOCKSTEP_COLD void flow_walk::count_wait(std::uint32_t lane, std::uint64_t steps
                                          std::uint64_t ticks) const noexcept {
   const plan_lane& on = plan_.lanes[lane];
   if (on.steps == 0 || steps == 0) return;
-  const plan_step& step = plan_.steps[on.first_step + (steps - 1) % on.steps];
+  const plan_step& step =
+      plan_.steps[on.first_step + converted<std::size_t>((steps - 1) % on.steps)];
   const node_index node = step.loop != 0                     ? plan_.from[step.loop]
                           : step.last_call > step.first_call ? of_.calls[step.last_call - 1].node
                                                              : no_node;
@@ -29737,7 +30136,7 @@ LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterat
   return of.start(iterations);
 }
 LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {
-  return static_cast<std::size_t>(of.machine->ahead);
+  return converted<std::size_t>(of.machine->ahead);
 }
 LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
   return of.machine->plan.members;
@@ -30064,11 +30463,11 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
       const bool notes = is_timed(what, iteration);
       if (observers() != 0) node_begins(name_of(what));
       const std::uint64_t begin = tick_clock::now();
-      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+      result = what.call(what.held, converted<std::size_t>(iteration), me);
       if (notes) note_time(what, begin);
       if (observers() != 0) note_run(what, iteration, begin);
     } else {
-      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+      result = what.call(what.held, converted<std::size_t>(iteration), me);
     }
     said = static_cast<std::uint8_t>(result ? ran | said_true : ran);
   }
@@ -30080,7 +30479,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::u
   const bool notes = is_timed(what, iteration);
   if (observers() != 0) node_begins(name_of(what));
   const std::uint64_t begin = tick_clock::now();
-  what.call(what.held, static_cast<std::size_t>(iteration), me);
+  what.call(what.held, converted<std::size_t>(iteration), me);
   if (notes) note_time(what, begin);
   if (observers() != 0) note_run(what, iteration, begin);
 }
@@ -30118,7 +30517,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
       continue;
     }
     for (const bound_call* at = begin; at != end; ++at) {
-      at->call(at->held, static_cast<std::size_t>(i), nullptr);
+      at->call(at->held, converted<std::size_t>(i), nullptr);
     }
   }
   return !stop();
@@ -31580,7 +31979,7 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
     }
     // As in enter().
     if (on.block != 0 && of_.board.claimed(outer_lane) != outer_step) return look::nothing;
-    const plan_step& what = plan_.steps[on.first_step + at];
+    const plan_step& what = plan_.steps[on.first_step + static_cast<std::size_t>(at)];
     for (std::uint32_t w = what.first_wait; w < what.last_wait; ++w) {
       const plan_wait& wait = plan_.waits[w];
       if (of_.board.done(wait.lane).value() >= steps_for(wait, turn)) continue;

@@ -89,13 +89,13 @@ class wait_policy {
 
   /// Spins for `time`, cut to the range 0 to longest_spin().
   static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                 ? 0
-                                    : time.count() > longest_spin_ns ? longest_spin_ns
-                                                                     : time.count());
+    return wait_policy(hybrid_kind, time.count() < 0                   ? 0
+                                    : time.count() > longest_spin_ns() ? longest_spin_ns()
+                                                                       : time.count());
   }
 
   static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(std::int64_t{longest_spin_ns});  // a value: not odr-used
+    return std::chrono::nanoseconds(longest_spin_ns());
   }
 
   constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
@@ -138,7 +138,10 @@ class wait_policy {
     kind_bits = 3,
     kind_mask = (1u << kind_bits) - 1
   };
-  static constexpr std::int64_t longest_spin_ns = (std::int64_t{1} << (32 - kind_bits)) - 1;
+  // No constant of the class: with one of 64 bits, GCC 7 and later pass a policy otherwise than before on ARM, and say so.
+  static constexpr std::int64_t longest_spin_ns() noexcept {
+    return (std::int64_t{1} << (32 - kind_bits)) - 1;
+  }
 
   constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
       : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}

@@ -6,9 +6,11 @@ usage: headers_test.py [--brief] include-directory compiler [warning...]
 
 With --brief the headers stand alone in the oldest standard; in the others, and in the special builds, they
 are taken together, which is six times as fast. Public headers also stand alone as units of lockstep::compiled do: that
-leaves out the cold code, and what this includes.
+leaves out the cold code, and what this includes. All together, and a program that uses them, are also compiled with
+warnings of strict users of GCC; without --brief by an old Clang too, which sees other shadows.
 """
 
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,10 @@ from pathlib import Path
 FOREIGN = Path(__file__).with_name("foreign_headers.txt")
 BARE = ["-fno-exceptions", "-fno-rtti"]
 NAMES = Path(__file__).with_name("public_names.txt")
+PROGRAM = Path(__file__).parent / "consumer" / "program.cpp"
+STRICT = ["-DLOCKSTEP_OBSERVABLE=1", "-Wuseless-cast", "-Wcast-align", "-Wnon-virtual-dtor",
+          "-Wzero-as-null-pointer-constant"]
+OLD_CLANG = shutil.which("clang++-13")
 JOBS = 2
 
 
@@ -50,8 +56,18 @@ def header_names(include):
     return sorted(names - foreign)
 
 
+def strict_compilations(names, compiler, brief):
+    """The same with warnings of strict users."""
+    if syntax_check(compiler, ["-Werror", *STRICT], "") is None:
+        for year in (11, 20):
+            yield names, [f"-std=c++{year}", *STRICT]
+            yield [PROGRAM], [f"-std=c++{year}", *STRICT]
+    if OLD_CLANG and not brief:
+        yield names, ["-std=c++11", "-DLOCKSTEP_OBSERVABLE=1", OLD_CLANG]
+
+
 def compilations(names, compiler, brief):
-    """Yields (names of the headers, flags) for each compilation."""
+    """Yields (names of the headers, flags) for each compilation; another compiler is the last flag."""
     standards, special = variants(compiler)
     listed = {line.split()[0] for line in NAMES.read_text(encoding="utf-8").splitlines() if line.strip()}
     for flags in standards + special:
@@ -60,6 +76,7 @@ def compilations(names, compiler, brief):
         else:
             yield from (([name], flags) for name in names if not (brief and name in listed))
     yield from (([name], [*standards[0], "-DLOCKSTEP_COMPILED=1"]) for name in names if "/detail/" not in name)
+    yield from strict_compilations(names, compiler, brief)
 
 
 def main(argv):
@@ -72,6 +89,8 @@ def main(argv):
     def run(job):
         together, flags = job
         text = "".join(f"#include <{name}>\n" for name in together)
+        if flags[-1] == OLD_CLANG:
+            return syntax_check(OLD_CLANG, [*flags[:-1], *common], text)
         return syntax_check(compiler, [*flags, *common], text)
 
     with ThreadPoolExecutor(JOBS) as pool:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is the library compiled for other systems, and do its observers see there what they see here? With whatever is
-installed of: MinGW (with POSIX threads) and Wine; Zig, for musl and for macOS, for which it is only compiled.
+"""Is the library compiled for other systems, do its observers see there what they see here, do a program and its shared
+library meet, and do timed waits sleep on systems of 32 bits? With whatever is installed of: MinGW (with POSIX threads)
+and Wine; compilers for i686 and armhf; Clang, for WebAssembly; Zig, for musl, and for macOS and BSD, for which it is
+only compiled.
 
 usage: other_systems_test.py include-directory
 """
@@ -16,12 +18,15 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = Path(__file__).with_name("observed.cpp")
+SOURCES = Path(__file__).parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 INCLUDE = None
 
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
+CLANG = shutil.which("clang++-19") or shutil.which("clang++")
+ARMHF = shutil.which("arm-linux-gnueabihf-g++") or shutil.which("arm-linux-gnueabihf-g++-12")
+I686 = shutil.which("i686-linux-gnu-g++") or shutil.which("i686-linux-gnu-g++-12")
 
 
 def zig():
@@ -36,22 +41,26 @@ class OtherSystems(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
 
-    def compile(self, compiler, *flags):
-        made = self.directory / "observed.exe"
-        done = subprocess.run([*compiler, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, PROGRAM, "-o", made, *flags],
-                              capture_output=True, text=True, check=False)
+    def compile(self, compiler, *flags, program="observed", suffix=".exe"):
+        made = self.directory / f"{program}{suffix}"
+        done = subprocess.run([*compiler, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, SOURCES / f"{program}.cpp",
+                               "-o", made, *flags], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[:4000])
         return made
 
-    def run_and_look(self, command):
+    def run_it(self, command):
         # Wine keeps its files below the home directory. What it leaves running would keep pipes open.
         said, reported = self.directory / "said", self.directory / "reported"
         with said.open("w") as out, reported.open("w") as errors:
-            done = subprocess.run([*command, "trace.json"], cwd=self.directory, stdin=subprocess.DEVNULL, stdout=out,
+            done = subprocess.run(command, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=out,
                                   stderr=errors, check=False, timeout=300,
                                   env={**os.environ, "HOME": str(self.directory), "WINEDEBUG": "-all"})
         said, reported = said.read_text(encoding="utf-8"), reported.read_text(encoding="utf-8")
-        self.assertEqual(done.returncode, 0, reported)
+        self.assertEqual(done.returncode, 0, said + reported)
+        return said, reported
+
+    def run_and_look(self, command):
+        said, reported = self.run_it([*command, "trace.json"])
         self.assertIn("sync_sum", said)
         self.assertIn("waits for nothing that lockstep knows", said)
         self.assertTrue(said.rstrip().endswith("ended"), said)
@@ -71,17 +80,64 @@ class OtherSystems(unittest.TestCase):
             self.skipTest("it was compiled; no Wine to run it")
         self.run_and_look([WINE, made])
 
+    @unittest.skipUnless(MINGW, "no MinGW with POSIX threads")
+    def test_a_program_and_a_library_of_windows_meet(self):
+        made = self.compile([MINGW], "-static", program="modules")
+        # Each with a C++ library of its own, and with other settings.
+        for name, settings in (("same", ()), ("other", ("-DNDEBUG", "-fno-exceptions"))):
+            self.compile([MINGW], "-static", "-shared", "-DMODULE=1", *settings, program="modules",
+                         suffix=f"_{name}.dll")
+            if WINE:
+                self.assertIn("met", self.run_it([WINE, made, f"modules_{name}.dll"])[0])
+
+    @unittest.skipUnless(CLANG, "no Clang")
+    def test_webassembly_without_threads_is_refused(self):
+        config = Path(INCLUDE) / "lockstep" / "detail" / "platform" / "config.hpp"
+        for threads in [], ["-pthread"]:
+            done = subprocess.run([CLANG, "--target=wasm32-unknown-emscripten", "-fsyntax-only", *threads, config],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode == 0, bool(threads), done.stderr)
+            self.assertEqual("lockstep needs threads" in done.stderr, not threads, done.stderr)
+
+    @unittest.skipUnless(ARMHF, "no compiler for armhf")
+    def test_arm_passes_values_as_compilers_always_did(self):
+        # -Wpsabi is a note, not a warning.
+        made = self.directory / "program.o"
+        done = subprocess.run([ARMHF, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, "-c", "-o", made,
+                               SOURCES / "consumer" / "program.cpp"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def check_timed_waits(self, compiler, *flags):
+        made = self.compile(compiler, "-static", "-pthread", *flags, program="timed")
+        for refused in [], ["old"], ["new"]:
+            with self.subTest(refused=refused):
+                done = subprocess.run([made, *refused], capture_output=True, text=True, check=False, timeout=60)
+                self.assertIn(done.returncode, (0, 77), done.stdout + done.stderr)
+
+    @unittest.skipUnless(I686, "no compiler for i686")
+    def test_timed_waits_with_32_and_64_bits_of_time(self):
+        self.check_timed_waits([I686])
+        self.check_timed_waits([I686], "-D_TIME_BITS=64", "-D_FILE_OFFSET_BITS=64")
+
+    @unittest.skipUnless(zig(), "no Zig")
+    def test_timed_waits_of_musl(self):
+        self.check_timed_waits(zig(), "-target", "x86-linux-musl")
+        for target in "arm-linux-musleabihf", "riscv32-linux-musl":
+            self.compile(zig(), "-target", target, "-c", program="timed")
+
     @unittest.skipUnless(zig(), "no Zig")
     def test_musl(self):
         self.run_and_look([self.compile(zig(), "-target", "x86_64-linux-musl")])
 
     @unittest.skipUnless(zig(), "no Zig")
-    def test_macos_compiles(self):
-        self.compile(zig(), "-target", "aarch64-macos", "-c")
+    def test_macos_and_bsd_compile(self):
+        for target in "aarch64-macos", "x86_64-freebsd", "x86_64-netbsd", "x86_64-openbsd":
+            with self.subTest(target=target):
+                self.compile(zig(), "-target", target, "-c", program="modules")
 
 
 if __name__ == "__main__":
     INCLUDE = sys.argv.pop()
-    if not MINGW and not zig():
+    if not MINGW and not I686 and not ARMHF and not CLANG and not zig():
         sys.exit(77)
     unittest.main()

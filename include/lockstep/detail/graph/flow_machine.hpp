@@ -69,8 +69,8 @@ struct stop_question {
 
   template <class Region>
   static stop_question of(const Region& region) noexcept {
-    return {&region, [](const void* held) -> bool {
-              return static_cast<const Region*>(held)->is_stopped();
+    return {&region, [](const void* asked) -> bool {
+              return static_cast<const Region*>(asked)->is_stopped();
             }};
   }
   bool operator()() const { return call(held); }
@@ -129,7 +129,7 @@ class flow_machine {
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
     if (iteration >= looked_at) {
-      what.call(what.held, static_cast<std::size_t>(iteration), me);
+      what.call(what.held, converted<std::size_t>(iteration), me);
     } else {
       run_timed(what, iteration, me);
     }

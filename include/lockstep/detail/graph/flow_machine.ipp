@@ -152,11 +152,11 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
       const bool notes = is_timed(what, iteration);
       if (observers() != 0) node_begins(name_of(what));
       const std::uint64_t begin = tick_clock::now();
-      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+      result = what.call(what.held, converted<std::size_t>(iteration), me);
       if (notes) note_time(what, begin);
       if (observers() != 0) note_run(what, iteration, begin);
     } else {
-      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+      result = what.call(what.held, converted<std::size_t>(iteration), me);
     }
     said = static_cast<std::uint8_t>(result ? ran | said_true : ran);
   }
@@ -168,7 +168,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::u
   const bool notes = is_timed(what, iteration);
   if (observers() != 0) node_begins(name_of(what));
   const std::uint64_t begin = tick_clock::now();
-  what.call(what.held, static_cast<std::size_t>(iteration), me);
+  what.call(what.held, converted<std::size_t>(iteration), me);
   if (notes) note_time(what, begin);
   if (observers() != 0) note_run(what, iteration, begin);
 }
@@ -206,7 +206,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
       continue;
     }
     for (const bound_call* at = begin; at != end; ++at) {
-      at->call(at->held, static_cast<std::size_t>(i), nullptr);
+      at->call(at->held, converted<std::size_t>(i), nullptr);
     }
   }
   return !stop();

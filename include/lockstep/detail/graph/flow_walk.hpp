@@ -136,7 +136,8 @@ LOCKSTEP_COLD void flow_walk::count_wait(std::uint32_t lane, std::uint64_t steps
                                          std::uint64_t ticks) const noexcept {
   const plan_lane& on = plan_.lanes[lane];
   if (on.steps == 0 || steps == 0) return;
-  const plan_step& step = plan_.steps[on.first_step + (steps - 1) % on.steps];
+  const plan_step& step =
+      plan_.steps[on.first_step + converted<std::size_t>((steps - 1) % on.steps)];
   const node_index node = step.loop != 0                     ? plan_.from[step.loop]
                           : step.last_call > step.first_call ? of_.calls[step.last_call - 1].node
                                                              : no_node;

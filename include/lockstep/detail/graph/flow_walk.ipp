@@ -342,7 +342,7 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
     }
     // As in enter().
     if (on.block != 0 && of_.board.claimed(outer_lane) != outer_step) return look::nothing;
-    const plan_step& what = plan_.steps[on.first_step + at];
+    const plan_step& what = plan_.steps[on.first_step + static_cast<std::size_t>(at)];
     for (std::uint32_t w = what.first_wait; w < what.last_wait; ++w) {
       const plan_wait& wait = plan_.waits[w];
       if (of_.board.done(wait.lane).value() >= steps_for(wait, turn)) continue;

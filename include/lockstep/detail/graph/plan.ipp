@@ -313,7 +313,7 @@ LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterat
   return of.start(iterations);
 }
 LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {
-  return static_cast<std::size_t>(of.machine->ahead);
+  return converted<std::size_t>(of.machine->ahead);
 }
 LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
   return of.machine->plan.members;

@@ -25,9 +25,10 @@
 #include "atomic.hpp"
 #include "config.hpp"
 
-// MinGW's std::mutex is not constant when it begins; the lock that it is made of is.
-#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#elif defined(_WIN32)
+#include "windows.hpp"
 #else
 #include <mutex>
 #endif
@@ -49,7 +50,7 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 }
 
 /// A lock that is constant when it begins: a std::mutex, without what that includes where the system has one of its own.
-#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
+#if defined(__unix__) || defined(__APPLE__)
 class system_mutex {
  public:
   constexpr system_mutex() noexcept = default;
@@ -60,8 +61,17 @@ class system_mutex {
   void unlock() noexcept { pthread_mutex_unlock(&native_); }
 
  private:
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
   pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 };
+#elif defined(_WIN32)
+using system_mutex = windows_mutex;
 #else
 using system_mutex = std::mutex;
 #endif

@@ -43,10 +43,12 @@
 #include <time.h>
 #include <unistd.h>
 #else
+#if !defined(_WIN32)
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <mutex>
+#endif
+#include <cstddef>
 #include <new>
 
 #include "fork.hpp"
@@ -70,14 +72,8 @@ struct linux_futex {
   static void prepare_for_fork() noexcept {}
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
-    timespec until = {};
-    const timespec* timeout = nullptr;
-    if (deadline != no_deadline) {
-      until = to_timespec(deadline);
-      timeout = &until;
-    }
     const int saved = errno;
-    if (call(&word, FUTEX_WAIT_BITSET_PRIVATE, expected, timeout) != 0 && refused(errno)) {
+    if (call(&word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline) != 0 && refused(errno)) {
       const timespec pause = {0, 50000};
       nanosleep(&pause, nullptr);
     }
@@ -92,26 +88,48 @@ struct linux_futex {
 
   static void wake(const wait_word* word, int count) noexcept {
     const int saved = errno;
-    call(word, FUTEX_WAKE_PRIVATE, static_cast<std::uint32_t>(count), nullptr);
+    call(word, FUTEX_WAKE_PRIVATE, static_cast<std::uint32_t>(count), no_deadline);
     errno = saved;
   }
 
+  // What the kernel takes for a time. Not timespec: on 32-bit systems time_t may be wider than the call's.
+#if defined(__LP64__) || defined(__x86_64__)
+  using kernel_long = std::int64_t;
+#else
+  using kernel_long = std::int32_t;
+#endif
+  template <class Number>
+  struct kernel_time {
+    Number seconds, nanoseconds;
+  };
+
+  /// 32-bit systems have a second call, for 64-bit times. Old ones lack it, new ones may lack the first.
   static long call(const wait_word* word, int operation, std::uint32_t value,
-                   const timespec* timeout) noexcept {
-    return syscall(SYS_futex, word, operation, value, timeout, nullptr, FUTEX_BITSET_MATCH_ANY);
+                   std::uint64_t deadline) noexcept {
+    long result = -1;
+    errno = ENOSYS;
+#if defined(SYS_futex_time64)
+    result = call<std::int64_t>(SYS_futex_time64, word, operation, value, deadline);
+#endif
+#if defined(SYS_futex)
+    if (result < 0 && refused(errno))
+      result = call<kernel_long>(SYS_futex, word, operation, value, deadline);
+#endif
+    return result;
+  }
+
+  template <class Number>
+  static long call(long number, const wait_word* word, int operation, std::uint32_t value,
+                   std::uint64_t deadline) noexcept {
+    constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
+    const std::uint64_t time = deadline < longest ? deadline : longest;
+    const kernel_time<Number> until = {static_cast<Number>(time / second),
+                                       static_cast<Number>(time % second)};
+    return syscall(number, word, operation, value, deadline != no_deadline ? &until : nullptr,
+                   nullptr, FUTEX_BITSET_MATCH_ANY);
   }
 
   static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
-
-  static timespec to_timespec(std::uint64_t nanoseconds) noexcept {
-    constexpr std::uint64_t second = 1000000000;
-    constexpr std::uint64_t longest = std::uint64_t{INT_MAX} * second;
-    if (nanoseconds > longest) nanoseconds = longest;
-    timespec result = {};
-    result.tv_sec = static_cast<time_t>(nanoseconds / second);
-    result.tv_nsec = static_cast<long>(nanoseconds % second);
-    return result;
-  }
 };
 using native_futex = linux_futex;
 
@@ -129,29 +147,44 @@ struct portable_futex {
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);
-    std::unique_lock<std::mutex> lock(home.mutex);
-    if (word.load(memory_order_relaxed) != expected) return;  // 1
-    ++home.waiters;
-    if (deadline == no_deadline) {
-      home.changed.wait(lock);
-    } else {
-      home.changed.wait_until(lock, to_time_point(deadline));
+    home.mutex.lock();
+    if (word.load(memory_order_relaxed) == expected) {  // 1
+      ++home.waiters;
+      home.sleep(deadline);
+      --home.waiters;
     }
-    --home.waiters;
+    home.mutex.unlock();
   }
 
   static void wake_one(const wait_word* word) { wake_all(word); }
 
   static void wake_all(const wait_word* word) {
     bucket& home = bucket_of(word);
-    std::lock_guard<std::mutex> lock(home.mutex);
+    const holding<decltype(home.mutex)> lock(home.mutex);
     if (home.waiters > 0) home.changed.notify_all();
   }
 
  private:
   struct bucket {
+#if defined(_WIN32)
+    windows_mutex mutex;
+    windows_condition changed;
+
+    void sleep(std::uint64_t deadline) { changed.wait(mutex, deadline); }
+#else
     std::mutex mutex;
     std::condition_variable changed;
+
+    void sleep(std::uint64_t deadline) {
+      std::unique_lock<std::mutex> held(mutex, std::adopt_lock);
+      if (deadline == no_deadline) {
+        changed.wait(held);
+      } else {
+        changed.wait_until(held, to_time_point(deadline));
+      }
+      held.release();
+    }
+#endif
     std::size_t waiters = 0;
   };
 
@@ -209,6 +242,7 @@ struct portable_futex {
     return table()[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
 
+#if !defined(_WIN32)
   static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {
     using std::chrono::steady_clock;
     const std::uint64_t longest = ~std::uint64_t{0} >> 2;
@@ -216,6 +250,7 @@ struct portable_futex {
         static_cast<std::int64_t>(nanoseconds < longest ? nanoseconds : longest));
     return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(since));
   }
+#endif
 };
 using native_futex = portable_futex;
 

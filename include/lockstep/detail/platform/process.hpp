@@ -11,16 +11,10 @@
 //              what its owner takes out again (fork_listener).
 //   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
 //
-// The linker does not find it: a symbol that an executable does not export, that is hidden, or that lies in a
-// module loaded by dlopen(RTLD_LOCAL) is not found by others. So on Linux every module carries a note,
-// which the program headers lead to, with the place of a word of its own. When a module is loaded it looks at
-// the notes of all modules, in a walk that the dynamic linker locks, and takes over the address that it
-// finds in one of the words; if there is none, it makes the state. So:
+// How they find it: process_word.hpp.
 //
 //   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
 //   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
-//
-// Elsewhere there is one state for all modules that the linker gives one symbol.
 //
 // Memory order (# marks the line)
 //   #  access               order    pairs  why it suffices
@@ -41,65 +35,10 @@
 #include "config.hpp"
 #include "fork.hpp"
 #include "intrusive_list.hpp"
+#include "process_word.hpp"
 
 #if defined(__GXX_RTTI)
 #include <typeinfo>
-#endif
-
-#if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
-    !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
-#define LOCKSTEP_MODULES_HAVE_NOTES 1
-#else
-#define LOCKSTEP_MODULES_HAVE_NOTES 0
-#endif
-
-// Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 4
-#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "8"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_portable"
-#else
-#define LOCKSTEP_PROCESS_KIND "7"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_native"
-#endif
-
-#if LOCKSTEP_MODULES_HAVE_NOTES
-
-#if __SIZEOF_POINTER__ == 8
-#define LOCKSTEP_PROCESS_ADDRESS ".quad "
-#else
-#define LOCKSTEP_PROCESS_ADDRESS ".long "
-#endif
-
-// The word and the note, once a module: the group is one for all units. The note says how far it is from
-// itself to the word, which needs no help from the dynamic linker.
-__asm__(".ifndef " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".pushsection .bss." LOCKSTEP_PROCESS_WORD ",\"awG\",%nobits," LOCKSTEP_PROCESS_WORD
-        ",comdat\n"
-        ".balign 8\n"
-        ".weak " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".hidden " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".type " LOCKSTEP_PROCESS_WORD
-        ", %object\n"
-        ".size " LOCKSTEP_PROCESS_WORD ", 8\n" LOCKSTEP_PROCESS_WORD
-        ":\n"
-        ".zero 8\n"
-        ".popsection\n"
-        ".pushsection .note.lockstep,\"aG\",%note," LOCKSTEP_PROCESS_WORD
-        ",comdat\n"
-        ".balign 4\n"
-        ".long 9, 8, " LOCKSTEP_PROCESS_KIND
-        "\n"
-        ".asciz \"lockstep\"\n"
-        ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD
-        " - .\n"
-        ".balign 8\n"
-        ".popsection\n"
-        ".endif\n");
-
 #endif
 
 namespace lockstep {
@@ -226,24 +165,20 @@ struct process_state {
         delay_seed(0) {}
 };
 
-#if LOCKSTEP_MODULES_HAVE_NOTES
-
-using process_word = unseamed_atomic<process_state*>;
-
-extern process_word process_word_of_module __asm__(LOCKSTEP_PROCESS_WORD)
-    __attribute__((visibility("hidden")));
-
 /// The state of the process, which the module of `word` knows from now on.
 LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept;
 
+#if LOCKSTEP_MODULES_MEET
+
 inline process_state& process() noexcept {
-  process_state* const known = process_word_of_module.load(memory_order_acquire);  // 1
-  return known != nullptr ? *known : find_process(process_word_of_module);
+  process_word& word = process_word_of_module();
+  process_state* const known = word.load(memory_order_acquire);  // 1
+  return known != nullptr ? *known : find_process(word);
 }
 
 // When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
 // what others unlock. The library's own units lock nothing of the user's.
-__attribute__((constructor)) static void find_process_at_load() {
+LOCKSTEP_AT_LOAD find_process_at_load() {
   process_state& all = process();
   if (!diagnoses_misuse && !builds_library)
     all.unchecked_units.store(1, memory_order_relaxed);  // 2

@@ -4,7 +4,7 @@
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  word.load          acquire  2      the state is made before its address is seen
-//   2  word.store         release  1      as 1
+//   2  word changes       release  1      as 1
 //   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
 #ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
@@ -28,7 +28,7 @@
 #include "fork.hpp"
 #include "process.hpp"
 
-#if defined(__linux__) || defined(__FreeBSD__)
+#if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
 #endif
 #if defined(__linux__) && !defined(__UCLIBC__)
@@ -39,66 +39,161 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+#if LOCKSTEP_MODULES_MEET
+
+/// The state for `word`, made if it has none; null without memory.
+LOCKSTEP_COLD process_state* make_process(process_word& word) noexcept {
+  constexpr std::size_t line = alignof(process_state);
+  void* const raw = std::calloc(1, sizeof(process_state) + line);
+  if (raw == nullptr) return nullptr;
+  const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
+  process_state* const made = ::new (reinterpret_cast<void*>(aligned)) process_state();
+  process_state* known = nullptr;
+  if (word.compare_exchange_strong(known, made, memory_order_release,  // 2
+                                   memory_order_acquire)) {            // 1
+    return made;
+  }
+  std::free(raw);
+  return known;
+}
+
 #if LOCKSTEP_MODULES_HAVE_NOTES
 
 /// The walk over the modules.
 struct process_modules {
-  // Within a walk nothing is loaded or unloaded, and no other thread walks. So the search and what is made
-  // if it finds nothing are one step.
+  struct note_head {
+    std::uint32_t name_size, description_size, type;
+  };
+
+  process_state* found;
+  process_word* first;  ///< the word of the first module that has one
+
+  // On most systems nothing is loaded or unloaded within a walk. So the first module is there until it has the address.
   LOCKSTEP_COLD static int find_or_make(dl_phdr_info*, std::size_t, void* to) noexcept {
-    process_state* found = nullptr;
-    dl_iterate_phdr(look_into, &found);
-    if (found == nullptr) found = make();
-    static_cast<process_word*>(to)->store(found, memory_order_release);  // 2
+    process_word& word = *static_cast<process_word*>(to);
+    process_modules all = {nullptr, nullptr};
+    dl_iterate_phdr(look_into, &all);
+    if (all.found == nullptr) all.found = make_process(all.first != nullptr ? *all.first : word);
+    word.store(all.found, memory_order_release);  // 2
     return 1;
   }
 
-  LOCKSTEP_COLD static process_state* make() noexcept {
-    constexpr std::size_t line = alignof(process_state);
-    void* const raw = std::calloc(1, sizeof(process_state) + line);
-    if (raw == nullptr) return nullptr;
-    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
-    return ::new (reinterpret_cast<void*>(aligned)) process_state();
-  }
-
-  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* found) noexcept {
-    process_state*& result = *static_cast<process_state**>(found);
-    for (unsigned i = 0; i < module->dlpi_phnum && result == nullptr; ++i) {
-      const ElfW(Phdr)& part = module->dlpi_phdr[i];
+  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* to) noexcept {
+    process_modules& result = *static_cast<process_modules*>(to);
+    for (unsigned i = 0; i < module->dlpi_phnum && result.found == nullptr; ++i) {
+      const auto& part = module->dlpi_phdr[i];
       if (part.p_type != PT_NOTE) continue;
       const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
-      result = read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
+      result.read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
     }
-    return result != nullptr ? 1 : 0;
+    return result.found != nullptr ? 1 : 0;
   }
 
-  LOCKSTEP_COLD static process_state* read_notes(const char* notes, std::size_t size,
-                                                 std::size_t alignment) noexcept {
+  LOCKSTEP_COLD void read_notes(const char* notes, std::size_t size,
+                                std::size_t alignment) noexcept {
     const auto rounded = [alignment](std::size_t n) {
       return (n + alignment - 1) / alignment * alignment;
     };
     constexpr char name[] = "lockstep";
-    for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
-      ElfW(Nhdr) head;
+    for (std::size_t at = 0; at + sizeof(note_head) <= size;) {
+      note_head head;
       std::memcpy(&head, notes + at, sizeof head);
-      const std::size_t text = at + sizeof head, description = rounded(text + head.n_namesz);
-      if (head.n_type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.n_namesz == sizeof name &&
+      const std::size_t text = at + sizeof head, description = rounded(text + head.name_size);
+      if (head.type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.name_size == sizeof name &&
           description + sizeof(std::intptr_t) <= size &&
           std::memcmp(notes + text, name, sizeof name) == 0) {
         std::intptr_t distance = 0;
         std::memcpy(&distance, notes + description, sizeof distance);
-        const auto* const word =
-            reinterpret_cast<const process_word*>(notes + description + distance);
-        if (process_state* const found = word->load(memory_order_acquire)) return found;  // 1
+        void* const place = const_cast<char*>(notes + description + distance);
+        process_word* const word = static_cast<process_word*>(place);
+        if (first == nullptr) first = word;
+        found = word->load(memory_order_acquire);  // 1
+        if (found != nullptr) return;
       }
-      at = rounded(description + head.n_descsz);
+      at = rounded(description + head.description_size);
     }
-    return nullptr;
   }
 };
 
-LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
+LOCKSTEP_COLD void look_for_process(process_word& word) noexcept {
   dl_iterate_phdr(process_modules::find_or_make, &word);
+}
+
+#elif defined(_WIN32)
+
+/// The address of the state in the table of atoms.
+class process_atoms {
+ public:
+  process_atoms() noexcept {
+    char name[64];
+    std::snprintf(name, sizeof name, "Local\\%s_%lu", LOCKSTEP_PROCESS_WORD, GetCurrentProcessId());
+    turn_ = CreateMutexA(nullptr, 0, name);
+    // Who has the turn needs no time. Another process that keeps it must not stop this one.
+    has_turn_ = turn_ != nullptr && WaitForSingleObject(turn_, 10000) <= abandoned;
+  }
+  ~process_atoms() {
+    if (has_turn_) ReleaseMutex(turn_);
+    if (turn_ != nullptr) CloseHandle(turn_);
+  }
+  process_atoms(const process_atoms&) = delete;
+  process_atoms& operator=(const process_atoms&) = delete;
+
+  static process_state* read() noexcept {
+    if (FindAtomA(name(bits).text) == 0) return nullptr;
+    std::uintptr_t address = 0;
+    for (unsigned bit = 0; bit < bits; ++bit) {
+      if (FindAtomA(name(bit).text) != 0) address |= std::uintptr_t{1} << bit;
+    }
+    return reinterpret_cast<process_state*>(address);
+  }
+  static bool write(process_state* state) noexcept {
+    const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(state);
+    for (unsigned bit = 0; bit < bits; ++bit) {
+      if ((address >> bit & 1) != 0 && AddAtomA(name(bit).text) == 0) return false;
+    }
+    return AddAtomA(name(bits).text) != 0;
+  }
+
+ private:
+  /// Of a bit of the address; of its end, that says that it is whole.
+  struct atom_name {
+    char text[64];
+  };
+  static atom_name name(unsigned bit) noexcept {
+    atom_name made;
+    std::snprintf(made.text, sizeof made.text, "%s_%u", LOCKSTEP_PROCESS_WORD, bit);
+    return made;
+  }
+
+  static constexpr unsigned bits = sizeof(void*) * 8;
+  static constexpr unsigned long abandoned = 0x80;
+
+  void* turn_;
+  bool has_turn_;
+};
+
+LOCKSTEP_COLD void look_for_process(process_word& word) noexcept {
+  const unsigned long saved = GetLastError();
+  {
+    const process_atoms atoms;
+    if (process_state* const found = process_atoms::read()) {
+      word.store(found, memory_order_release);  // 2
+    } else if (process_state* const made = make_process(word)) {
+      if (!process_atoms::write(made))
+        std::fputs("lockstep: modules cannot meet: no atoms\n", stderr);
+    }
+  }
+  SetLastError(saved);
+}
+
+#else
+
+LOCKSTEP_COLD void look_for_process(process_word& word) noexcept { make_process(word); }
+
+#endif
+
+LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
+  look_for_process(word);
   process_state* const found = word.load(memory_order_acquire);  // 1
   if (found == nullptr) {
     std::fputs("lockstep: no memory for the state of the process\n", stderr);
@@ -184,7 +279,7 @@ LOCKSTEP_COLD type_name type_name_in(const char* function, const char* informati
   return result;
 }
 
-#if defined(__linux__) || defined(__FreeBSD__)
+#if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 
 struct loaded_files {
   std::uintptr_t address;

@@ -144,7 +144,7 @@ class thread_slot_table {
 
   static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
     const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
-    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
+    return all.thread_slots[converted<std::size_t>(product >> 32) % process_state::slots_size];
   }
 
   static thread_slot* at_this_place(process_state& all) noexcept {
@@ -195,9 +195,9 @@ class thread_slot_table {
     std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
     pthread_key_t made = 0;
     if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
-    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    const std::uint32_t mine = converted<std::uint32_t>(made) + 1;
     // Keys are small numbers, also where their type is wider.
-    if (mine != 0 && static_cast<pthread_key_t>(mine - 1) == made &&
+    if (mine != 0 && converted<pthread_key_t>(mine - 1) == made &&
         all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
                                                memory_order_relaxed)) {            // 4
       return mine;
@@ -208,11 +208,38 @@ class thread_slot_table {
   static thread_slot* in_key(process_state& all) noexcept {
     const std::uint32_t key = key_of(all);
     if (key == 0) return nullptr;
-    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
+    return static_cast<thread_slot*>(pthread_getspecific(converted<pthread_key_t>(key - 1)));
   }
   static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
     const std::uint32_t key = key_of(all);
-    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
+    return key != 0 && pthread_setspecific(converted<pthread_key_t>(key - 1), slot) == 0;
+  }
+#elif defined(_WIN32)
+  static std::uint32_t key_of(process_state& all) noexcept {
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    if (known != 0) return known;
+    const unsigned long made = TlsAlloc();
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    const bool are_there_more = mine != 0;
+    if (are_there_more &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    if (are_there_more) TlsFree(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    const unsigned long saved = GetLastError();
+    void* const found = TlsGetValue(key - 1);
+    SetLastError(saved);
+    return static_cast<thread_slot*>(found);
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && TlsSetValue(key - 1, slot) != 0;
   }
 #else
   static thread_slot* in_key(process_state&) noexcept { return nullptr; }
@@ -285,7 +312,7 @@ LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
 
 LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
 #if defined(__linux__)
-  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+  prctl(PR_SET_TIMERSLACK, converted<unsigned long>(nanoseconds), 0, 0, 0);
 #else
   (void)nanoseconds;
 #endif

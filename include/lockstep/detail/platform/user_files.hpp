@@ -137,7 +137,7 @@ LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned mode) {
     const int file = open(made_.c_str(), how, 0666);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) break;
-    const bool is_right = mode == 0 || fchmod(file, static_cast<mode_t>(mode & 0777u)) == 0;
+    const bool is_right = mode == 0 || fchmod(file, converted<mode_t>(mode & 0777u)) == 0;
     stream_ = is_right ? fdopen(file, "w") : nullptr;
     if (stream_ != nullptr) return;
     close(file);

@@ -26,7 +26,9 @@
 #include <signal.h>
 #else
 #define LOCKSTEP_HAS_PIPES 0
+#if !defined(_WIN32)
 #include <condition_variable>
+#endif
 #endif
 
 #if LOCKSTEP_HAS_BODIES
@@ -62,8 +64,13 @@ class wake_pipe {
   // The number of the file and 1, so that zeros are a pipe that is not open.
   unseamed_atomic<int> read_end_{0}, write_end_{0};
 #else
+#if defined(_WIN32)
+  windows_mutex lock_;
+  windows_condition woken_;
+#else
   std::mutex lock_;
   std::condition_variable woken_;
+#endif
   char why_ = 0;
 #endif
 };
@@ -170,16 +177,22 @@ LOCKSTEP_COLD no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &before
 
 LOCKSTEP_COLD bool wake_pipe::open() noexcept { return true; }
 LOCKSTEP_COLD void wake_pipe::wake(char why) noexcept {
-  const std::lock_guard<std::mutex> held(lock_);
+  const holding<decltype(lock_)> held(lock_);
   why_ = why;
   woken_.notify_all();
 }
 LOCKSTEP_COLD char wake_pipe::sleep(std::uint64_t nanoseconds) noexcept {
   constexpr std::uint64_t longest = 3600000000000u;
-  std::unique_lock<std::mutex> held(lock_);
   const std::uint64_t time = nanoseconds < longest ? nanoseconds : longest;
+#if defined(_WIN32)
+  const holding<windows_mutex> held(lock_);
+  const std::uint64_t deadline = steady_nanoseconds() + time;
+  while (why_ == 0 && steady_nanoseconds() < deadline) woken_.wait(lock_, deadline);
+#else
+  std::unique_lock<std::mutex> held(lock_);
   woken_.wait_for(held, std::chrono::nanoseconds(static_cast<long long>(time)),
                   [&] { return why_ != 0; });
+#endif
   const char why = why_;
   why_ = 0;
   return why;

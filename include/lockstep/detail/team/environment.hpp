@@ -327,10 +327,6 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
   delay.is_set = has_observers() ? parse_delay(word.c_str(), seed) : !word.empty();
 }
 
-constexpr const char* without_observers =
-    "the program has no code for it; define LOCKSTEP_OBSERVABLE as 1 in one unit, before it "
-    "includes lockstep, or link lockstep::compiled";
-
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
   const environment_entry* const all[] = {&members,  &policy,   &bind,   &anticipate,
@@ -349,7 +345,11 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
     } else if (each->is_ignored()) {
       append(text, " is ignored: must be %s", each->expected);
     }
-    if (is_in_vain) append(text, " is ignored: %s", without_observers);
+    if (is_in_vain) {
+      char why[400];
+      tell_why_without_observers(why, sizeof why);
+      append(text, " is ignored: %s", why);
+    }
     if (each->given.text[0] == 0 && is_observers && !has_observers()) {
       text.append("; the program has no code for it");
     }

@@ -251,8 +251,8 @@ class loop_costs {
 
   static std::size_t set_of(const void* key) noexcept {
     const std::uint64_t mixed =
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 32) % sets;
+        converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
+    return converted<std::size_t>(mixed >> 32) % sets;
   }
   /// A place is somewhere in its set.
   place& at_place(const void* key) noexcept {

@@ -334,7 +334,7 @@ LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history
       "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
       whose_.kind, whose_.name, whose_.team, label_of_this_thread().text,
       std::chrono::duration<double>(patience_).count(),
-      static_cast<unsigned>(holder_.load(memory_order_relaxed)));  // 5
+      converted<unsigned>(holder_.load(memory_order_relaxed)));  // 5
 }
 
 LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {

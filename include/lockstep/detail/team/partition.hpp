@@ -78,8 +78,8 @@ class weighted_bounds {
   /// length * fraction / 2^32, rounded up, so that the first iterations go to the first members.
   static std::size_t part_of(std::size_t length, std::uint64_t fraction) noexcept {
     const std::uint64_t n = length;
-    return static_cast<std::size_t>((n >> 32) * fraction +
-                                    (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
+    return converted<std::size_t>((n >> 32) * fraction +
+                                  (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
   }
 
   aligned_array<std::uint64_t> begins_;  // on lines of its own: rank 0 writes elsewhere meanwhile

@@ -51,9 +51,17 @@ namespace detail {
 inline void leave_stopped_region() noexcept {}
 #endif
 
+class stoppable;
+
+/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
+class stoppable_link {
+  friend class stop_source;
+  stoppable* next_ = nullptr;
+};
+
 /// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
 /// kind is final: it adds itself last, and removes itself before it does anything else at its end.
-class stoppable {
+class stoppable : public stoppable_link {
  public:
   /// To be called after the change that lets the sleepers go.
   virtual void notify_all_sleepers() = 0;
@@ -61,10 +69,6 @@ class stoppable {
  protected:
   stoppable() = default;
   ~stoppable() = default;
-
- private:
-  friend class stop_source;
-  stoppable* next_ = nullptr;
 };
 
 class stop_source {

@@ -67,7 +67,7 @@ struct construct_key {
     const std::uint64_t in = reinterpret_cast<std::uintptr_t>(label);
     const std::uint64_t mixed =
         (file ^ (what << 21) ^ (at << 7) ^ (in << 13)) + where.line * std::uint64_t{41};
-    return static_cast<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
+    return converted<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
   }
 
  private:

@@ -50,24 +50,50 @@ LOCKSTEP_OBSERVER void observers_are_here() noexcept {}
 #endif
 
 #if LOCKSTEP_OBSERVERS_ON_DEMAND
+
+// The settings of a unit of this module that has them, if there is one: a name without a namespace, which units with
+// other settings find too. They have no other use for that unit: its functions are not theirs.
+extern const char settings_of_observers[] __asm__("lockstep_settings_of_observers")
+    __attribute__((weak, visibility("hidden")));
+#if LOCKSTEP_HAS_OBSERVERS
+const char settings_of_observers[] = LOCKSTEP_ABI_TEXT;
+#endif
+
 inline bool has_observers() noexcept {
   void (*volatile mark)() =
       &observers_are_here;  // volatile: a unit that has it is not to take it for granted
   return mark != nullptr;
 }
+
+/// Why this unit has none: a text of at most so many characters.
+inline void tell_why_without_observers(char* text, std::size_t size) {
+  const char* const volatile others = settings_of_observers;  // volatile: as above
+  if (others == nullptr) {
+    std::snprintf(
+        text, size, "the program has no code for that; %s",
+        "define LOCKSTEP_OBSERVABLE as 1 in one unit, before it includes lockstep, or link "
+        "lockstep::compiled");
+    return;
+  }
+  std::snprintf(
+      text, size,
+      "the unit that defines LOCKSTEP_OBSERVABLE is compiled with other settings (%s) than "
+      "this one (%s): NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, exceptions, and "
+      "LOCKSTEP_FORCE_PORTABLE_FUTEX must be the same; or define it in one unit of each kind",
+      others, LOCKSTEP_ABI_TEXT);
+}
+
 #else
 inline bool has_observers() noexcept { return true; }
+inline void tell_why_without_observers(char* text, std::size_t) { *text = 0; }
 #endif
 
 /// For functions that are of no use without: fails if this module has no observers.
 inline void need_observers(const char* function) {
   if (has_observers()) return;
-  char text[256];
-  std::snprintf(
-      text, sizeof text,
-      "lockstep::%s: the program has no code for that; define LOCKSTEP_OBSERVABLE as 1 in "
-      "one unit, before it includes lockstep, or link lockstep::compiled",
-      function);
+  char why[400], text[500];
+  tell_why_without_observers(why, sizeof why);
+  std::snprintf(text, sizeof text, "lockstep::%s: %s", function, why);
   fail_use(text);
 }
 

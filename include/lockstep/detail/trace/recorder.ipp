@@ -93,7 +93,7 @@ LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;
-  std::size_t records = static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  std::size_t records = converted<std::size_t>(of->records.load(memory_order_relaxed));  // 5
   record_ring* ring = ring_with_room(log, records);
   while (ring == nullptr && records > record_ring::touched_at_once) {
     records /= 2;

@@ -81,12 +81,12 @@ struct trace_record {
     return {{begin,
              static_cast<std::uint64_t>(kind) | std::uint64_t{detail} << 8 |
                  (is_long ? std::uint64_t{1} << 16 : 0) | shown << 24,
-             static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)), number}};
+             converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)), number}};
   }
   static trace_record rest_of(const char* text, std::uint32_t rank, std::uint32_t size,
                               std::uint64_t number, std::uint32_t high,
                               std::uint32_t low) noexcept {
-    return {{static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)),
+    return {{converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)),
              static_cast<std::uint64_t>(record_kind::rest) | std::uint64_t{rank & 0xFFFFFFu} << 8 |
                  std::uint64_t{size & 0xFFFFFFu} << 32,
              number, std::uint64_t{high} << 32 | low}};
@@ -116,7 +116,7 @@ struct trace_record {
 
  private:
   static const char* text_in(std::uint64_t word) noexcept {
-    return reinterpret_cast<const char*>(static_cast<std::uintptr_t>(word));
+    return reinterpret_cast<const char*>(converted<std::uintptr_t>(word));
   }
 };
 static_assert(sizeof(trace_record) == 32, "two a cache line");

@@ -57,7 +57,7 @@ LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t ro
   if (!stops_ && whole > first && (now != end || end > records_ - 2))
     begin = whole < end ? whole : end;
   for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
-  return static_cast<std::size_t>(end - begin);
+  return converted<std::size_t>(end - begin);
 }
 
 }  // namespace detail

@@ -47,12 +47,12 @@ struct wait_buckets {
   static std::size_t of(std::uint64_t value) noexcept {
     static_assert(std::numeric_limits<double>::is_iec559,
                   "its digits are where they are looked for");
-    if (value < per_octave) return static_cast<std::size_t>(value);
+    if (value < per_octave) return converted<std::size_t>(value);
     if (value >= std::uint64_t{1} << octaves) return count - 1;
     const double number = static_cast<double>(static_cast<std::int64_t>(value));
     std::uint64_t digits;
     std::memcpy(&digits, &number, sizeof digits);
-    return static_cast<std::size_t>((digits >> 49) - 1025 * per_octave);
+    return converted<std::size_t>((digits >> 49) - 1025 * per_octave);
   }
   /// The least value of a bucket.
   static std::uint64_t least_of(std::size_t bucket) noexcept {

@@ -310,7 +310,7 @@ class parking_lot {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
     constexpr unsigned bits = detail::process_state::parking_bits;
-    return detail::process().parking[static_cast<std::size_t>(product >> (64 - bits))];
+    return detail::process().parking[converted<std::size_t>(product >> (64 - bits))];
   }
 
   struct around_fork {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/windows.hpp -- what the library calls of Windows (layer: platform)
+//
+// Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
+// defines min, max, small, near and many other names as macros.
+//
+// A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
+// winpthreads do not: where they are linked statically, each module has its own.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+
+#if defined(_WIN32)
+
+#include <cstdint>
+
+#include "clock.hpp"
+#include "config.hpp"
+
+struct _RTL_SRWLOCK;
+struct _RTL_CONDITION_VARIABLE;
+struct _SECURITY_ATTRIBUTES;
+
+extern "C" {
+__declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
+__declspec(dllimport) void __stdcall ReleaseSRWLockExclusive(_RTL_SRWLOCK*);
+__declspec(dllimport) int __stdcall SleepConditionVariableSRW(_RTL_CONDITION_VARIABLE*,
+                                                              _RTL_SRWLOCK*, unsigned long,
+                                                              unsigned long);
+__declspec(dllimport) void __stdcall WakeAllConditionVariable(_RTL_CONDITION_VARIABLE*);
+__declspec(dllimport) unsigned long __stdcall TlsAlloc();
+__declspec(dllimport) int __stdcall TlsFree(unsigned long);
+__declspec(dllimport) void* __stdcall TlsGetValue(unsigned long);
+__declspec(dllimport) int __stdcall TlsSetValue(unsigned long, void*);
+__declspec(dllimport) unsigned long __stdcall GetLastError();
+__declspec(dllimport) void __stdcall SetLastError(unsigned long);
+__declspec(dllimport) unsigned long __stdcall GetCurrentProcessId();
+__declspec(dllimport) void* __stdcall CreateMutexA(_SECURITY_ATTRIBUTES*, int, const char*);
+__declspec(dllimport) unsigned long __stdcall WaitForSingleObject(void*, unsigned long);
+__declspec(dllimport) int __stdcall ReleaseMutex(void*);
+__declspec(dllimport) int __stdcall CloseHandle(void*);
+__declspec(dllimport) unsigned short __stdcall FindAtomA(const char*);
+__declspec(dllimport) unsigned short __stdcall AddAtomA(const char*);
+}
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class windows_mutex {
+ public:
+  constexpr windows_mutex() noexcept = default;
+  windows_mutex(const windows_mutex&) = delete;
+  windows_mutex& operator=(const windows_mutex&) = delete;
+
+  void lock() noexcept { AcquireSRWLockExclusive(native()); }
+  void unlock() noexcept { ReleaseSRWLockExclusive(native()); }
+
+ private:
+  friend class windows_condition;
+  _RTL_SRWLOCK* native() noexcept {
+    return static_cast<_RTL_SRWLOCK*>(static_cast<void*>(&native_));
+  }
+
+  void* native_ = nullptr;
+};
+
+class windows_condition {
+ public:
+  constexpr windows_condition() noexcept = default;
+  windows_condition(const windows_condition&) = delete;
+  windows_condition& operator=(const windows_condition&) = delete;
+
+  /// Until it is notified, until then, or for no reason.
+  void wait(windows_mutex& held, std::uint64_t deadline) noexcept {
+    constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
+    unsigned long time = 0xffffffff;  // without end
+    if (deadline != no_deadline) {
+      const std::uint64_t now = steady_nanoseconds();
+      const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
+      time = static_cast<unsigned long>(rest < longest ? rest : longest);
+    }
+    SleepConditionVariableSRW(native(), held.native(), time, 0);
+  }
+  void notify_all() noexcept { WakeAllConditionVariable(native()); }
+
+ private:
+  _RTL_CONDITION_VARIABLE* native() noexcept {
+    return static_cast<_RTL_CONDITION_VARIABLE*>(static_cast<void*>(&native_));
+  }
+
+  void* native_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
