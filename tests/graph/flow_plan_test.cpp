@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lockstep/graph.hpp>
@@ -147,6 +150,113 @@ TEST(flow_plan, never_gets_stuck) {
       ASSERT_EQ(made.plan.problem, "") << "seed " << seed << ", " << members << " members";
     }
   }
+}
+
+/// Edges go to higher numbers, and any node may decide a loop to any other: most of it makes no sense.
+graph loops_anywhere(std::mt19937& random, std::vector<std::pair<std::size_t, std::size_t>>& edges,
+                     std::vector<std::pair<std::size_t, std::size_t>>& loops) {
+  graph g;
+  const std::size_t count = 4 + random() % 7;
+  std::vector<lockstep::graph_node> nodes;
+  for (std::size_t i = 0; i < count; ++i) {
+    nodes.push_back(g.node(std::to_string(i), [] { return false; }));
+  }
+  const auto join = [&](std::size_t from, std::size_t to) {
+    edges.emplace_back(from, to);
+    g.edge(nodes[from], nodes[to]);
+  };
+  for (std::size_t left = random() % (count + 1); left > 0; --left) {
+    const std::size_t to = 1 + random() % (count - 1);
+    join(random() % to, to);
+  }
+  for (std::size_t left = 1 + random() % 3; left > 0; --left) {
+    const std::size_t from = random() % count, to = random() % (from + 1);
+    if (from != to && random() % 4 != 0) join(to, from);  // so that there is a way
+    loops.emplace_back(from, to);
+    g.feedback(nodes[from], nodes[to]);
+  }
+  return g;
+}
+
+TEST(flow_plan, of_loops_anywhere_has_them_in_one_piece_or_none_could_GRAPH_5) {
+  using pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+  int accepted = 0, refused = 0;
+  for (unsigned seed = 1; seed <= 30000; ++seed) {
+    std::mt19937 random(seed);
+    pairs edges, loops;
+    const graph g = loops_anywhere(random, edges, loops);
+    const std::string problem = g.validate();
+    const bool waits = problem.find("loops that can only run after each other") == 0;
+    if (!problem.empty() && !waits) continue;
+    // What is reached from what; a loop as a whole comes after what any of its nodes comes after.
+    const std::size_t count = g.size();
+    std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));
+    const auto close = [&] {
+      for (std::size_t k = 0; k < count; ++k) {
+        for (std::size_t i = 0; i < count; ++i) {
+          for (std::size_t j = 0; j < count; ++j) {
+            if (before[i][k] && before[k][j]) before[i][j] = true;
+          }
+        }
+      }
+    };
+    for (const auto& each : edges) before[each.first][each.second] = true;
+    close();
+    std::vector<std::vector<bool>> bodies;
+    for (const auto& each : loops) {
+      std::vector<bool> body(count);
+      for (std::size_t n = 0; n < count; ++n) {
+        body[n] = (n == each.second || before[each.second][n]) &&
+                  (n == each.first || before[n][each.first]);
+      }
+      bodies.push_back(body);
+    }
+    if (!waits) {
+      ++accepted;
+      const planned made(g, 3);
+      ASSERT_EQ(made.plan.problem, "") << "seed " << seed;
+      ASSERT_EQ(made.plan.line.size(), count) << "seed " << seed;
+      std::vector<std::size_t> place(count);
+      for (std::size_t at = 0; at < count; ++at) place[made.plan.line[at]] = at;
+      for (const auto& each : edges) ASSERT_LT(place[each.first], place[each.second]) << seed;
+      for (const std::vector<bool>& body : bodies) {
+        std::size_t first = count, last = 0, size = 0;
+        for (std::size_t n = 0; n < count; ++n) {
+          if (!body[n]) continue;
+          ++size;
+          first = std::min(first, place[n]);
+          last = std::max(last, place[n]);
+        }
+        ASSERT_EQ(last - first + 1, size) << "seed " << seed;
+      }
+      continue;
+    }
+    ++refused;
+    for (bool grows = true; grows;) {
+      const auto old = before;
+      for (const std::vector<bool>& body : bodies) {
+        for (std::size_t out = 0; out < count; ++out) {
+          if (body[out]) continue;
+          bool comes_first = false, comes_last = false;
+          for (std::size_t in = 0; in < count; ++in) {
+            comes_first = comes_first || (body[in] && before[out][in]);
+            comes_last = comes_last || (body[in] && before[in][out]);
+          }
+          for (std::size_t in = 0; in < count; ++in) {
+            if (body[in] && comes_first) before[out][in] = true;
+            if (body[in] && comes_last) before[in][out] = true;
+          }
+        }
+      }
+      close();
+      grows = old != before;
+    }
+    bool comes_before_itself = false;
+    for (std::size_t n = 0; n < count; ++n) comes_before_itself |= before[n][n];
+    EXPECT_TRUE(comes_before_itself) << "seed " << seed << ": " << problem;
+  }
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(refused, 20);
 }
 
 TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {

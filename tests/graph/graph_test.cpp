@@ -118,6 +118,63 @@ TEST(graph, names_a_node_that_no_iteration_can_reach) {
             "no iteration can reach 'b': 'test' would have to return both true and false");
 }
 
+TEST(graph, names_a_node_after_a_loop_that_its_decision_never_lets_run_GRAPH_5) {
+  graph g;
+  const auto begin = g.node("begin", nothing), test = g.node("test", yes),
+             after = g.node("after", nothing), last = g.node("last", yes);
+  g.edge(begin, test).feedback(test, begin).edge_unless(test, after);
+  EXPECT_EQ(g.validate(), "") << "that always runs";
+  g.edge_if(test, last);
+  const std::string right =
+      "no iteration can reach 'last': 'test' would have to return true, and then the loop from "
+      "'begin' to 'test' goes on";
+  EXPECT_EQ(g.validate(), right);
+  // In a loop further outside it is after that loop all the same.
+  g.edge(after, last).feedback(last, begin);
+  EXPECT_EQ(g.validate(), right);
+}
+
+TEST(graph, may_skip_what_is_in_the_loop_that_the_asked_node_decides_from_outside) {
+  graph g;
+  const auto test = g.node("test", yes), begin = g.node("begin", nothing),
+             again = g.node("again", yes);
+  g.feedback(test, test).edge_unless(test, begin).edge(begin, again).feedback(again, begin);
+  EXPECT_EQ(g.validate(), "");
+}
+
+TEST(graph, names_the_way_through_loops_that_wait_for_each_other_GRAPH_5) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", yes), c = g.node("c", nothing),
+             d = g.node("d", yes);
+  g.edge(a, b).feedback(b, a).edge(c, d).feedback(d, c);
+  g.edge(a, d);
+  EXPECT_EQ(g.validate(), "") << "one after the other";
+  g.edge(c, b);
+  const std::string there = "'a' -> 'd' in the loop from 'c' to 'd'",
+                    back = "'c' -> 'b' in the loop from 'a' to 'b'";
+  const std::string says = "loops that can only run after each other: ";
+  EXPECT_TRUE(g.validate() == says + there + ", " + back ||
+              g.validate() == says + back + ", " + there)
+      << g.validate();
+  EXPECT_EQ(failure_of(g), "lockstep::plan: " + g.validate());
+  EXPECT_NE(g.dot(), "");
+}
+
+TEST(graph, names_the_way_through_loops_inside_of_another_one_and_nodes_between_them) {
+  graph g;
+  const auto first = g.node("first", nothing), last = g.node("last", yes);
+  const auto a = g.node("a", nothing), b = g.node("b", yes), c = g.node("c", nothing),
+             d = g.node("d", yes), between = g.node("between", nothing);
+  g.edge(a, b).feedback(b, a).edge(c, d).feedback(d, c).edge(c, b);
+  g.edge(first, a).edge(first, c).edge(b, last).edge(d, last).feedback(last, first);
+  EXPECT_EQ(g.validate(), "");
+  g.edge(a, between).edge(between, d);
+  EXPECT_NE(g.validate().find("loops that can only run after each other: "), std::string::npos);
+  EXPECT_NE(g.validate().find("'a' -> 'between'"), std::string::npos) << g.validate();
+  EXPECT_NE(g.validate().find("'between' -> 'd' in the loop from 'c' to 'd'"), std::string::npos);
+  EXPECT_NE(g.validate().find("'c' -> 'b' in the loop from 'a' to 'b'"), std::string::npos);
+}
+
 TEST(graph, names_two_nodes_of_one_name) {
   graph g;
   g.node("same", nothing);

@@ -179,6 +179,8 @@ class random_graph {
     int kind = 0;
     if (may_ask && taste_.has_conditions && nodes[static_cast<std::size_t>(from)].may_answer) {
       kind = pick(3);
+      // After a loop what it has decided with is false: nobody is reached if it is true.
+      if (kind == 1 && nodes[static_cast<std::size_t>(from)].loop_first >= 0) kind = 2;
     }
     nodes[static_cast<std::size_t>(to)].in.push_back({from, to, kind});
   }

@@ -23,10 +23,6 @@ struct placed_item {
   std::uint32_t first_member, last_member;  ///< in block_schedule::members
 };
 
-struct item_edge {
-  std::uint32_t from, to;
-};
-
 struct block_schedule {
   growing_array<std::uint32_t> items;
   growing_array<item_edge> edges;

@@ -33,22 +33,7 @@ LOCKSTEP_COLD void flow_scheduler::collect() {
   for (std::uint32_t block = 1; block < blocks.size(); ++block) {
     blocks[flow_.blocks[block].parent].items.push_back(nodes_ + block);
   }
-  for (const model_edge& each : flow_.edges) {
-    std::uint32_t a = flow_.block_of[each.from], b = flow_.block_of[each.to];
-    std::uint32_t from = each.from, to = each.to;
-    while (a != b) {
-      const std::uint32_t depth_a = flow_.blocks[a].depth, depth_b = flow_.blocks[b].depth;
-      if (depth_a >= depth_b) {
-        from = nodes_ + a;
-        a = flow_.blocks[a].parent;
-      }
-      if (depth_b >= depth_a) {
-        to = nodes_ + b;
-        b = flow_.blocks[b].parent;
-      }
-    }
-    blocks[a].edges.push_back({from, to});
-  }
+  for (const item_edge& each : flow_.item_edges) blocks[each.block].edges.push_back(each);
   for (const node_index node : flow_.order) {
     if (of_.nodes[node].pin == no_node) continue;
     std::uint32_t block = flow_.block_of[node];
@@ -73,18 +58,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   }
   const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
 
-  growing_array<std::uint32_t> missing(count);
-  node_list order;
-  order.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) order.push_back(i);
-  }
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
-      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
-    }
-  }
+  const growing_array<std::uint32_t> order = order_of(edges, out, count);
   // How far it is to the end: with and without what edges between members cost.
   growing_array<double> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
@@ -114,6 +88,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   growing_array<arrival> arrivals(count, arrival{0, -1, no_lane});
   growing_array<double> free(members_, 0), finish(count, 0);
   growing_array<std::uint32_t> home(count, no_lane);
+  growing_array<std::uint32_t> missing(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     missing[i] = incoming.begin[i + 1] - incoming.begin[i];
     if (missing[i] == 0) push_to_heap(coming, entry{0, i}, later);
