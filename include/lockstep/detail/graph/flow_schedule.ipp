@@ -13,7 +13,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const growing_array<double>& costs,
+                                             const growing_array<plan_time>& costs,
                                              std::uint32_t members)
     : blocks(checked.blocks.size()),
       of_(of),
@@ -60,21 +60,22 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
 
   const growing_array<std::uint32_t> order = order_of(edges, out, count);
   // How far it is to the end: with and without what edges between members cost.
-  growing_array<double> way(count, 0), bare(count, 0);
+  growing_array<plan_time> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
     const std::uint32_t i = order[k];
     for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
-      way[i] = (std::max)(way[i], way[edges[*e].to] + crossing_time);
+      way[i] = (std::max)(way[i], time_after(way[edges[*e].to], crossing_time));
       bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
     }
-    way[i] += length_of(in.items[i]);
-    bare[i] +=
-        in.items[i] < nodes_ ? costs_[in.items[i]] : blocks[in.items[i] - nodes_].critical_path;
+    way[i] = time_after(way[i], length_of(in.items[i]));
+    bare[i] =
+        time_after(bare[i], in.items[i] < nodes_ ? costs_[in.items[i]]
+                                                 : blocks[in.items[i] - nodes_].critical_path);
     in.critical_path = (std::max)(in.critical_path, bare[i]);
   }
 
   struct entry {
-    double key;
+    plan_time key;
     std::uint32_t item;
   };
   // The first of the heap: the longest way; the earliest arrival. Then the lower number.
@@ -86,7 +87,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   };
   growing_array<entry> ready, coming;
   growing_array<arrival> arrivals(count, arrival{0, -1, no_lane});
-  growing_array<double> free(members_, 0), finish(count, 0);
+  growing_array<plan_time> free(members_, 0), finish(count, 0);
   growing_array<std::uint32_t> home(count, no_lane);
   growing_array<std::uint32_t> missing(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -95,8 +96,8 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   }
   in.placed.reserve(count);
   while (!ready.empty() || !coming.empty()) {
-    double now = free[0];
-    for (const double each : free) now = (std::min)(now, each);
+    plan_time now = free[0];
+    for (const plan_time each : free) now = (std::min)(now, each);
     if (ready.empty()) now = (std::max)(now, coming.front().key);
     while (!coming.empty() && coming.front().key <= now) {
       const std::uint32_t next = pop_from_heap(coming, later).item;
@@ -111,7 +112,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
     choose(in, in.items[i], arrivals[i], next, free, place);
     in.placed.push_back(place);
-    finish[i] = place.start + length_of(in.items[i]);
+    finish[i] = time_after(place.start, length_of(in.items[i]));
     in.length = (std::max)(in.length, finish[i]);
     const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
     home[i] = is_wide ? no_lane : in.members[place.first_member];
@@ -136,7 +137,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
 
 /// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
 LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::uint32_t next, growing_array<double>& free,
+                                          std::uint32_t next, growing_array<plan_time>& free,
                                           placed_item& place) {
   const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   place.first_member = static_cast<std::uint32_t>(in.members.size());
@@ -157,11 +158,12 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
   } else if (width == 1) {
     std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
     const auto start_for_next = [&](std::uint32_t m) {
-      return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
+      return time_after(start_on(at, free[m], m),
+                        next != no_lane && m != next ? plan_time{crossing_time} : 0);
     };
-    double soonest = start_for_next(best);
+    plan_time soonest = start_for_next(best);
     for (std::uint32_t m = 0; m < members_; ++m) {
-      const double start = start_for_next(m);
+      const plan_time start = start_for_next(m);
       if (start >= soonest) continue;
       soonest = start;
       best = m;
@@ -171,7 +173,7 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     growing_array<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
     sort_by(all, [&](std::uint32_t a, std::uint32_t b) {
-      const double start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
+      const plan_time start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
       return start_a < start_b || (!(start_b < start_a) && a < b);
     });
     all.resize(width);
@@ -183,7 +185,7 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     place.start = (std::max)(place.start, start_on(at, free[in.members[k]], in.members[k]));
   }
   for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
-    free[in.members[k]] = place.start + length_of(item);
+    free[in.members[k]] = time_after(place.start, length_of(item));
   }
 }
 

@@ -115,7 +115,9 @@ LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
 
 LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
   constexpr double about = 1.5, most = 0.01;
-  const auto time_of = [](double cost) { return cost < 0 ? usual_node_time : cost; };
+  const auto time_of = [](double cost) {
+    return cost < 0 ? static_cast<double>(usual_node_time) : cost;
+  };
   const auto is_about = [](double time, double other, double factor) {
     return time < factor * other && factor * time > other;
   };
@@ -125,7 +127,7 @@ LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
   for (const double each : costs) {
     if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
   }
-  return is_about(mean, usual_node_time, 2) && wrong <= most * sum;
+  return is_about(mean, static_cast<double>(usual_node_time), 2) && wrong <= most * sum;
 }
 
 LOCKSTEP_COLD void plan_body::learn() {
@@ -220,8 +222,11 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
   const double times = static_cast<double>(count);
   const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
   ++runs;
-  const double speed_up =
-      plan.predicted_time > 0 ? (std::max)(plan.serial_time / plan.predicted_time, 1.0) : 1.0;
+  const double speed_up = plan.predicted_time > 0
+                              ? (std::max)(static_cast<double>(plan.serial_time) /
+                                               static_cast<double>(plan.predicted_time),
+                                           1.0)
+                              : 1.0;
   const bool is_known = gate == nullptr && runs > 1;
   const shares_request wanted = {
       static_cast<std::uint32_t>(plan.members),
@@ -299,10 +304,6 @@ class timed_plan {
   flow_machine& machine_;
 };
 
-LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
-  return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
-}
-
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
   return of.run(iterations, nullptr, "run");
 }
@@ -365,13 +366,13 @@ LOCKSTEP_COLD bool plan::refine() {
 }
 
 LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
-  return detail::whole_nanoseconds(body_->machine->plan.critical_path);
+  return std::chrono::nanoseconds(body_->machine->plan.critical_path);
 }
 LOCKSTEP_COLD std::chrono::nanoseconds plan::serial_time() const {
-  return detail::whole_nanoseconds(body_->machine->plan.serial_time);
+  return std::chrono::nanoseconds(body_->machine->plan.serial_time);
 }
 LOCKSTEP_COLD std::chrono::nanoseconds plan::predicted_time() const {
-  return detail::whole_nanoseconds(body_->machine->plan.predicted_time);
+  return std::chrono::nanoseconds(body_->machine->plan.predicted_time);
 }
 
 LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(*body_); }
