@@ -115,6 +115,7 @@ class graph {
 
   LOCKSTEP_COLD graph();
   LOCKSTEP_COLD ~graph();
+  /// `other` is no graph then, until it is given another: each call of it fails with std::logic_error, but size() is 0.
   LOCKSTEP_COLD graph(graph&& other) noexcept;
   LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
 
@@ -187,7 +188,7 @@ class graph {
 
   // --- looks ---
 
-  std::size_t size() const noexcept { return body_->model.nodes.size(); }
+  std::size_t size() const noexcept { return body_ ? body_->model.nodes.size() : 0; }
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
@@ -216,13 +217,16 @@ class graph {
   LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
 
+  /// Fails after a move.
+  LOCKSTEP_COLD detail::graph_body& own() const;
+
   detail::owner<detail::graph_body> body_;
 };
 
 namespace detail {
 
 struct graph_access {
-  static const graph_body& body_of(const graph& of) noexcept { return *of.body_; }
+  static const graph_body& body_of(const graph& of) { return of.own(); }
 };
 
 }  // namespace detail

@@ -246,6 +246,27 @@ TEST(graph, stays_what_it_is_when_moved) {
   EXPECT_EQ(h.size(), 2u);
 }
 
+TEST(graph, that_was_moved_is_none_and_says_so) {
+  graph g;
+  const auto a = g.node("a", nothing);
+  const graph h(std::move(g));
+  EXPECT_EQ(g.size(), 0u);
+  EXPECT_THROW(g.node("b"), std::logic_error);
+  EXPECT_THROW(g.node("b", nothing), std::logic_error);
+  EXPECT_THROW(g.edge(a, a), std::logic_error);
+  EXPECT_THROW(g.feedback(a, a, 1), std::logic_error);
+  EXPECT_THROW(g.loop(a), std::logic_error);
+  EXPECT_THROW(g.series(a, a), std::logic_error);
+  EXPECT_THROW(static_cast<void>(g.validate()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(g.not_series_parallel()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(g.dot()), std::logic_error);
+  EXPECT_THROW(plan(g, 1), std::logic_error);
+  g = graph();
+  g.node("b");
+  EXPECT_EQ(g.validate(), "");
+  EXPECT_EQ(g.size(), 1u);
+}
+
 TEST(graph, takes_functions_that_can_only_be_moved_and_destroys_them_once) {
   auto counted = std::make_shared<int>(0);
   {

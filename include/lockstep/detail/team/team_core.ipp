@@ -123,8 +123,12 @@ LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexc
                                                                    : fork_board::way::direct;
 }
 
+LOCKSTEP_COLD std::uint32_t team_core::running() const noexcept {
+  return running_.load(memory_order_relaxed);  // 2
+}
+
 LOCKSTEP_COLD void team_core::request_stop() {
-  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  const std::uint32_t region = running();
   if (region != 0) stop_.request(region);
 }
 
