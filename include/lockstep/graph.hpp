@@ -75,6 +75,10 @@ class graph_node {
   /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be
   /// pinned.
   LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
+  /// The plan gives it to the same member as `other`, whose data it uses. If that member is late, others take it over,
+  /// unless it is pinned. All nodes that are kept near each other are on one member; a pinned one says on which. Counts
+  /// between nodes of one loop, or outside of loops; not for team-wide nodes.
+  LOCKSTEP_COLD graph_node keep_near(const graph_node& other) const;
 
   LOCKSTEP_COLD const std::string& name() const;
   /// In the order of node(), from 0.

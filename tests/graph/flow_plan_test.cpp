@@ -287,6 +287,61 @@ TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
   }
 }
 
+TEST(flow_plan, keeps_nodes_near_each_other_that_others_may_still_run) {
+  graph g;
+  const auto first = g.node("first", nothing);
+  std::vector<lockstep::graph_node> all;
+  for (int i = 0; i < 8; ++i) {
+    all.push_back(g.node(std::to_string(i), nothing));
+    g.edge(first, all.back());
+  }
+  all[5].keep_near(all[2]).keep_near(all[7]);
+  all[6].keep_near(all[0]);
+  const planned made(g, 4);
+  const auto member = [&](int i) {
+    return made.plan.member_of[all[static_cast<std::size_t>(i)].number()];
+  };
+  EXPECT_EQ(made.plan.members, 4u);
+  EXPECT_EQ(member(5), member(2));
+  EXPECT_EQ(member(5), member(7));
+  EXPECT_EQ(member(6), member(0));
+  EXPECT_NE(member(6), member(5)) << "the others are spread";
+  for (const plan_step& each : made.plan.steps) EXPECT_TRUE(each.is_open);
+  all[7].pin(3);
+  const planned pinned(g, 4);
+  for (const int i : {2, 5, 7}) {
+    EXPECT_EQ(pinned.plan.member_of[all[static_cast<std::size_t>(i)].number()], 3u);
+  }
+}
+
+TEST(flow_plan, keeps_nodes_near_each_other_in_their_loop_only) {
+  graph g;
+  const auto before = g.node("before", nothing).pin(1), begin = g.node("begin", nothing),
+             left = g.node("left", nothing), right = g.node("right", nothing),
+             test = g.node("test", [] { return false; }), wide = g.node("wide", 2, [](member&) {});
+  g.series(before, g.loop(g.series(begin, g.parallel(left, right), test)), wide);
+  left.keep_near(right).keep_near(before);
+  wide.keep_near(before);
+  test.keep_near(wide);
+  const planned made(g, 2);
+  ASSERT_EQ(made.plan.problem, "");
+  EXPECT_EQ(made.plan.member_of[left.number()], made.plan.member_of[right.number()]);
+  EXPECT_EQ(made.plan.width_of[wide.number()], 2u);
+}
+
+TEST(flow_plan, gives_a_node_to_a_member_that_has_its_data_where_others_are_no_better) {
+  // Member 0 runs `long`, so that "user" cannot begin there at once; of the others only one ran "writer".
+  for (const std::size_t writer_on : {1, 2, 3}) {
+    graph g;
+    const auto latest = g.node("latest", nothing).pin(0).cost(std::chrono::microseconds(10)),
+               busy = g.node("busy", nothing).pin(0).cost(std::chrono::microseconds(50)),
+               writer = g.node("writer", nothing).pin(writer_on).cost(std::chrono::microseconds(1)),
+               user = g.node("user", nothing).cost(std::chrono::microseconds(1));
+    g.edge(latest, user).edge(writer, user).edge(latest, busy);
+    EXPECT_EQ(planned(g, 4).plan.member_of[user.number()], writer_on);
+  }
+}
+
 /// On 32-bit x87 such times were longer in a register than in memory.
 TEST(flow_plan, of_times_that_are_fractions_has_each_node_once) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

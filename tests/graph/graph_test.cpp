@@ -200,6 +200,9 @@ TEST(graph, refuses_nodes_of_other_graphs_and_of_none) {
   EXPECT_THROW(g.series(a, b), std::invalid_argument);
   EXPECT_THROW(graph_node().pin(0), std::invalid_argument);
   EXPECT_THROW(graph_node().cost(std::chrono::nanoseconds(1)), std::invalid_argument);
+  EXPECT_THROW(a.keep_near(b), std::invalid_argument);
+  EXPECT_THROW(a.keep_near(graph_node()), std::invalid_argument);
+  EXPECT_THROW(graph_node().keep_near(graph_node()), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(graph_node().name()), std::invalid_argument);
 }
 

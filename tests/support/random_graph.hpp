@@ -123,6 +123,8 @@ class random_graph {
       }
       made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
       if (nodes[n].pin != no_pin) made.back().pin(nodes[n].pin);
+      if (nodes[n].cost % 7 == 0)
+        made.back().keep_near(made[static_cast<std::size_t>(nodes[n].cost) % made.size()]);
     }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       for (const edge& each : nodes[n].in) {

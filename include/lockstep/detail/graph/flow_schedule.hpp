@@ -48,10 +48,20 @@ class flow_scheduler {
     std::uint32_t home;
   };
 
+  /// What is known of an item where its member is chosen.
+  struct candidate {
+    std::uint32_t item;
+    arrival at;
+    std::uint32_t next;  ///< the member that has to hear of it for the next turn, or none
+    std::uint32_t wish;  ///< the member of those that it is kept near, or none
+    node_list writers;   ///< members that run what it depends on, the latest first
+  };
+
   LOCKSTEP_COLD void collect();
+  LOCKSTEP_COLD void collect_wishes();
   LOCKSTEP_COLD void schedule(std::uint32_t block);
-  LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::uint32_t next, growing_array<plan_time>& free, placed_item& place);
+  LOCKSTEP_COLD void choose(block_schedule& in, const candidate& of, growing_array<plan_time>& free,
+                            placed_item& place);
   plan_time start_on(const arrival& at, plan_time free, std::uint32_t member) const noexcept {
     plan_time there = time_after(at.latest, crossing_time);
     if (member == at.home || at.home == no_lane) {
@@ -68,6 +78,8 @@ class flow_scheduler {
   const flow& flow_;
   const growing_array<plan_time>& costs_;
   const std::uint32_t nodes_, members_;
+  node_list
+      group_of_;  ///< of each node: one of those that it is kept near, the same for all; empty: no wishes
 };
 
 }  // namespace detail

@@ -22,6 +22,7 @@ LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& 
       nodes_(static_cast<std::uint32_t>(of.nodes.size())),
       members_(members) {
   collect();
+  collect_wishes();
   for (std::size_t block = blocks.size(); block-- > 0;) {
     schedule(static_cast<std::uint32_t>(block));
   }
@@ -43,6 +44,24 @@ LOCKSTEP_COLD void flow_scheduler::collect() {
     }
   }
   blocks[0].is_bound = true;
+}
+
+/// Nodes of one block that are kept near each other.
+LOCKSTEP_COLD void flow_scheduler::collect_wishes() {
+  if (of_.wishes.empty()) return;
+  for (node_index i = 0; i < nodes_; ++i) group_of_.push_back(i);
+  const auto root = [&](node_index node) {
+    for (; group_of_[node] != node; node = group_of_[node]) {
+      group_of_[node] = group_of_[group_of_[node]];
+    }
+    return node;
+  };
+  for (const model_wish& each : of_.wishes) {
+    if (flow_.block_of[each.node] != flow_.block_of[each.other]) continue;
+    if (of_.nodes[each.node].is_wide || of_.nodes[each.other].is_wide) continue;
+    group_of_[root(each.node)] = root(each.other);
+  }
+  for (node_index i = 0; i < nodes_; ++i) group_of_[i] = root(i);
 }
 
 LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
@@ -94,6 +113,11 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     missing[i] = incoming.begin[i + 1] - incoming.begin[i];
     if (missing[i] == 0) push_to_heap(coming, entry{0, i}, later);
   }
+  growing_array<std::uint32_t> member_of_group(group_of_.size(), no_lane);
+  for (std::size_t i = 0; i < count && !group_of_.empty(); ++i) {
+    if (in.items[i] >= nodes_ || of_.nodes[in.items[i]].pin == no_node) continue;
+    member_of_group[group_of_[in.items[i]]] = of_.nodes[in.items[i]].pin;
+  }
   in.placed.reserve(count);
   while (!ready.empty() || !coming.empty()) {
     plan_time now = free[0];
@@ -110,7 +134,21 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
                                    : !flow_.overlaps && out.first(i) == out.last(i);
     const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
-    choose(in, in.items[i], arrivals[i], next, free, place);
+    candidate of = {in.items[i], arrivals[i], next, no_lane, node_list()};
+    plan_time latest = -1;
+    for (const std::uint32_t* e = incoming.first(i); e != incoming.last(i); ++e) {
+      const std::uint32_t writer = edges[*e].from;
+      if (home[writer] == no_lane) continue;
+      of.writers.push_back(home[writer]);
+      if (finish[writer] > latest) std::swap(of.writers.front(), of.writers.back());
+      latest = (std::max)(latest, finish[writer]);
+    }
+    const bool has_group = !group_of_.empty() && in.items[i] < nodes_;
+    if (has_group) of.wish = member_of_group[group_of_[in.items[i]]];
+    choose(in, of, free, place);
+    if (has_group && !of_.nodes[in.items[i]].is_wide) {
+      member_of_group[group_of_[in.items[i]]] = in.members[place.first_member];
+    }
     in.placed.push_back(place);
     finish[i] = time_after(place.start, length_of(in.items[i]));
     in.length = (std::max)(in.length, finish[i]);
@@ -135,10 +173,11 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
 }
 
-/// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
-LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::uint32_t next, growing_array<plan_time>& free,
-                                          placed_item& place) {
+/// (A loop's first item is placed first.)
+LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, const candidate& of,
+                                          growing_array<plan_time>& free, placed_item& place) {
+  const std::uint32_t item = of.item, next = of.next;
+  const arrival& at = of.at;
   const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   place.first_member = static_cast<std::uint32_t>(in.members.size());
   const bool is_loop = item >= nodes_;
@@ -155,6 +194,8 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     }
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
+  } else if (!is_loop && !of_.nodes[item].is_wide && of.wish != no_lane) {
+    in.members.push_back(of.wish);
   } else if (width == 1) {
     std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
     const auto start_for_next = [&](std::uint32_t m) {
@@ -167,6 +208,13 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
       if (start >= soonest) continue;
       soonest = start;
       best = m;
+    }
+    // Of several that are as good, one that has its data.
+    for (std::size_t k = 0; k < of.writers.size() && best != next && best != at.home; ++k) {
+      if (start_for_next(of.writers[k]) == soonest) {
+        best = of.writers[k];
+        break;
+      }
     }
     in.members.push_back(best);
   } else {

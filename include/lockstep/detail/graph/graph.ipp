@@ -27,6 +27,14 @@ LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
+LOCKSTEP_COLD graph_node graph_node::keep_near(const graph_node& other) const {
+  refuse_unless_of_graph("keep_near");
+  if (other.of_ != of_) {
+    detail::fail_argument("lockstep::graph_node::keep_near: was given a node of another graph");
+  }
+  of_->model.wishes.push_back({index_, other.index_});
+  return *this;
+}
 LOCKSTEP_COLD const std::string& graph_node::name() const {
   refuse_unless_of_graph("name");
   return of_->model.nodes[index_].name;
