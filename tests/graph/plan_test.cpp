@@ -443,24 +443,26 @@ TEST_P(plan_run, goes_on_for_as_many_iterations_as_can_be_counted) {
     plan* self = nullptr;
     int count = 0;
     const auto a = g.node("a", [&] {
-      if (++count % 5 == 0) self->request_stop();
+      if (++count >= 5) self->request_stop();
     });
     const auto b = g.node("b", [] {}), c = g.node("c", [] {});
     g.edge(a, b).edge(a, c);
     if (overlaps) g.feedback(b, a, 3);
     plan flow(g, on);
     self = &flow;
-    for (int again = 0; again < 3; ++again) {
-      count = 0;
-      ASSERT_TRUE(flow.run());
-      ASSERT_EQ(count, 1);
+    for (int again = 0; again < 2; ++again) {
       for (const std::size_t most : {~std::size_t{0}, ~std::size_t{0} - 1, ~std::size_t{0} / 2}) {
+        count = 0;
+        ASSERT_TRUE(flow.run());
+        ASSERT_EQ(count, 1);
         EXPECT_FALSE(flow.run(most));
-        EXPECT_EQ(count % 5, 0);
+        EXPECT_GE(count, 5);
+        count = 0;
+        ASSERT_TRUE(flow.run(2));
         EXPECT_FALSE(flow.start(most).join());
+        EXPECT_GE(count, 5);
         EXPECT_FALSE(flow.measure(most));
       }
-      EXPECT_EQ(count, 45);
     }
     EXPECT_NE(flow.report().find("not measured yet"), std::string::npos) << "none was completed";
   }
