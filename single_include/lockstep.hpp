@@ -15333,19 +15333,19 @@ void call_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
 #endif
 }
 
-/// The same on the caller alone, in region 1 of `stop`: exceptions pass. False if the region was stopped.
+/// The same on the caller alone: exceptions pass. False if the region was stopped.
 template <class Part, class Argument>
-bool call_alone(stop_source& stop, Part& part, Argument& with) {
+bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
     part(with);
   } catch (const region_stopped&) {
-    if (!stop.requested(1)) throw;  // that of another region
+    if (!stop.requested(region)) throw;  // that of another region
   }
 #else
   part(with);
 #endif
-  return !stop.requested(1);
+  return !stop.requested(region);
 }
 
 #if LOCKSTEP_HAS_BODIES
@@ -21905,6 +21905,8 @@ class team_core {
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
   LOCKSTEP_OBSERVER void show_ledger() const noexcept;
 
+  /// The number of the region that runs, or 0.
+  LOCKSTEP_COLD std::uint32_t running() const noexcept;
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
   /// For objects in which members of regions wait.
@@ -23768,10 +23770,16 @@ struct model_feedback {
   bool is_loop() const noexcept { return delay == std::uint32_t{while_true}; }
 };
 
+/// To be on the same member.
+struct model_wish {
+  node_index node, other;
+};
+
 struct graph_model {
   growing_array<model_node> nodes;
   growing_array<model_edge> edges;
   growing_array<model_feedback> feedbacks;
+  growing_array<model_wish> wishes;
 };
 
 }  // namespace detail
@@ -23993,6 +24001,10 @@ class graph_node {
   /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be
   /// pinned.
   LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
+  /// The plan gives it to the same member as `other`, whose data it uses. If that member is late, others take it over,
+  /// unless it is pinned. All nodes that are kept near each other are on one member; a pinned one says on which. Counts
+  /// between nodes of one loop, or outside of loops; not for team-wide nodes.
+  LOCKSTEP_COLD graph_node keep_near(const graph_node& other) const;
 
   LOCKSTEP_COLD const std::string& name() const;
   /// In the order of node(), from 0.
@@ -24033,6 +24045,7 @@ class graph {
 
   LOCKSTEP_COLD graph();
   LOCKSTEP_COLD ~graph();
+  /// `other` is no graph then, until it is given another: each call of it fails with std::logic_error, but size() is 0.
   LOCKSTEP_COLD graph(graph&& other) noexcept;
   LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
 
@@ -24105,7 +24118,7 @@ class graph {
 
   // --- looks ---
 
-  std::size_t size() const noexcept { return body_->model.nodes.size(); }
+  std::size_t size() const noexcept { return body_ ? body_->model.nodes.size() : 0; }
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
@@ -24134,13 +24147,16 @@ class graph {
   LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
 
+  /// Fails after a move.
+  LOCKSTEP_COLD detail::graph_body& own() const;
+
   detail::owner<detail::graph_body> body_;
 };
 
 namespace detail {
 
 struct graph_access {
-  static const graph_body& body_of(const graph& of) noexcept { return *of.body_; }
+  static const graph_body& body_of(const graph& of) { return of.own(); }
 };
 
 }  // namespace detail
@@ -24829,6 +24845,10 @@ class per_member {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct plan_access;
+}  // namespace detail
+
 /// A region that the caller has started and will join.
 class started_region {
  public:
@@ -24858,6 +24878,7 @@ class started_region {
 
  private:
   friend class team;
+  friend struct detail::plan_access;
 
   /// Takes over a region, and the caller's turn.
   started_region(detail::team_door& door, detail::team_core& core) noexcept
@@ -25055,6 +25076,8 @@ class flow_board final : public stoppable {
 //   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that
 //           it is in. All nodes of a loop come after its `to` and before its `from`, which lies in no loop further
 //           inside.
+//           A loop runs as a whole: `item_order` is an order of all items, loops and nodes, in which edges between
+//           those that lie beside each other in a block go forward.
 //   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node
 //           is asked for an iteration when it is in the next one already. Without counted feedback it is empty.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
@@ -25075,6 +25098,13 @@ struct adjacency {
   }
 };
 
+/// Between two that lie beside each other in a block: nodes, or loops with what is in them. An item is a node by its
+/// number, or a loop by its block's number after all nodes.
+struct item_edge {
+  std::uint32_t block;
+  std::uint32_t from, to;
+};
+
 struct flow_block {
   std::uint32_t parent = 0;
   std::uint32_t depth = 0;
@@ -25086,6 +25116,8 @@ struct flow {
   growing_array<model_edge> edges;
   adjacency out, in;
   node_list order;
+  growing_array<item_edge> item_edges;  ///< of each edge
+  growing_array<std::uint32_t> item_order;
   growing_array<flow_block> blocks;
   growing_array<std::uint32_t> block_of;   ///< the innermost block of each node
   growing_array<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
@@ -25104,6 +25136,10 @@ struct flow {
     return block == of;
   }
 };
+
+/// An order of so many in which edges go forward; without those that lie on a cycle or after one.
+LOCKSTEP_COLD growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
+                                                    const adjacency& out, std::size_t count);
 
 LOCKSTEP_COLD flow make_flow(const graph_model& of);
 
@@ -25141,8 +25177,23 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};
-/// What an edge between members costs, in nanoseconds, and a node of which nothing is known.
-constexpr double crossing_time = 100, usual_node_time = 1000;
+
+/// Nanoseconds, from 0 on. No floating-point numbers: where these are kept with more digits than are stored (x87), one
+/// that is compared with itself may be the lesser one, and an order is none.
+using plan_time = std::int64_t;
+constexpr plan_time most_time = (std::numeric_limits<plan_time>::max)();
+/// What an edge between members costs, and a node of which nothing is known.
+constexpr plan_time crossing_time = 100, usual_node_time = 1000;
+
+/// The end of what begins then and takes so long. Beyond the longest time there is none.
+inline plan_time time_after(plan_time begin, plan_time length) noexcept {
+  return begin < most_time - length ? begin + length : plan_time{most_time};
+}
+inline plan_time whole_time(double nanoseconds) noexcept {
+  // The conversion of most_time is one more.
+  return nanoseconds < static_cast<double>(most_time) ? static_cast<plan_time>(nanoseconds + 0.5)
+                                                      : plan_time{most_time};
+}
 
 struct plan_wait {
   std::uint32_t lane;
@@ -25188,9 +25239,9 @@ struct flow_plan {
       again;  ///< for each place in it: where its loop begins, if it decides one, else none
   growing_array<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
   growing_array<std::uint32_t> width_of;
-  growing_array<double> costs;
-  growing_array<double> start;  ///< of each node, in the first turn
-  double critical_path = 0, serial_time = 0, predicted_time = 0;
+  growing_array<plan_time> costs;
+  growing_array<plan_time> start;  ///< of each node, in the first turn
+  plan_time critical_path = 0, serial_time = 0, predicted_time = 0;
 
   std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
     return lane_at[block * members + member];
@@ -25381,7 +25432,8 @@ class flow_machine {
   growing_array<bound_question> questions_;
   growing_array<std::uint8_t> answers_;
   growing_array<owner<wide_part>> wide_parts_;
-  std::uint64_t origin_;  ///< the first turn of all: so that delays reach back
+  std::uint64_t origin_;      ///< the first turn of all: so that delays reach back
+  std::uint64_t most_turns_;  ///< whose steps can be counted: "for ever" is as many
 };
 
 }  // namespace detail
@@ -25389,6 +25441,134 @@ class flow_machine {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+
+// lockstep/detail/graph/plan_stop.hpp -- a request that ends the run of one plan, and nothing else (layer: graph)
+//
+// A run is a region of its team, whose number is known when the first member is in it; or it is part of a region or of
+// another plan, on one thread, and has a number and a source of its own. One word says which.
+//
+//   kind     meaning                                              set by
+//   idle     there is no run                                      end()
+//   begun    there is one, and its number is not known yet        begin()
+//   asked    the same, and it is to end when it is known          request()
+//   in_team  the run is this region of the team                   enter()
+//   alone    the run is this number of the plan's own source      enter_alone()
+//
+//   PSTOP-1  request() ends the run that goes on at a moment of the call, or none. It may use a number that is old by
+//            then: that stops nothing (STOP-1 of stop_source.hpp).
+//   PSTOP-2  begin(), enter_alone() and end() are called by the thread that runs the plan; enter() too, when it is in the
+//            region, and by whoever asks in a node that was faster: part_of_plan says which region that is in. So what
+//            a node asks for holds at once on its thread.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.store          relaxed  -      the number is all that a request needs
+//   2  word.load           relaxed  -      a guess, which 3 tests; or a number, PSTOP-1
+//   3  word.compare_exch   release  4      the nodes that are released see what came before the request
+//   4  word.compare_exch   acquire  3      the other half: it is passed on by stop_source
+//
+// Cost   a run: one RMW and two stores on a line that only its caller uses, unless somebody asks.
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class plan_stop;
+
+/// While it lives, the calling thread runs steps of a plan, in this region of its team.
+class part_of_plan {
+ public:
+  part_of_plan(const plan_stop& of, std::uint32_t region) noexcept
+      : of_(of), region_(region), outer_(innermost()) {
+    innermost() = this;
+  }
+  ~part_of_plan() { innermost() = outer_; }
+  part_of_plan(const part_of_plan&) = delete;
+  part_of_plan& operator=(const part_of_plan&) = delete;
+
+  /// The region, or 0 where the calling thread is in no part of that plan.
+  static std::uint32_t region_of(const plan_stop& of) noexcept {
+    const part_of_plan* at = innermost();
+    while (at != nullptr && &at->of_ != &of) at = at->outer_;
+    return at != nullptr ? at->region_ : 0;
+  }
+
+ private:
+  static const part_of_plan*& innermost() noexcept {
+    return per_thread<const part_of_plan*, part_of_plan>();
+  }
+
+  const plan_stop& of_;
+  const std::uint32_t region_;
+  const part_of_plan* const outer_;
+};
+
+class plan_stop {
+ public:
+  void begin() noexcept { word_.store(begun, memory_order_relaxed); }  // 1
+  void end() noexcept { word_.store(idle, memory_order_relaxed); }     // 1
+
+  /// The run is this region of its team, whose source this is.
+  void enter(stop_source& of_team, std::uint32_t region) { enter(of_team, region, in_team); }
+  /// The run is on one thread, and its own number of alone_source().
+  std::uint32_t enter_alone() {
+    if (++number_ == 0) number_ = 1;
+    alone_.begin(number_);
+    enter(alone_, number_, alone);
+    return number_;
+  }
+  stop_source& alone_source() noexcept { return alone_; }
+
+  /// Ends the run, if there is one. Any thread.
+  void request(stop_source& of_team) {
+    const std::uint32_t here = part_of_plan::region_of(*this);
+    if (here != 0) enter(of_team, here);
+    std::uint64_t seen = word_.load(memory_order_relaxed);  // 2
+    while (seen == begun) {
+      if (word_.compare_exchange_weak(seen, asked, memory_order_release,  // 3
+                                      memory_order_relaxed)) {            // 2
+        return;
+      }
+    }
+    if (kind_of(seen) == in_team) of_team.request(region_of(seen));
+    if (kind_of(seen) == alone) alone_.request(region_of(seen));
+  }
+
+  /// The region of the team that the run is or was, or 0 if it is not known.
+  std::uint32_t region() const noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 2
+    return kind_of(seen) == in_team ? region_of(seen) : 0;
+  }
+
+ private:
+  enum : std::uint64_t { idle, begun, asked, in_team, alone };
+
+  static std::uint64_t kind_of(std::uint64_t word) noexcept { return word & 7u; }
+  static std::uint32_t region_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 3);
+  }
+  void enter(stop_source& source, std::uint32_t region, std::uint64_t kind) {
+    std::uint64_t seen = begun;
+    const std::uint64_t known = std::uint64_t{region} << 3 | kind;
+    if (word_.compare_exchange_strong(seen, known, memory_order_relaxed,  // 1
+                                      memory_order_acquire)) {            // 4
+      return;
+    }
+    if (seen == asked) source.request(region);
+  }
+
+  atomic<std::uint64_t> word_{idle};
+  stop_source alone_;
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
 
 // lockstep/detail/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
 //
@@ -25423,8 +25603,10 @@ struct plan_host {
   bool (*run)(void* team, std::size_t members, plan_part& part, call_site where);
   shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
   started_region (*start)(void* team, plan_part& part, call_site where);
-  void (*request_stop)(void* team);
-  bool (*is_open)(void* team);  ///< a region was started and not joined
+  std::uint32_t (*running)(void* team);  ///< the region that runs, or 0
+  /// Joins the region that was started, or gives it up where an exception was thrown since; drops what its members throw.
+  /// False if the calling thread cannot.
+  bool (*let_go)(void* team, int in_flight);
 };
 
 /// The way into team and external_team.
@@ -25454,8 +25636,14 @@ struct plan_body {
   LOCKSTEP_OUT_OF_LINE started_region start(std::uint64_t iterations);
   LOCKSTEP_OUT_OF_LINE void take_part(loop_share& me);
   LOCKSTEP_COLD void check_ready(const char* function);
+  /// Whether a run was started, and is not over.
+  LOCKSTEP_COLD bool is_open() const noexcept;
   /// A run that was started, and has been joined since.
   LOCKSTEP_COLD void end_started();
+  /// Before the end of the plan. False where members may still use it: the caller is not to delete it.
+  LOCKSTEP_COLD bool let_go() noexcept;
+  /// A run on the calling thread alone, inside of a region: what ends that does not end this, nor the other way.
+  LOCKSTEP_OUT_OF_LINE void run_alone();
 
   graph_model model;
   flow checked;
@@ -25468,7 +25656,10 @@ struct plan_body {
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;
   bool has_started = false;
-  bool was_alone = false;  ///< the run: on one thread, without the lanes
+  bool was_alone = false;   ///< the run: on one thread, without the lanes
+  bool is_stopped = false;  ///< a run inside of a region was
+  int in_flight = 0;        ///< exceptions, at start()
+  plan_stop stop;
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
   plan_part part{this};
@@ -25485,6 +25676,7 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
+[[noreturn]] LOCKSTEP_COLD void fail_moved_plan();
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
                                    call_site where = call_site{nullptr, 0});
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
@@ -26058,7 +26250,8 @@ inline team& default_team() {
 //           (-fno-exceptions) only request_stop() is left.
 //   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
-//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
+//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of, nor one that was started:
+//           std::logic_error.
 //
 // The team must outlive its plans; so must the graph.
 //
@@ -26099,14 +26292,18 @@ class plan {
   /// For a look: a plan for so many members, without a team. To run it fails with std::logic_error.
   LOCKSTEP_COLD plan(const graph& of, std::size_t members);
 
+  /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If it is called
+  /// where that cannot be joined, or while the plan runs, as where the program ends in a node, its memory is left.
   LOCKSTEP_COLD ~plan();
+  /// `other` is of no plan then: each call of it fails with std::logic_error, but for members() and max_ahead(), which
+  /// are 0.
   LOCKSTEP_COLD plan(plan&& other) noexcept;
   plan& operator=(plan&&) = delete;
 
   // --- runs ---
 
   /// PLAN-1 to PLAN-4. False if it was stopped.
-  bool run(std::size_t iterations = 1) { return detail::run_plan(*body_, iterations); }
+  bool run(std::size_t iterations = 1) { return detail::run_plan(body(), iterations); }
 
   /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
   /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
@@ -26114,21 +26311,22 @@ class plan {
   template <class Stop>
   bool run_until(Stop&& stop) {
     detail::iteration_gate gate = detail::iteration_gate::asking(stop);
-    return detail::run_plan_until(*body_, gate);
+    return detail::run_plan_until(body(), gate);
   }
-  std::size_t max_ahead() const noexcept { return detail::max_ahead_of(*body_); }
+  std::size_t max_ahead() const noexcept { return body_ ? detail::max_ahead_of(*body_) : 0; }
 
   /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
   /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
   LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
-    return detail::start_plan(*body_, iterations);
+    return detail::start_plan(body(), iterations);
   }
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.
   LOCKSTEP_OUT_OF_LINE timed_run run_by(deadline until);
 
-  /// Ends the run, if there is one: PLAN-3. Any thread may call it, as long as the plan lives.
+  /// Ends the run of this plan, if there is one: PLAN-3. No other run or region: not that of the team around it, nor what
+  /// a node runs. Any thread may call it, as long as the plan lives.
   LOCKSTEP_COLD void request_stop();
 
   // --- measurements ---
@@ -26142,7 +26340,7 @@ class plan {
   // --- looks ---
 
   /// How many members it uses: the first of the team.
-  std::size_t members() const noexcept { return detail::members_of(*body_); }
+  std::size_t members() const noexcept { return body_ ? detail::members_of(*body_) : 0; }
 
   /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
   /// an iteration will take. Loops count as one turn.
@@ -26158,6 +26356,11 @@ class plan {
   LOCKSTEP_COLD std::string dot() const;
 
  private:
+  detail::plan_body& body() const {
+    if (LOCKSTEP_UNLIKELY(!body_)) detail::fail_moved_plan();
+    return *body_;
+  }
+
   detail::owner<detail::plan_body> body_;
 };
 
@@ -28163,9 +28366,13 @@ LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head
   return true;
 }
 
+LOCKSTEP_COLD std::uint32_t team_core::running() const noexcept {
+  return running_.load(memory_order_relaxed);  // 2
+}
+
 LOCKSTEP_COLD void team_core::request_stop() {
   if (lone_loop::request_stop(this)) return;
-  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  const std::uint32_t region = running();
   if (region != 0) stop_.request(region);
 }
 
@@ -28760,6 +28967,16 @@ LOCKSTEP_COLD std::string text_of(const graph_model& of, const flow_plan& plan);
 // Pure. A graph is series-parallel if it is made from nodes by "after each other" and "beside each other". It is so
 // exactly if no four nodes form an N: a and b come before c, b before d, and nothing else holds among them [VTL82].
 // Each loop is looked at by itself, and counts as one node outside.
+//
+// Whether there is an N takes time as the edges. If no N is there, the following is so, and it is looked whether it is:
+//   NFREE-1  Let first(u) be the first of the order that u has an edge to, last(v) the last that has one to v. The edges
+//            (u, v) with first(u) == first(last(v)) are those that no others imply; those with the same first(u) form
+//            a block, in which each beginning has an edge to each end.
+//   NFREE-2  With a place for each block, and an item as an arc from the block that it ends to the block that it begins,
+//            arcs after each other and beside each other can be joined until one is left.
+//   NFREE-3  That is a tree of series and parallel parts, whose order implies all other edges.
+// An N lies in the shortest beginning of the order that has one, and there in the shortest end: so two of the four are
+// known after some looks.
 #ifndef LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
 #define LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
 
@@ -28767,7 +28984,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A sentence, or nothing if the graph is series-parallel. Takes time and memory as the square of the nodes.
+/// A sentence, or nothing if the graph is series-parallel. Takes time as the edges times the logarithm of the nodes, but
+/// for a 64th of the square where an N is hard to name.
 LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked);
 
 }  // namespace detail
@@ -28797,6 +29015,14 @@ LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
+LOCKSTEP_COLD graph_node graph_node::keep_near(const graph_node& other) const {
+  refuse_unless_of_graph("keep_near");
+  if (other.of_ != of_) {
+    detail::fail_argument("lockstep::graph_node::keep_near: was given a node of another graph");
+  }
+  of_->model.wishes.push_back({index_, other.index_});
+  return *this;
+}
 LOCKSTEP_COLD const std::string& graph_node::name() const {
   refuse_unless_of_graph("name");
   return of_->model.nodes[index_].name;
@@ -28816,6 +29042,12 @@ LOCKSTEP_COLD graph::~graph() = default;
 LOCKSTEP_COLD graph::graph(graph&& other) noexcept = default;
 LOCKSTEP_COLD graph& graph::operator=(graph&& other) noexcept = default;
 
+LOCKSTEP_COLD detail::graph_body& graph::own() const {
+  if (!body_)
+    detail::fail_use("lockstep::graph: this object is no graph: that was moved to another one");
+  return *body_;
+}
+
 LOCKSTEP_COLD graph_node graph::node(std::string name) {
   return add(std::move(name), detail::node_function(), false, 1, false);
 }
@@ -28829,13 +29061,13 @@ LOCKSTEP_COLD graph_node graph::add(std::string name, detail::node_function f, b
   made.width = static_cast<std::uint32_t>(width);
   made.is_wide = is_wide;
   made.returns_bool = returns_bool;
-  body_->model.nodes.push_back(std::move(made));
-  body_->functions.push_back(std::move(f));
-  return graph_node(body_.get(), static_cast<detail::node_index>(body_->model.nodes.size() - 1));
+  own().model.nodes.push_back(std::move(made));
+  own().functions.push_back(std::move(f));
+  return graph_node(&own(), static_cast<detail::node_index>(own().model.nodes.size() - 1));
 }
 
 LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_body* of) const {
-  if (of == body_.get()) return;
+  if (of == &own()) return;
   const std::string text =
       std::string("lockstep::graph::") + function +
       (of == nullptr ? ": was given a node of no graph" : ": was given a node of another graph");
@@ -28849,7 +29081,7 @@ LOCKSTEP_COLD void graph::check_join(const char* function, const graph_block& fr
   for (const detail::node_index a : from.lasts_) {
     if (std::find(to.firsts_.begin(), to.firsts_.end(), a) == to.firsts_.end()) continue;
     detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
-                           detail::quoted(body_->model, a) + " to itself")
+                           detail::quoted(own().model, a) + " to itself")
                               .c_str());
   }
 }
@@ -28857,7 +29089,7 @@ LOCKSTEP_COLD void graph::check_join(const char* function, const graph_block& fr
 LOCKSTEP_COLD void graph::join(const graph_block& from, const graph_block& to,
                                detail::edge_kind kind) {
   for (const detail::node_index a : from.lasts_) {
-    for (const detail::node_index b : to.firsts_) body_->model.edges.push_back({a, b, kind});
+    for (const detail::node_index b : to.firsts_) own().model.edges.push_back({a, b, kind});
   }
 }
 
@@ -28880,7 +29112,7 @@ LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_bloc
 LOCKSTEP_COLD graph& graph::feedback(const graph_node& test, const graph_node& to) {
   check_own("feedback", test.of_);
   check_own("feedback", to.of_);
-  body_->model.feedbacks.push_back(
+  own().model.feedbacks.push_back(
       {test.index_, to.index_, std::uint32_t{detail::model_feedback::while_true}});
   return *this;
 }
@@ -28891,7 +29123,7 @@ LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& t
   check_own("feedback", to.of_);
   detail::checked_range("lockstep::graph::feedback", "as the delay", delay, 0, most_delay);
   if (delay == 0) return edge(from, to);
-  body_->model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
+  own().model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
   return *this;
 }
 
@@ -28930,8 +29162,8 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
         "again");
   }
   graph_block whole = body;
-  const graph_node last(body_.get(), body.lasts_[0]);
-  graph_node first(body_.get(), body.firsts_[0]);
+  const graph_node last(&own(), body.lasts_[0]);
+  graph_node first(&own(), body.firsts_[0]);
   if (body.firsts_.size() > 1) {
     first = node("loop of " + last.name());
     edge(first, body);
@@ -28942,15 +29174,13 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
 }
 
 LOCKSTEP_COLD std::string graph::not_series_parallel() const {
-  const detail::flow checked = detail::make_flow(body_->model);
+  const detail::flow checked = detail::make_flow(own().model);
   if (!checked.problem.empty()) detail::fail_argument(checked.problem.c_str());
-  return detail::where_not_series_parallel(body_->model, checked);
+  return detail::where_not_series_parallel(own().model, checked);
 }
 
-LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(body_->model); }
-LOCKSTEP_COLD std::string graph::validate() const {
-  return detail::make_flow(body_->model).problem;
-}
+LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(own().model); }
+LOCKSTEP_COLD std::string graph::validate() const { return detail::make_flow(own().model).problem; }
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -28987,6 +29217,49 @@ LOCKSTEP_COLD adjacency edges_by(const growing_array<model_edge>& edges, std::si
   return made;
 }
 
+LOCKSTEP_COLD growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
+                                                    const adjacency& out, std::size_t count) {
+  growing_array<std::uint32_t> missing(count, 0), order;
+  order.reserve(count);
+  for (const model_edge& each : edges) ++missing[each.to];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (missing[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    }
+  }
+  return order;
+}
+
+/// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
+LOCKSTEP_COLD growing_array<std::uint32_t> cycle_of(const growing_array<model_edge>& edges,
+                                                    const growing_array<std::uint32_t>& order,
+                                                    std::size_t count) {
+  const adjacency in = edges_by(edges, count, true);
+  growing_array<bool> is_missing(count, true), seen(count, false);
+  for (const std::uint32_t each : order) is_missing[each] = false;
+  std::uint32_t at = 0;
+  while (!is_missing[at]) ++at;
+  // Each of them misses another one: backwards, until one comes again.
+  growing_array<std::uint32_t> back(count, 0);  // the edge by which it was left
+  while (!seen[at]) {
+    seen[at] = true;
+    const std::uint32_t* e = in.first(at);
+    while (!is_missing[edges[*e].from]) ++e;
+    at = edges[*e].from;
+    back[at] = *e;
+  }
+  growing_array<std::uint32_t> found;
+  std::uint32_t next = at;
+  do {
+    found.push_back(back[next]);
+    next = edges[back[next]].to;
+  } while (next != at);
+  return found;
+}
+
 /// Finds the structure of a graph, step by step, until something is wrong.
 class flow_builder {
  public:
@@ -29008,6 +29281,7 @@ class flow_builder {
     take_edges();
     wrong = sort();
     if (wrong.empty()) wrong = find_loops();
+    if (wrong.empty()) wrong = sort_items();
     if (!wrong.empty()) return wrong;
     find_skips();
     wrong = contradictions();
@@ -29050,41 +29324,15 @@ class flow_builder {
   }
 
   LOCKSTEP_COLD std::string sort() {
-    growing_array<std::uint32_t> missing(size());
-    for (node_index i = 0; i < size(); ++i) {
-      missing[i] = made_.in.begin[i + 1] - made_.in.begin[i];
-      if (missing[i] == 0) made_.order.push_back(i);
-    }
-    for (std::size_t at = 0; at < made_.order.size(); ++at) {
-      const node_index node = made_.order[at];
-      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
-        if (--missing[made_.edges[*e].to] == 0) made_.order.push_back(made_.edges[*e].to);
-      }
-    }
-    return made_.order.size() == size() ? std::string() : cycle(missing);
-  }
-
-  /// Among nodes that miss another one for ever: backwards, until one comes again.
-  LOCKSTEP_COLD std::string cycle(const growing_array<std::uint32_t>& missing) const {
-    node_index at = 0;
-    while (missing[at] == 0) ++at;
-    growing_array<std::uint32_t> back(size(), no_node);  // the edge by which it was left
-    growing_array<bool> seen(size(), false);
-    while (!seen[at]) {
-      seen[at] = true;
-      const std::uint32_t* e = made_.in.first(at);
-      while (missing[made_.edges[*e].from] == 0) ++e;
-      back[made_.edges[*e].from] = *e;
-      at = made_.edges[*e].from;
-    }
+    made_.order = order_of(made_.edges, made_.out, size());
+    if (made_.order.size() == size()) return std::string();
     bool has_feedback = false;
-    std::string way = name(at);
-    node_index next = at;
-    do {
-      has_feedback |= back[next] >= of_.edges.size();
-      next = made_.edges[back[next]].to;
-      way += " -> " + name(next);
-    } while (next != at);
+    std::string way;
+    for (const std::uint32_t e : cycle_of(made_.edges, made_.order, size())) {
+      has_feedback |= e >= of_.edges.size();
+      if (way.empty()) way = name(made_.edges[e].from);
+      way += " -> " + name(made_.edges[e].to);
+    }
     return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
                         : "a cycle without feedback: " + way;
   }
@@ -29177,6 +29425,50 @@ class flow_builder {
     return std::string();
   }
 
+  /// The edge, or the one between the loops that its ends lie in, where these lie beside each other.
+  LOCKSTEP_COLD item_edge raised(const model_edge& edge) const {
+    const std::uint32_t nodes = static_cast<std::uint32_t>(size());
+    std::uint32_t a = made_.block_of[edge.from], b = made_.block_of[edge.to];
+    item_edge made = {0, edge.from, edge.to};
+    while (a != b) {
+      const std::uint32_t depth_a = made_.blocks[a].depth, depth_b = made_.blocks[b].depth;
+      if (depth_a >= depth_b) {
+        made.from = nodes + a;
+        a = made_.blocks[a].parent;
+      }
+      if (depth_b >= depth_a) {
+        made.to = nodes + b;
+        b = made_.blocks[b].parent;
+      }
+    }
+    made.block = a;
+    return made;
+  }
+
+  /// GRAPH-5: what depends on a loop comes after all its turns, what it depends on before. Loops that lie apart may need
+  /// that of each other.
+  LOCKSTEP_COLD std::string sort_items() {
+    const std::size_t items = size() + made_.blocks.size();
+    growing_array<model_edge> edges;
+    edges.reserve(made_.edges.size());
+    made_.item_edges.reserve(made_.edges.size());
+    for (const model_edge& each : made_.edges) {
+      made_.item_edges.push_back(raised(each));
+      edges.push_back({made_.item_edges.back().from, made_.item_edges.back().to, each.kind});
+    }
+    made_.item_order = order_of(edges, edges_by(edges, items, false), items);
+    if (made_.item_order.size() == items) return std::string();
+    std::string way;
+    for (const std::uint32_t e : cycle_of(edges, made_.item_order, items)) {
+      way +=
+          (way.empty() ? "" : ", ") + name(made_.edges[e].from) + " -> " + name(made_.edges[e].to);
+      if (edges[e].to < size()) continue;
+      const flow_block& loop = made_.blocks[edges[e].to - size()];
+      way += " in " + loop_name(loop.from, loop.to);
+    }
+    return "loops that can only run after each other: " + way;
+  }
+
   // --- conditions ---
 
   bool tells(const model_edge& edge) const { return made_.tells(edge); }
@@ -29215,6 +29507,12 @@ class flow_builder {
   }
   static void add(answers& to, const answers& more) { to = merged(to, more, false); }
 
+  /// Whether it leads from the node that decides a loop to one outside: what that node has returned last is not true.
+  bool is_over_before(const model_edge& edge) const noexcept {
+    const std::uint32_t loop = made_.loop_from[edge.from];
+    return loop != 0 && !made_.is_inside(made_.block_of[edge.to], loop);
+  }
+
   LOCKSTEP_COLD std::string contradictions() {
     growing_array<answers> known(size());  // nothing of a node that is never skipped
     for (const node_index node : made_.order) {
@@ -29224,6 +29522,11 @@ class flow_builder {
       for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
         const model_edge& each = made_.edges[*e];
         if (each.kind != edge_kind::plain) {
+          if (each.kind == edge_kind::if_true && is_over_before(each)) {
+            return "no iteration can reach " + name(node) + ": " + name(each.from) +
+                   " would have to return true, and then " +
+                   loop_name(each.from, made_.blocks[made_.loop_from[each.from]].to) + " goes on";
+          }
           add(here, known[each.from]);
           add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
         }
@@ -29427,143 +29730,314 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Which items of a block come before which, and how the block falls into parts.
-class block_order {
+using number_list = growing_array<std::uint32_t>;
+
+/// Joins arcs that follow each other, or lie beside each other, until nothing can be joined: NFREE-2. Arc i is item i.
+class arc_joiner {
  public:
-  /// `before(a, b)`: edges; items are numbered so that edges go forward.
-  LOCKSTEP_COLD block_order(std::size_t count, const growing_array<model_edge>& edges)
-      : count_(count), words_((count + 63) / 64), before_(count * words_, 0) {
-    const adjacency in = edges_by(edges, count, true);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (const std::uint32_t* e = in.first(i); e != in.last(i); ++e) {
-        const std::size_t from = edges[*e].from;
-        for (std::size_t w = 0; w < words_; ++w) row(i)[w] |= row(from)[w];
-        row(i)[from / 64] |= std::uint64_t{1} << (from % 64);
-      }
-    }
+  LOCKSTEP_COLD explicit arc_joiner(std::size_t places)
+      : places_(places), table_(table_size(places), arc_number{no_node}) {}
+
+  LOCKSTEP_COLD void add_item(std::uint32_t from, std::uint32_t to) {
+    arcs_.push_back({from, to, no_node, no_node, true, false});
   }
 
-  bool comes_before(std::size_t a, std::size_t b) const noexcept {
-    return (before_[b * words_ + a / 64] >> (a % 64) & 1u) != 0;
-  }
-  bool is_ordered(std::size_t a, std::size_t b) const noexcept {
-    return comes_before(a, b) || comes_before(b, a);
-  }
-
-  /// a, b, c, d of an N; empty if there is none.
-  LOCKSTEP_COLD growing_array<std::uint32_t> find_n() const {
-    growing_array<growing_array<std::uint32_t>> open(1);
-    for (std::uint32_t i = 0; i < count_; ++i) open[0].push_back(i);
+  /// The arc that is left, or none if there are several.
+  LOCKSTEP_COLD std::uint32_t join() {
+    const std::uint32_t items = static_cast<std::uint32_t>(arcs_.size());
+    for (std::uint32_t i = 0; i < items; ++i) add(i);
+    number_list open;
+    for (std::uint32_t i = 0; i < places_.size(); ++i) open.push_back(i);
     while (!open.empty()) {
-      const growing_array<std::uint32_t> part = open.back();
+      const place at = places_[open.back()];
+      const std::uint32_t number = open.back();
       open.pop_back();
-      if (part.size() < 4) continue;
-      const std::size_t before = open.size();
-      if (fall_apart(part, true, open) || fall_apart(part, false, open)) continue;
-      open.resize(before);
-      return n_in(part);
+      if (at.ins != 1 || at.outs != 1) continue;
+      const std::uint32_t before = at.in, after = at.out;
+      places_[number].ins = places_[number].outs = 0;
+      remove(before);
+      remove(after);
+      arcs_.push_back({arcs_[before].from, arcs_[after].to, before, after, true, true});
+      add(static_cast<std::uint32_t>(arcs_.size() - 1));
+      open.push_back(arcs_[before].from);
+      open.push_back(arcs_[after].to);
     }
-    return growing_array<std::uint32_t>();
+    return left_ == 1 ? last_ : std::uint32_t{no_node};
+  }
+
+  /// The places of so many items, in the two orders that put together are that of the parts.
+  LOCKSTEP_COLD void order(std::uint32_t whole, bool from_behind, number_list& into) const {
+    std::uint32_t next = 0;
+    number_list open(1, whole);
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      const arc& part = arcs_[at];
+      if (part.first == no_node) {
+        into[at] = next++;
+        continue;
+      }
+      const bool turns = from_behind && !part.is_series;
+      open.push_back(turns ? part.first : part.second);
+      open.push_back(turns ? part.second : part.first);
+    }
   }
 
  private:
-  std::uint64_t* row(std::size_t of) noexcept { return &before_[of * words_]; }
+  using arc_number = std::uint32_t;
+  struct arc {
+    std::uint32_t from, to;
+    arc_number first, second;  // that it was joined of, or none
+    bool is_left, is_series;
+  };
+  /// `in`, `out`: of all arcs there, one after the other exclusively or'ed: the only one, where there is one.
+  struct place {
+    std::uint32_t ins = 0, outs = 0;
+    arc_number in = 0, out = 0;
+  };
 
-  /// The parts that are connected by pairs that are ordered, or that are not. False if there is only one.
-  LOCKSTEP_COLD bool fall_apart(const growing_array<std::uint32_t>& part, bool by_order,
-                                growing_array<growing_array<std::uint32_t>>& into) const {
-    growing_array<std::uint32_t> left = part;
-    const std::size_t before = into.size();
-    while (!left.empty()) {
-      growing_array<std::uint32_t> found(1, left.back());
-      left.pop_back();
-      for (std::size_t at = 0; at < found.size(); ++at) {
-        for (std::size_t i = 0; i < left.size();) {
-          if (is_ordered(found[at], left[i]) != by_order) {
-            ++i;
-            continue;
-          }
-          found.push_back(left[i]);
-          left[i] = left.back();
-          left.pop_back();
-        }
-      }
-      into.push_back(found);
-    }
-    if (into.size() > before + 1) return true;
-    into.resize(before);
-    return false;
+  static std::size_t table_size(std::size_t places) noexcept {
+    std::size_t size = 16;
+    while (size < 8 * places) size *= 2;
+    return size;
   }
 
-  LOCKSTEP_COLD growing_array<std::uint32_t> n_in(const growing_array<std::uint32_t>& part) const {
-    for (const std::uint32_t c : part) {
-      for (const std::uint32_t d : part) {
-        if (c == d || is_ordered(c, d)) continue;
-        for (const std::uint32_t b : part) {
-          if (!comes_before(b, c) || !comes_before(b, d)) continue;
-          for (const std::uint32_t a : part) {
-            if (comes_before(a, c) && !is_ordered(a, d) && !is_ordered(a, b)) return {a, b, c, d};
-          }
-        }
-      }
+  /// Where an arc between these places is to be found.
+  LOCKSTEP_COLD arc_number& slot(std::uint32_t from, std::uint32_t to) noexcept {
+    std::uint64_t hash = (std::uint64_t{from} << 32 | to) * 0x9e3779b97f4a7c15u;
+    for (hash ^= hash >> 29;; ++hash) {
+      arc_number& at = table_[hash & (table_.size() - 1)];
+      if (at == no_node || (arcs_[at].from == from && arcs_[at].to == to)) return at;
     }
-    return growing_array<std::uint32_t>();
+  }
+  LOCKSTEP_COLD void add(arc_number made) {
+    const std::uint32_t from = arcs_[made].from, to = arcs_[made].to;
+    arc_number& at = slot(from, to);
+    if (at != no_node && arcs_[at].is_left) {  // beside each other
+      const arc_number other = at;
+      remove(other);
+      arcs_[made].is_left = false;
+      arcs_.push_back({from, to, other, made, true, false});
+      made = static_cast<arc_number>(arcs_.size() - 1);
+    }
+    at = made;
+    ++left_;
+    last_ = made;
+    ++places_[from].outs;
+    places_[from].out ^= made;
+    ++places_[to].ins;
+    places_[to].in ^= made;
+  }
+  LOCKSTEP_COLD void remove(arc_number which) {
+    arc& gone = arcs_[which];
+    gone.is_left = false;
+    --left_;
+    --places_[gone.from].outs;
+    places_[gone.from].out ^= which;
+    --places_[gone.to].ins;
+    places_[gone.to].in ^= which;
   }
 
-  const std::size_t count_, words_;
-  growing_array<std::uint64_t> before_;
+  growing_array<arc> arcs_;
+  growing_array<place> places_;
+  growing_array<arc_number> table_;
+  std::size_t left_ = 0;
+  arc_number last_ = no_node;
+};
+
+/// Items by their places in an order, and what comes directly after each.
+class ordered_items {
+ public:
+  LOCKSTEP_COLD ordered_items(std::size_t count, const growing_array<model_edge>& edges)
+      : count_(static_cast<std::uint32_t>(count)),
+        edges_(edges),
+        out_(edges_by(edges, count, false)),
+        in_(edges_by(edges, count, true)) {}
+
+  /// a, b, c, d of an N; empty if there is none.
+  LOCKSTEP_COLD number_list find_n() const {
+    if (!has_n(0, count_)) return number_list();
+    std::uint32_t few = 0, end = count_;
+    while (end - few > 1) {
+      const std::uint32_t middle = few + (end - few) / 2;
+      (has_n(0, middle) ? end : few) = middle;
+    }
+    std::uint32_t begin = 0, late = end;
+    while (late - begin > 1) {
+      const std::uint32_t middle = begin + (late - begin) / 2;
+      (has_n(middle, end) ? begin : late) = middle;
+    }
+    return n_between(begin, end - 1);
+  }
+
+ private:
+  template <class Action>
+  void for_each_after(std::uint32_t item, std::uint32_t end, Action act) const {
+    for (const std::uint32_t* e = out_.first(item); e != out_.last(item); ++e) {
+      if (edges_[*e].to < end) act(edges_[*e].to);
+    }
+  }
+  template <class Action>
+  void for_each_before(std::uint32_t item, std::uint32_t begin, Action act) const {
+    for (const std::uint32_t* e = in_.first(item); e != in_.last(item); ++e) {
+      if (edges_[*e].from >= begin) act(edges_[*e].from);
+    }
+  }
+
+  /// Among the items from `begin` on, before `end`. Numbers begin at 0 there.
+  LOCKSTEP_COLD bool has_n(std::uint32_t begin, std::uint32_t end) const {
+    const std::uint32_t count = end - begin, source = count, sink = count + 1;
+    if (count < 4) return false;
+    number_list first(count, sink), ends_block(count, source);
+    growing_array<std::uint64_t> beginnings(count, 0), endings(count, 0), kept(count, 0);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for_each_after(begin + i, end, [&](std::uint32_t to) {
+        first[i] = (std::min)(first[i] == sink ? count : first[i], to - begin);
+      });
+      if (first[i] != sink) ++beginnings[first[i]];
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t last = no_node;
+      for_each_before(begin + i, begin, [&](std::uint32_t from) {
+        last = last == no_node ? from - begin : (std::max)(last, from - begin);
+      });
+      if (last == no_node) continue;
+      ends_block[i] = first[last];
+      ++endings[ends_block[i]];
+    }
+    number_list seen(count, no_node);  // edges may be there twice
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for_each_after(begin + i, end, [&](std::uint32_t to) {
+        if (ends_block[to - begin] != first[i] || seen[to - begin] == i) return;
+        seen[to - begin] = i;
+        ++kept[first[i]];
+      });
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (kept[i] != beginnings[i] * endings[i]) return true;
+    }
+    arc_joiner parts(count + 2);
+    for (std::uint32_t i = 0; i < count; ++i) parts.add_item(ends_block[i], first[i]);
+    return !is_order_of(parts, begin, end);
+  }
+
+  LOCKSTEP_COLD bool is_order_of(arc_joiner& parts, std::uint32_t begin, std::uint32_t end) const {
+    const std::uint32_t items = end - begin, whole = parts.join();
+    if (whole == no_node) return false;
+    number_list forward(items, 0), turned(items, 0);
+    parts.order(whole, false, forward);
+    parts.order(whole, true, turned);
+    bool all = true;
+    for (std::uint32_t i = 0; i < items; ++i) {
+      for_each_after(begin + i, end, [&](std::uint32_t to) {
+        all = all && forward[i] < forward[to - begin] && turned[i] < turned[to - begin];
+      });
+    }
+    return all;
+  }
+
+  /// That has both. The first is a or b, the last c or d.
+  LOCKSTEP_COLD number_list n_between(std::uint32_t first, std::uint32_t last) const {
+    growing_array<bool> above(last + 1, false), below(last + 1, false);
+    above[first] = below[last] = true;
+    for (std::uint32_t i = first; i <= last; ++i) {
+      if (above[i]) for_each_after(i, last + 1, [&](std::uint32_t to) { above[to] = true; });
+    }
+    for (std::uint32_t i = last + 1; i-- > first;) {
+      if (below[i]) for_each_before(i, first, [&](std::uint32_t from) { below[from] = true; });
+    }
+    // Who else may be: after the first or not, before the last or not.
+    const auto those = [&](bool is_above, bool is_below) {
+      growing_array<bool> chosen(last + 1, false);
+      for (std::uint32_t i = first + 1; i < last; ++i) {
+        chosen[i] = above[i] == is_above && below[i] == is_below;
+      }
+      return chosen;
+    };
+    pair found;
+    if (!above[last]) {
+      found = ordered_pair(those(false, true), those(true, false), first, last);
+      return {first, found.from, found.to, last};
+    }
+    found = ordered_pair(those(false, true), those(false, false), first, last);
+    if (found.to != no_node) return {first, found.from, last, found.to};
+    found = ordered_pair(those(false, false), those(true, false), first, last);
+    if (found.to != no_node) return {found.from, first, found.to, last};
+    found = other_pair(those(false, true), those(true, false), first, last);
+    return {found.from, first, last, found.to};
+  }
+
+  struct pair {
+    std::uint32_t from = no_node, to = no_node;
+  };
+  /// One of the first before one of the second.
+  LOCKSTEP_COLD pair ordered_pair(const growing_array<bool>& from, const growing_array<bool>& to,
+                                  std::uint32_t first, std::uint32_t last) const {
+    number_list origin(last + 1, no_node);
+    for (std::uint32_t i = first; i <= last; ++i) {
+      if (from[i]) origin[i] = i;
+      if (origin[i] == no_node) continue;
+      if (to[i]) return made_of(origin[i], i);
+      for_each_after(i, last + 1, [&](std::uint32_t next) { origin[next] = origin[i]; });
+    }
+    return pair();
+  }
+  /// One of the first not before one of the second: 64 of the first at a time.
+  LOCKSTEP_COLD pair other_pair(const growing_array<bool>& from, const growing_array<bool>& to,
+                                std::uint32_t first, std::uint32_t last) const {
+    for (std::uint32_t next = first; next <= last;) {
+      growing_array<std::uint64_t> reached(last + 1, 0);
+      number_list sources;
+      for (; next <= last && sources.size() < 64; ++next) {
+        if (!from[next]) continue;
+        reached[next] = std::uint64_t{1} << sources.size();
+        sources.push_back(next);
+      }
+      if (sources.empty()) break;
+      const std::uint64_t all = ~std::uint64_t{0} >> (64 - sources.size());
+      for (std::uint32_t i = first; i <= last; ++i) {
+        if (to[i] && reached[i] != all) {
+          std::size_t missed = 0;
+          while ((reached[i] >> missed & 1u) != 0) ++missed;
+          return made_of(sources[missed], i);
+        }
+        for_each_after(i, last + 1, [&](std::uint32_t after) { reached[after] |= reached[i]; });
+      }
+    }
+    return pair();
+  }
+  static pair made_of(std::uint32_t from, std::uint32_t to) noexcept {
+    pair made;
+    made.from = from;
+    made.to = to;
+    return made;
+  }
+
+  const std::uint32_t count_;
+  const growing_array<model_edge>& edges_;
+  const adjacency out_, in_;
 };
 
 LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked) {
   const std::uint32_t nodes = static_cast<std::uint32_t>(of.nodes.size());
-  for (std::uint32_t block = 0; block < checked.blocks.size(); ++block) {
-    // The items of the block, by their first node in the order.
-    growing_array<std::uint32_t> number(nodes + checked.blocks.size(), no_node);
-    growing_array<std::string> names;
-    const auto item_of = [&](node_index node) {
-      std::uint32_t at = checked.block_of[node], item = node;
-      while (at != block && at != 0) {
-        item = nodes + at;
-        at = checked.blocks[at].parent;
-      }
-      return at == block ? item : no_node;
-    };
-    for (const node_index node : checked.order) {
-      const std::uint32_t item = item_of(node);
-      if (item == no_node || number[item] != no_node) continue;
-      number[item] = 0;  // known; the order of items is found below
-    }
-    growing_array<model_edge> edges;
-    for (const model_edge& each : checked.edges) {
-      const std::uint32_t from = item_of(each.from), to = item_of(each.to);
-      if (from == no_node || to == no_node || from == to) continue;
-      edges.push_back({from, to, edge_kind::plain});
-    }
-    // Items in an order of their own: a loop comes after all that one of its nodes comes after.
-    const adjacency out = edges_by(edges, number.size(), false),
-                    in = edges_by(edges, number.size(), true);
-    growing_array<std::uint32_t> order, missing(number.size(), 0);
-    for (std::uint32_t item = 0; item < number.size(); ++item) {
-      missing[item] = in.begin[item + 1] - in.begin[item];
-      if (number[item] == 0 && missing[item] == 0) order.push_back(item);
-    }
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      number[order[at]] = static_cast<std::uint32_t>(at);
-      names.push_back(order[at] < nodes
-                          ? quoted(of, order[at])
-                          : "the loop that " + quoted(of, checked.blocks[order[at] - nodes].from) +
-                                " decides");
-      for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
-        if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
-      }
-    }
-    for (model_edge& each : edges) each = {number[each.from], number[each.to], each.kind};
-    const growing_array<std::uint32_t> n = block_order(order.size(), edges).find_n();
-    if (n.empty()) continue;
-    return names[n[0]] + " and " + names[n[1]] + " come before " + names[n[2]] + ", and " +
-           names[n[1]] + " before " + names[n[3]] + ", but " + names[n[0]] + " does not";
+  number_list place(checked.item_order.size());
+  for (std::uint32_t at = 0; at < place.size(); ++at) place[checked.item_order[at]] = at;
+  growing_array<model_edge> edges;
+  edges.reserve(checked.item_edges.size());
+  // Blocks have nothing to do with each other: all of them at once.
+  for (const item_edge& each : checked.item_edges) {
+    edges.push_back({place[each.from], place[each.to], edge_kind::plain});
   }
-  return std::string();
+  const number_list n = ordered_items(place.size(), edges).find_n();
+  if (n.empty()) return std::string();
+  const auto name = [&](std::size_t k) {
+    const std::uint32_t item = checked.item_order[n[k]];
+    return item < nodes
+               ? quoted(of, item)
+               : "the loop that " + quoted(of, checked.blocks[item - nodes].from) + " decides";
+  };
+  return name(0) + " and " + name(1) + " come before " + name(2) + ", and " + name(1) + " before " +
+         name(3) + ", but " + name(0) + " does not";
 }
 
 }  // namespace detail
@@ -29631,9 +30105,9 @@ class flow_walk {
  private:
   /// A step that another thread may run.
   struct found_step {
-    std::uint32_t lane;
-    std::uint64_t step, turn, outer_turn, iteration;
-    const plan_step* what;  ///< null: the lane's member is to leave a loop that is over
+    std::uint32_t lane = no_lane;
+    std::uint64_t step = 0, turn = 0, outer_turn = 0, iteration = 0;
+    const plan_step* what = nullptr;  ///< null: the lane's member is to leave a loop that is over
   };
   struct watched_lane;
   class counted_wait;
@@ -29743,128 +30217,46 @@ LOCKSTEP_COLD void flow_walk::count_wait(std::uint32_t lane, std::uint64_t steps
 
 #endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 
-// lockstep/detail/graph/plan_report.hpp -- what a plan says of the runs that it has measured (layer: graph)
-#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
-#define LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
+// lockstep/detail/graph/plan_body.ipp -- the bodies of plan_body.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_IPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_IPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// The node whose last run took longest beyond its mean of before.
-LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
-
-/// What is predicted, what was measured, and where time is lost.
-LOCKSTEP_COLD std::string report_of(const plan_body& of);
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
-  const char* cause = nullptr;
-  double most = 0;
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = of.machine->times[i];
-    if (at.count == 0) continue;
-    const double last = static_cast<double>(at.last_end - at.last_begin);
-    const double usual =
-        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
-                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
-    if (last - usual <= most) continue;
-    most = last - usual;
-    cause = of.model.nodes[i].name.c_str();
-  }
-  excess = std::chrono::nanoseconds(
-      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
-  return cause;
-}
-
-LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
-  return text;
-}
-
-LOCKSTEP_COLD std::string report_of(const plan_body& of) {
-  const flow_machine& machine = *of.machine;
-  const flow_plan& plan = machine.plan;
-  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
-                     std::to_string(plan.members) + " members, " +
-                     std::to_string(plan.waits.size()) + " waits\n";
-  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
-          in_microseconds(plan.critical_path) + ", an iteration " +
-          in_microseconds(plan.predicted_time) + "\n";
-  if (of.learnt_from != 0) {
-    text += "made anew after " + std::to_string(of.learnt_from) +
-            (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
-  }
-  if (of.measured_iterations == 0) return text + "not measured yet\n";
-  const double each =
-      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
-  text += "measured: an iteration " + in_microseconds(each) + "\n";
-  growing_array<double> busy(plan.members, 0);
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = machine.times[i];
-    const double sum = tick_clock::nanoseconds(at.sum);
-    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
-    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
-            std::to_string(plan.member_of[i]) + ": ";
-    if (at.count == 0) {
-      text += "not measured\n";
-      continue;
-    }
-    text += std::to_string(at.count) + " times, mean " +
-            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
-            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
-            in_microseconds(plan.costs[i]) + "\n";
-  }
-  for (std::uint32_t m = 0; m < plan.members; ++m) {
-    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
-            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
-  }
-  return text;
-}
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/graph/plan.ipp -- the bodies of plan.hpp and plan_body.hpp (layer: graph)
-#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
-#define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-template <class Team>
-struct plan_doors {
-  static void request_stop(void* held) { static_cast<Team*>(held)->request_stop(); }
-};
 
 LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
-  return {
-      &of,
-      of.size(),
-      of.body_->core.policy(),
-      &of.body_->core.stop(),
-      [](void* held, std::size_t members, plan_part& part, call_site where) {
-        return static_cast<lockstep::team*>(held)->run_as("plan", members, part, where);
-      },
-      [](void* held, const shares_request& wanted, job& what) {
-        lockstep::team& on = *static_cast<lockstep::team*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
-      },
-      [](void* held, plan_part& part, call_site where) {
-        return static_cast<lockstep::team*>(held)->start_as("plan", part, where);
-      },
-      plan_doors<lockstep::team>::request_stop,
-      [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.started() != 0; }};
+  return {&of,
+          of.size(),
+          of.body_->core.policy(),
+          &of.body_->core.stop(),
+          [](void* held, std::size_t members, plan_part& part, call_site where) {
+            return static_cast<lockstep::team*>(held)->run_as("plan", members, part, where);
+          },
+          [](void* held, const shares_request& wanted, job& what) {
+            lockstep::team& on = *static_cast<lockstep::team*>(held);
+            return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted,
+                                         what);
+          },
+          [](void* held, plan_part& part, call_site where) {
+            return static_cast<lockstep::team*>(held)->start_as("plan", part, where);
+          },
+          [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.running(); },
+          [](void* held, int in_flight) {
+            lockstep::team& on = *static_cast<lockstep::team*>(held);
+            if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
+            started_region open(on.door_, on.body_->core);
+            open.in_flight_ = in_flight;
+#if LOCKSTEP_HAS_EXCEPTIONS
+            try {
+              open.let_go();
+            } catch (...) {
+            }
+#else
+            open.let_go();
+#endif
+            return true;
+          }};
 }
 
 LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
@@ -29882,7 +30274,7 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
         return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted, what);
       },
       nullptr,
-      plan_doors<lockstep::external_team>::request_stop,
+      nullptr,
       nullptr};
 }
 
@@ -29938,7 +30330,9 @@ LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
 
 LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
   constexpr double about = 1.5, most = 0.01;
-  const auto time_of = [](double cost) { return cost < 0 ? usual_node_time : cost; };
+  const auto time_of = [](double cost) {
+    return cost < 0 ? static_cast<double>(usual_node_time) : cost;
+  };
   const auto is_about = [](double time, double other, double factor) {
     return time < factor * other && factor * time > other;
   };
@@ -29948,7 +30342,7 @@ LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
   for (const double each : costs) {
     if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
   }
-  return is_about(mean, usual_node_time, 2) && wrong <= most * sum;
+  return is_about(mean, static_cast<double>(usual_node_time), 2) && wrong <= most * sum;
 }
 
 LOCKSTEP_COLD void plan_body::learn() {
@@ -29988,15 +30382,33 @@ LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
   const char* why = nullptr;
   if (host.team == nullptr) why = "the plan was made without a team, to look at";
   if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
-  if (has_started && host.is_open(host.team)) why = "a run was started, and not joined";
+  if (is_open()) {
+    why = "a run was started, and not joined; a node cannot run the plan that it is part of";
+  }
   if (why != nullptr) {
     fail_use((std::string("lockstep::plan::") + function + ": " + why).c_str());
   }
   if (has_started) end_started();
 }
 
+/// Also while the caller joins it: its part is a part of the run. Before start() has returned the region is not known.
+LOCKSTEP_COLD bool plan_body::is_open() const noexcept {
+  if (!has_started) return false;
+  const std::uint32_t region = stop.region();
+  return region == 0 || host.running(host.team) == region;
+}
+
+LOCKSTEP_COLD bool plan_body::let_go() noexcept {
+  // The program may end inside of a node, by exit() or on another thread.
+  if (is_running) return false;
+  if (is_open() && !host.let_go(host.team, in_flight)) return false;
+  if (has_started) end_started();
+  return true;
+}
+
 LOCKSTEP_COLD void plan_body::end_started() {
   has_started = false;
+  stop.end();
   if (!was_alone) machine->end(!machine->is_done());
 }
 
@@ -30005,10 +30417,12 @@ class plan_run {
  public:
   explicit plan_run(plan_body& of) noexcept : of_(of) {
     of_.is_running = true;
-    of_.was_alone = false;
+    of_.was_alone = of_.is_stopped = false;
+    of_.stop.begin();
   }
   ~plan_run() {
     of_.is_running = false;
+    of_.stop.end();
     if (!of_.was_alone) of_.machine->end(!is_complete);
   }
   plan_run(const plan_run&) = delete;
@@ -30032,6 +30446,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   here.is_complete = machine->plan.members == 1 || needs_all
                          ? host.run(host.team, machine->plan.members, part, where)
                          : run_shares(count);
+  if (was_alone && is_stopped) here.is_complete = false;
   return here.is_complete;
 }
 
@@ -30043,8 +30458,11 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
   const double times = static_cast<double>(count);
   const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
   ++runs;
-  const double speed_up =
-      plan.predicted_time > 0 ? (std::max)(plan.serial_time / plan.predicted_time, 1.0) : 1.0;
+  const double speed_up = plan.predicted_time > 0
+                              ? (std::max)(static_cast<double>(plan.serial_time) /
+                                               static_cast<double>(plan.predicted_time),
+                                           1.0)
+                              : 1.0;
   const bool is_known = gate == nullptr && runs > 1;
   const shares_request wanted = {
       static_cast<std::uint32_t>(plan.members),
@@ -30070,34 +30488,56 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   }
   iterations = count;
   gate = nullptr;
-  was_alone = false;
+  was_alone = is_stopped = false;
   if (learns) learn();
   machine->begin(count, nullptr);
+  stop.begin();
+  in_flight = exceptions_in_flight();
   // Before the region: its nodes may ask. Taken back where the team refuses.
   struct mark {
-    bool& is_set;
+    plan_body& of;
     bool is_kept;
     ~mark() {
-      if (!is_kept) is_set = false;
+      if (!is_kept) of.end_started();
     }
-  } started = {has_started, false};
+  } started = {*this, false};
   has_started = true;
   started_region made = host.start(host.team, part, where);
   started.is_kept = true;
+  stop.enter(*host.stop, host.running(host.team));
   return made;
 }
 
-LOCKSTEP_OUT_OF_LINE void plan_body::take_part(loop_share& me) {
-  if (me.is_alone()) {
-    was_alone = true;
-    machine->run_alone(iterations, gate, nullptr, stop_question::of(me));
-  } else {
-    flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
+LOCKSTEP_OUT_OF_LINE void plan_body::run_alone() {
+  was_alone = true;
+  stop_source& own_stop = stop.alone_source();
+  const stops_with_region until = {own_stop, stop.enter_alone()};
+  const stop_question question = {&until, [](const void* held) -> bool {
+                                    return static_cast<const stops_with_region*>(held)->requested();
+                                  }};
+  if (!needs_all) {
+    is_stopped = !machine->run_alone(iterations, gate, nullptr, question);
+    return;
   }
+  member_state state(own_stop);
+  state.enter(1, until.region, 0);
+  member_access alone(state);
+  const auto run_all = [&](member& me) { machine->run_alone(iterations, gate, &me, question); };
+  is_stopped = !call_alone(own_stop, run_all, alone.self, until.region);
+}
+
+LOCKSTEP_OUT_OF_LINE void plan_body::take_part(loop_share& me) {
+  if (&me.stop() != host.stop) return run_alone();
+  const part_of_plan here(stop, me.region());
+  if (me.rank() == 0) stop.enter(*host.stop, me.region());
+  flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
 }
 
 LOCKSTEP_OUT_OF_LINE void plan_part::operator()(member& me) const {
   const member_state& state = member_access::state_of(me);
+  if (&state.stop() != of->host.stop) return of->run_alone();
+  const part_of_plan here(of->stop, state.region());
+  if (me.rank() == 0) of->stop.enter(*of->host.stop, state.region());
   if (me.size() == 1) {
     of->was_alone = true;
     of->machine->run_alone(of->iterations, of->gate, &me, stop_question::of(state));
@@ -30122,8 +30562,8 @@ class timed_plan {
   flow_machine& machine_;
 };
 
-LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
-  return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
+[[noreturn]] LOCKSTEP_COLD void fail_moved_plan() {
+  fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
 }
 
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
@@ -30143,72 +30583,175 @@ LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
 }
 
 }  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_IPP
+
+// lockstep/detail/graph/plan_report.hpp -- what a plan says of the runs that it has measured (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The node whose last run took longest beyond its mean of before.
+LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
+
+/// What is predicted, what was measured, and where time is lost.
+LOCKSTEP_COLD std::string report_of(const plan_body& of);
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
+  const char* cause = nullptr;
+  double most = 0;
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = of.machine->times[i];
+    if (at.count == 0) continue;
+    const double last = static_cast<double>(at.last_end - at.last_begin);
+    const double usual =
+        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
+                     : static_cast<double>(of.machine->plan.costs[i]) * tick_clock::rate() / 1e9;
+    if (last - usual <= most) continue;
+    most = last - usual;
+    cause = of.model.nodes[i].name.c_str();
+  }
+  excess = std::chrono::nanoseconds(
+      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
+  return cause;
+}
+
+LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
+  return text;
+}
+
+LOCKSTEP_COLD std::string report_of(const plan_body& of) {
+  const flow_machine& machine = *of.machine;
+  const flow_plan& plan = machine.plan;
+  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
+                     std::to_string(plan.members) + " members, " +
+                     std::to_string(plan.waits.size()) + " waits\n";
+  const auto predicted = [](plan_time each) { return in_microseconds(static_cast<double>(each)); };
+  text += "predicted: serial " + predicted(plan.serial_time) + ", critical path " +
+          predicted(plan.critical_path) + ", an iteration " + predicted(plan.predicted_time) + "\n";
+  if (of.learnt_from != 0) {
+    text += "made anew after " + std::to_string(of.learnt_from) +
+            (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
+  }
+  if (of.measured_iterations == 0) return text + "not measured yet\n";
+  const double each =
+      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
+  text += "measured: an iteration " + in_microseconds(each) + "\n";
+  growing_array<double> busy(plan.members, 0);
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = machine.times[i];
+    const double sum = tick_clock::nanoseconds(at.sum);
+    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
+    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
+            std::to_string(plan.member_of[i]) + ": ";
+    if (at.count == 0) {
+      text += "not measured\n";
+      continue;
+    }
+    text += std::to_string(at.count) + " times, mean " +
+            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
+            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
+            predicted(plan.costs[i]) + "\n";
+  }
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
+            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
+  }
+  return text;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/plan.ipp -- the bodies of plan.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_host(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_COLD plan::~plan() {
-  if (body_ && body_->has_started) body_->end_started();
+  if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }
 LOCKSTEP_COLD plan::plan(plan&& other) noexcept = default;
 
 LOCKSTEP_OUT_OF_LINE bool plan::measure(std::size_t iterations) {
-  const detail::timed_plan here(*body_);
+  const detail::timed_plan here(body());
   const std::uint64_t begin = detail::monotonic_nanoseconds();
-  const bool completed = body_->run(iterations, nullptr, "measure");
-  body_->measured_time += detail::monotonic_nanoseconds() - begin;
-  body_->measured_iterations += iterations;
-  return completed;
+  const bool completed = body().run(iterations, nullptr, "measure");
+  if (!completed) return false;  // how many there were is not known
+  body().measured_time += detail::monotonic_nanoseconds() - begin;
+  body().measured_iterations += iterations;
+  return true;
 }
 
 LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
   const std::uint64_t begin = detail::monotonic_nanoseconds();
   timed_run made = timed_run();
   {
-    const detail::timed_plan here(*body_);
-    made.completed = body_->run(1, nullptr, "run_by");
+    const detail::timed_plan here(body());
+    made.completed = body().run(1, nullptr, "run_by");
   }
   const std::uint64_t end = detail::monotonic_nanoseconds();
-  body_->measured_time += end - begin;
-  ++body_->measured_iterations;
+  body().measured_time += end - begin;
+  ++body().measured_iterations;
   made.took = std::chrono::nanoseconds(end - begin);
   made.in_time = end <= until.nanoseconds();
   if (made.in_time) return made;
   // A deadline keeps no time before it was made.
   made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
-  made.cause = detail::cause_of_delay(*body_, made.excess);
+  made.cause = detail::cause_of_delay(body(), made.excess);
   return made;
 }
 
 LOCKSTEP_COLD bool plan::refine() {
-  if (body_->is_running || body_->has_started) body_->check_ready("refine");
-  body_->learns = false;
-  const bool is_new = body_->refine(1e9 / detail::tick_clock::rate());
-  if (is_new) body_->learnt_from = 0;
+  if (body().is_running || body().has_started) body().check_ready("refine");
+  body().learns = false;
+  const bool is_new = body().refine(1e9 / detail::tick_clock::rate());
+  if (is_new) body().learnt_from = 0;
   return is_new;
 }
 
 LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
-  return detail::whole_nanoseconds(body_->machine->plan.critical_path);
+  return std::chrono::nanoseconds(body().machine->plan.critical_path);
 }
 LOCKSTEP_COLD std::chrono::nanoseconds plan::serial_time() const {
-  return detail::whole_nanoseconds(body_->machine->plan.serial_time);
+  return std::chrono::nanoseconds(body().machine->plan.serial_time);
 }
 LOCKSTEP_COLD std::chrono::nanoseconds plan::predicted_time() const {
-  return detail::whole_nanoseconds(body_->machine->plan.predicted_time);
+  return std::chrono::nanoseconds(body().machine->plan.predicted_time);
 }
 
-LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(*body_); }
+LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(body()); }
 
 LOCKSTEP_COLD std::string plan::dot() const {
-  return detail::dot_of(body_->model, body_->checked, body_->machine->plan);
+  return detail::dot_of(body().model, body().checked, body().machine->plan);
 }
 
 LOCKSTEP_COLD std::string plan::text() const {
-  return detail::text_of(body_->model, body_->machine->plan);
+  return detail::text_of(body().model, body().machine->plan);
 }
 
 LOCKSTEP_COLD void plan::request_stop() {
-  if (body_->host.team != nullptr) body_->host.request_stop(body_->host.team);
+  detail::plan_body& of = body();
+  if (of.host.stop != nullptr) of.stop.request(*of.host.stop);
 }
 
 }  // namespace LOCKSTEP_ABI
@@ -30364,6 +30907,10 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
     own.places.reserve(most + 1 + 2 * cache_line_size / sizeof(lane_place));
     own.places.resize(most + 1);
   }
+  std::uint64_t most_steps = 1;
+  for (const plan_lane& each : plan.lanes)
+    most_steps = (std::max)(most_steps, std::uint64_t{each.steps});
+  most_turns_ = (~std::uint64_t{0} >> 1) / most_steps;
   first = last = origin_;
   ahead = checked.overlaps ? std::uint64_t{checked.most_delay} + 1 : 0;
   reset();
@@ -30409,7 +30956,8 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
                                               const iteration_gate* asks) {
   look_at_run();
   gate = asks;
-  last = asks != nullptr ? ~std::uint64_t{0} : first + iterations;
+  last = first + (iterations < most_turns_ - first ? iterations : most_turns_ - first);
+  if (asks != nullptr) last = ~std::uint64_t{0};
   if (asks != nullptr) board.gate().reset(first << 1);
   for (const owner<wide_part>& each : wide_parts_) {
     each->phase = each->shared.begin(each->shared.most());
@@ -30722,12 +31270,8 @@ namespace detail {
 /// A node is an item by its number; a loop by its block's, after all nodes.
 struct placed_item {
   std::uint32_t item;
-  double start;
+  plan_time start;
   std::uint32_t first_member, last_member;  ///< in block_schedule::members
-};
-
-struct item_edge {
-  std::uint32_t from, to;
 };
 
 struct block_schedule {
@@ -30737,43 +31281,55 @@ struct block_schedule {
   growing_array<std::uint32_t> members;
   std::uint32_t used = 0;  ///< how many members
   bool is_bound = false;   ///< to their numbers
-  double length = 0;
-  double critical_path = 0;
+  plan_time length = 0;
+  plan_time critical_path = 0;
 };
 
 class flow_scheduler {
  public:
   LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
-                               const growing_array<double>& costs, std::uint32_t members);
+                               const growing_array<plan_time>& costs, std::uint32_t members);
 
   growing_array<block_schedule> blocks;
 
  private:
   struct arrival {
-    double latest, second;  ///< when the last value is there; the last from another member
+    plan_time latest, second;  ///< when the last value is there; the last from another member
     std::uint32_t home;
   };
 
+  /// What is known of an item where its member is chosen.
+  struct candidate {
+    std::uint32_t item;
+    arrival at;
+    std::uint32_t next;  ///< the member that has to hear of it for the next turn, or none
+    std::uint32_t wish;  ///< the member of those that it is kept near, or none
+    node_list writers;   ///< members that run what it depends on, the latest first
+  };
+
   LOCKSTEP_COLD void collect();
+  LOCKSTEP_COLD void collect_wishes();
   LOCKSTEP_COLD void schedule(std::uint32_t block);
-  LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::uint32_t next, growing_array<double>& free, placed_item& place);
-  double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
-    const double there =
-        member == at.home || at.home == no_lane
-            ? (at.latest > at.second + crossing_time || at.second < 0 ? at.latest
-                                                                      : at.second + crossing_time)
-            : at.latest + crossing_time;
-    return there > free ? there : free;
+  LOCKSTEP_COLD void choose(block_schedule& in, const candidate& of, growing_array<plan_time>& free,
+                            placed_item& place);
+  plan_time start_on(const arrival& at, plan_time free, std::uint32_t member) const noexcept {
+    plan_time there = time_after(at.latest, crossing_time);
+    if (member == at.home || at.home == no_lane) {
+      there =
+          at.second < 0 ? at.latest : (std::max)(at.latest, time_after(at.second, crossing_time));
+    }
+    return (std::max)(there, free);
   }
-  double length_of(std::uint32_t item) const noexcept {
+  plan_time length_of(std::uint32_t item) const noexcept {
     return item < nodes_ ? costs_[item] : blocks[item - nodes_].length;
   }
 
   const graph_model& of_;
   const flow& flow_;
-  const growing_array<double>& costs_;
+  const growing_array<plan_time>& costs_;
   const std::uint32_t nodes_, members_;
+  node_list
+      group_of_;  ///< of each node: one of those that it is kept near, the same for all; empty: no wishes
 };
 
 }  // namespace detail
@@ -31122,7 +31678,7 @@ class plan_assembler {
   }
 
   LOCKSTEP_COLD void lay(std::uint32_t block, const growing_array<std::uint32_t>& members,
-                         double begin) {
+                         plan_time begin) {
     const block_schedule& from = schedule_.blocks[block];
     const std::size_t begin_of_line = made_.line.size();
     std::uint32_t order = 0;
@@ -31149,12 +31705,12 @@ class plan_assembler {
       place.last = static_cast<std::uint32_t>(layout_.spots.size());
       ++order;
       if (is_loop) {
-        lay_loop(each, own, place, begin + each.start);
+        lay_loop(each, own, place, time_after(begin, each.start));
         continue;
       }
       made_.member_of[each.item] = sorted[0];
       made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
-      made_.start[each.item] = begin + each.start;
+      made_.start[each.item] = time_after(begin, each.start);
       made_.line.push_back(each.item);
       made_.again.push_back(
           flow_.loop_from[each.item] != 0 ? static_cast<std::uint32_t>(begin_of_line) : no_lane);
@@ -31171,7 +31727,7 @@ class plan_assembler {
     operations(lane).push_back(made);
   }
   LOCKSTEP_COLD void lay_loop(const placed_item& each, const growing_array<std::uint32_t>& own,
-                              const spot_range& place, double begin) {
+                              const spot_range& place, plan_time begin) {
     const std::uint32_t inner = each.item - nodes_;
     // A bound loop's members are known by their own numbers.
     growing_array<std::uint32_t> members = own;
@@ -31273,8 +31829,8 @@ LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checke
     }
     if (!made.problem.empty()) return made;
     const double cost = i < costs.size() ? costs[i] : -1;
-    made.costs.push_back(cost >= 0 ? cost : double{usual_node_time});
-    made.serial_time += made.costs.back();
+    made.costs.push_back(cost >= 0 ? whole_time(cost) : plan_time{usual_node_time});
+    made.serial_time = time_after(made.serial_time, made.costs.back());
   }
   const flow_scheduler schedule(of, checked, made.costs, static_cast<std::uint32_t>(members));
   made.critical_path = schedule.blocks[0].critical_path;
@@ -31325,24 +31881,28 @@ class plan_simulation {
         return "the plan gets stuck at member " + std::to_string(m);
       }
     }
-    of_.predicted_time = end_[iterations_ - 1] - end_[iterations_ - 2];
+    const plan_time end = end_[iterations_ - 1];
+    of_.predicted_time = end == most_time ? end : end - end_[iterations_ - 2];
     return std::string();
   }
 
  private:
-  static constexpr std::uint32_t turns_of_loops = 2;
+  /// Of a loop, the first time that it is come to: so that all lanes go round in it. Later once. (Twice each time would be
+  /// 2^depth turns of loops inside each other.)
+  static constexpr std::uint32_t first_turns = 2;
 
   struct member {
     std::uint32_t lane = no_lane;
-    double now = 0;
+    plan_time now = 0;
   };
   struct lane_state {
     std::uint32_t turn = 0, at = 0;
-    growing_array<double> done;  ///< when, of each step of each turn
+    growing_array<plan_time> done;  ///< when, of each step of each turn
+    std::size_t forgotten = 0;  ///< turns of a loop begin when all lanes have done the one before
   };
   struct decision {
     std::uint32_t turns;
-    double when;
+    plan_time when;
   };
 
   /// One step of a member. False if it cannot go on.
@@ -31353,14 +31913,16 @@ class plan_simulation {
     if (of.block == 0 && at.turn == iterations_) return false;
     if (at.at == of.steps) return end_turn(self);
     const plan_step& step = of_.steps[of.first_step + at.at];
-    double begin = self.now;
+    plan_time begin = self.now;
     for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
       const plan_wait& wait = of_.waits[w];
       if (at.turn < wait.delay) continue;
       const std::size_t which =
           std::size_t{at.turn - wait.delay} * of_.lanes[wait.lane].steps + wait.steps - 1;
-      if (lanes_[wait.lane].done.size() <= which) return false;
-      begin = (std::max)(begin, lanes_[wait.lane].done[which] + crossing_time);
+      const lane_state& other = lanes_[wait.lane];
+      if (other.forgotten + other.done.size() <= which) return false;
+      if (which < other.forgotten) continue;
+      begin = (std::max)(begin, time_after(other.done[which - other.forgotten], crossing_time));
     }
     self.now = begin;
     if (step.loop != 0) {
@@ -31368,7 +31930,7 @@ class plan_simulation {
       return true;
     }
     for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
-      self.now += of_.costs[of_.calls[c].node];
+      self.now = time_after(self.now, of_.costs[of_.calls[c].node]);
     }
     if (step.decides) decided_[of.block] = {at.turn + 1, self.now};
     finish(self, at);
@@ -31390,11 +31952,13 @@ class plan_simulation {
     const decision& last = decided_[of.block];
     if (last.turns <= at.turn) return false;
     if (of_.lanes[of_.decider[of.block]].member != of.member) {
-      self.now = (std::max)(self.now, last.when + crossing_time);
+      self.now = (std::max)(self.now, time_after(last.when, crossing_time));
     }
     at.at = 0;
     ++at.turn;
-    if (at.turn % turns_of_loops != 0) return true;
+    at.forgotten += at.done.size();
+    at.done.clear();
+    if (at.turn < first_turns) return true;
     self.lane = of.parent;
     finish(self, lanes_[self.lane]);
     return true;
@@ -31404,7 +31968,7 @@ class plan_simulation {
   flow_plan& of_;
   growing_array<lane_state> lanes_;
   growing_array<decision> decided_;
-  growing_array<double> end_;
+  growing_array<plan_time> end_;
   std::uint32_t iterations_ = 0;
 };
 
@@ -31431,7 +31995,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const growing_array<double>& costs,
+                                             const growing_array<plan_time>& costs,
                                              std::uint32_t members)
     : blocks(checked.blocks.size()),
       of_(of),
@@ -31440,6 +32004,7 @@ LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& 
       nodes_(static_cast<std::uint32_t>(of.nodes.size())),
       members_(members) {
   collect();
+  collect_wishes();
   for (std::size_t block = blocks.size(); block-- > 0;) {
     schedule(static_cast<std::uint32_t>(block));
   }
@@ -31451,22 +32016,7 @@ LOCKSTEP_COLD void flow_scheduler::collect() {
   for (std::uint32_t block = 1; block < blocks.size(); ++block) {
     blocks[flow_.blocks[block].parent].items.push_back(nodes_ + block);
   }
-  for (const model_edge& each : flow_.edges) {
-    std::uint32_t a = flow_.block_of[each.from], b = flow_.block_of[each.to];
-    std::uint32_t from = each.from, to = each.to;
-    while (a != b) {
-      const std::uint32_t depth_a = flow_.blocks[a].depth, depth_b = flow_.blocks[b].depth;
-      if (depth_a >= depth_b) {
-        from = nodes_ + a;
-        a = flow_.blocks[a].parent;
-      }
-      if (depth_b >= depth_a) {
-        to = nodes_ + b;
-        b = flow_.blocks[b].parent;
-      }
-    }
-    blocks[a].edges.push_back({from, to});
-  }
+  for (const item_edge& each : flow_.item_edges) blocks[each.block].edges.push_back(each);
   for (const node_index node : flow_.order) {
     if (of_.nodes[node].pin == no_node) continue;
     std::uint32_t block = flow_.block_of[node];
@@ -31476,6 +32026,24 @@ LOCKSTEP_COLD void flow_scheduler::collect() {
     }
   }
   blocks[0].is_bound = true;
+}
+
+/// Nodes of one block that are kept near each other.
+LOCKSTEP_COLD void flow_scheduler::collect_wishes() {
+  if (of_.wishes.empty()) return;
+  for (node_index i = 0; i < nodes_; ++i) group_of_.push_back(i);
+  const auto root = [&](node_index node) {
+    for (; group_of_[node] != node; node = group_of_[node]) {
+      group_of_[node] = group_of_[group_of_[node]];
+    }
+    return node;
+  };
+  for (const model_wish& each : of_.wishes) {
+    if (flow_.block_of[each.node] != flow_.block_of[each.other]) continue;
+    if (of_.nodes[each.node].is_wide || of_.nodes[each.other].is_wide) continue;
+    group_of_[root(each.node)] = root(each.other);
+  }
+  for (node_index i = 0; i < nodes_; ++i) group_of_[i] = root(i);
 }
 
 LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
@@ -31491,34 +32059,24 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   }
   const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
 
-  growing_array<std::uint32_t> missing(count);
-  node_list order;
-  order.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) order.push_back(i);
-  }
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
-      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
-    }
-  }
+  const growing_array<std::uint32_t> order = order_of(edges, out, count);
   // How far it is to the end: with and without what edges between members cost.
-  growing_array<double> way(count, 0), bare(count, 0);
+  growing_array<plan_time> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
     const std::uint32_t i = order[k];
     for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
-      way[i] = (std::max)(way[i], way[edges[*e].to] + crossing_time);
+      way[i] = (std::max)(way[i], time_after(way[edges[*e].to], crossing_time));
       bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
     }
-    way[i] += length_of(in.items[i]);
-    bare[i] +=
-        in.items[i] < nodes_ ? costs_[in.items[i]] : blocks[in.items[i] - nodes_].critical_path;
+    way[i] = time_after(way[i], length_of(in.items[i]));
+    bare[i] =
+        time_after(bare[i], in.items[i] < nodes_ ? costs_[in.items[i]]
+                                                 : blocks[in.items[i] - nodes_].critical_path);
     in.critical_path = (std::max)(in.critical_path, bare[i]);
   }
 
   struct entry {
-    double key;
+    plan_time key;
     std::uint32_t item;
   };
   // The first of the heap: the longest way; the earliest arrival. Then the lower number.
@@ -31530,16 +32088,22 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   };
   growing_array<entry> ready, coming;
   growing_array<arrival> arrivals(count, arrival{0, -1, no_lane});
-  growing_array<double> free(members_, 0), finish(count, 0);
+  growing_array<plan_time> free(members_, 0), finish(count, 0);
   growing_array<std::uint32_t> home(count, no_lane);
+  growing_array<std::uint32_t> missing(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     missing[i] = incoming.begin[i + 1] - incoming.begin[i];
     if (missing[i] == 0) push_to_heap(coming, entry{0, i}, later);
   }
+  growing_array<std::uint32_t> member_of_group(group_of_.size(), no_lane);
+  for (std::size_t i = 0; i < count && !group_of_.empty(); ++i) {
+    if (in.items[i] >= nodes_ || of_.nodes[in.items[i]].pin == no_node) continue;
+    member_of_group[group_of_[in.items[i]]] = of_.nodes[in.items[i]].pin;
+  }
   in.placed.reserve(count);
   while (!ready.empty() || !coming.empty()) {
-    double now = free[0];
-    for (const double each : free) now = (std::min)(now, each);
+    plan_time now = free[0];
+    for (const plan_time each : free) now = (std::min)(now, each);
     if (ready.empty()) now = (std::max)(now, coming.front().key);
     while (!coming.empty() && coming.front().key <= now) {
       const std::uint32_t next = pop_from_heap(coming, later).item;
@@ -31552,9 +32116,23 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
                                    : !flow_.overlaps && out.first(i) == out.last(i);
     const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
-    choose(in, in.items[i], arrivals[i], next, free, place);
+    candidate of = {in.items[i], arrivals[i], next, no_lane, node_list()};
+    plan_time latest = -1;
+    for (const std::uint32_t* e = incoming.first(i); e != incoming.last(i); ++e) {
+      const std::uint32_t writer = edges[*e].from;
+      if (home[writer] == no_lane) continue;
+      of.writers.push_back(home[writer]);
+      if (finish[writer] > latest) std::swap(of.writers.front(), of.writers.back());
+      latest = (std::max)(latest, finish[writer]);
+    }
+    const bool has_group = !group_of_.empty() && in.items[i] < nodes_;
+    if (has_group) of.wish = member_of_group[group_of_[in.items[i]]];
+    choose(in, of, free, place);
+    if (has_group && !of_.nodes[in.items[i]].is_wide) {
+      member_of_group[group_of_[in.items[i]]] = in.members[place.first_member];
+    }
     in.placed.push_back(place);
-    finish[i] = place.start + length_of(in.items[i]);
+    finish[i] = time_after(place.start, length_of(in.items[i]));
     in.length = (std::max)(in.length, finish[i]);
     const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
     home[i] = is_wide ? no_lane : in.members[place.first_member];
@@ -31577,10 +32155,11 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
 }
 
-/// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
-LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::uint32_t next, growing_array<double>& free,
-                                          placed_item& place) {
+/// (A loop's first item is placed first.)
+LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, const candidate& of,
+                                          growing_array<plan_time>& free, placed_item& place) {
+  const std::uint32_t item = of.item, next = of.next;
+  const arrival& at = of.at;
   const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   place.first_member = static_cast<std::uint32_t>(in.members.size());
   const bool is_loop = item >= nodes_;
@@ -31597,24 +32176,34 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     }
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
+  } else if (!is_loop && !of_.nodes[item].is_wide && of.wish != no_lane) {
+    in.members.push_back(of.wish);
   } else if (width == 1) {
     std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
     const auto start_for_next = [&](std::uint32_t m) {
-      return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
+      return time_after(start_on(at, free[m], m),
+                        next != no_lane && m != next ? plan_time{crossing_time} : 0);
     };
-    double soonest = start_for_next(best);
+    plan_time soonest = start_for_next(best);
     for (std::uint32_t m = 0; m < members_; ++m) {
-      const double start = start_for_next(m);
+      const plan_time start = start_for_next(m);
       if (start >= soonest) continue;
       soonest = start;
       best = m;
+    }
+    // Of several that are as good, one that has its data.
+    for (std::size_t k = 0; k < of.writers.size() && best != next && best != at.home; ++k) {
+      if (start_for_next(of.writers[k]) == soonest) {
+        best = of.writers[k];
+        break;
+      }
     }
     in.members.push_back(best);
   } else {
     growing_array<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
     sort_by(all, [&](std::uint32_t a, std::uint32_t b) {
-      const double start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
+      const plan_time start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
       return start_a < start_b || (!(start_b < start_a) && a < b);
     });
     all.resize(width);
@@ -31626,7 +32215,7 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     place.start = (std::max)(place.start, start_on(at, free[in.members[k]], in.members[k]));
   }
   for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
-    free[in.members[k]] = place.start + length_of(item);
+    free[in.members[k]] = time_after(place.start, length_of(item));
   }
 }
 

@@ -75,6 +75,10 @@ class graph_node {
   /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be
   /// pinned.
   LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
+  /// The plan gives it to the same member as `other`, whose data it uses. If that member is late, others take it over,
+  /// unless it is pinned. All nodes that are kept near each other are on one member; a pinned one says on which. Counts
+  /// between nodes of one loop, or outside of loops; not for team-wide nodes.
+  LOCKSTEP_COLD graph_node keep_near(const graph_node& other) const;
 
   LOCKSTEP_COLD const std::string& name() const;
   /// In the order of node(), from 0.
@@ -115,6 +119,7 @@ class graph {
 
   LOCKSTEP_COLD graph();
   LOCKSTEP_COLD ~graph();
+  /// `other` is no graph then, until it is given another: each call of it fails with std::logic_error, but size() is 0.
   LOCKSTEP_COLD graph(graph&& other) noexcept;
   LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
 
@@ -187,7 +192,7 @@ class graph {
 
   // --- looks ---
 
-  std::size_t size() const noexcept { return body_->model.nodes.size(); }
+  std::size_t size() const noexcept { return body_ ? body_->model.nodes.size() : 0; }
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
@@ -216,13 +221,16 @@ class graph {
   LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
 
+  /// Fails after a move.
+  LOCKSTEP_COLD detail::graph_body& own() const;
+
   detail::owner<detail::graph_body> body_;
 };
 
 namespace detail {
 
 struct graph_access {
-  static const graph_body& body_of(const graph& of) noexcept { return *of.body_; }
+  static const graph_body& body_of(const graph& of) { return of.own(); }
 };
 
 }  // namespace detail

@@ -26,7 +26,8 @@
 //           (-fno-exceptions) only request_stop() is left.
 //   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
-//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
+//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of, nor one that was started:
+//           std::logic_error.
 //
 // The team must outlive its plans; so must the graph.
 //
@@ -77,14 +78,18 @@ class plan {
   /// For a look: a plan for so many members, without a team. To run it fails with std::logic_error.
   LOCKSTEP_COLD plan(const graph& of, std::size_t members);
 
+  /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If it is called
+  /// where that cannot be joined, or while the plan runs, as where the program ends in a node, its memory is left.
   LOCKSTEP_COLD ~plan();
+  /// `other` is of no plan then: each call of it fails with std::logic_error, but for members() and max_ahead(), which
+  /// are 0.
   LOCKSTEP_COLD plan(plan&& other) noexcept;
   plan& operator=(plan&&) = delete;
 
   // --- runs ---
 
   /// PLAN-1 to PLAN-4. False if it was stopped.
-  bool run(std::size_t iterations = 1) { return detail::run_plan(*body_, iterations); }
+  bool run(std::size_t iterations = 1) { return detail::run_plan(body(), iterations); }
 
   /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
   /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
@@ -92,21 +97,22 @@ class plan {
   template <class Stop>
   bool run_until(Stop&& stop) {
     detail::iteration_gate gate = detail::iteration_gate::asking(stop);
-    return detail::run_plan_until(*body_, gate);
+    return detail::run_plan_until(body(), gate);
   }
-  std::size_t max_ahead() const noexcept { return detail::max_ahead_of(*body_); }
+  std::size_t max_ahead() const noexcept { return body_ ? detail::max_ahead_of(*body_) : 0; }
 
   /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
   /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
   LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
-    return detail::start_plan(*body_, iterations);
+    return detail::start_plan(body(), iterations);
   }
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.
   LOCKSTEP_OUT_OF_LINE timed_run run_by(deadline until);
 
-  /// Ends the run, if there is one: PLAN-3. Any thread may call it, as long as the plan lives.
+  /// Ends the run of this plan, if there is one: PLAN-3. No other run or region: not that of the team around it, nor what
+  /// a node runs. Any thread may call it, as long as the plan lives.
   LOCKSTEP_COLD void request_stop();
 
   // --- measurements ---
@@ -120,7 +126,7 @@ class plan {
   // --- looks ---
 
   /// How many members it uses: the first of the team.
-  std::size_t members() const noexcept { return detail::members_of(*body_); }
+  std::size_t members() const noexcept { return body_ ? detail::members_of(*body_) : 0; }
 
   /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
   /// an iteration will take. Loops count as one turn.
@@ -136,6 +142,11 @@ class plan {
   LOCKSTEP_COLD std::string dot() const;
 
  private:
+  detail::plan_body& body() const {
+    if (LOCKSTEP_UNLIKELY(!body_)) detail::fail_moved_plan();
+    return *body_;
+  }
+
   detail::owner<detail::plan_body> body_;
 };
 

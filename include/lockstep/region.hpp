@@ -42,6 +42,10 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct plan_access;
+}  // namespace detail
+
 /// A region that the caller has started and will join.
 class started_region {
  public:
@@ -71,6 +75,7 @@ class started_region {
 
  private:
   friend class team;
+  friend struct detail::plan_access;
 
   /// Takes over a region, and the caller's turn.
   started_region(detail::team_door& door, detail::team_core& core) noexcept

@@ -289,7 +289,11 @@ class builder {
       case 14: {
         const graph_node which = node();
         const unsigned rank = input_.next();
-        which.pin(rank == 255 ? 70000 : rank % most_members);
+        if (rank >= 192 && rank < 255) {
+          which.keep_near(node());
+        } else {
+          which.pin(rank == 255 ? 70000 : rank % most_members);
+        }
         return;
       }
       default: return misuse();
@@ -377,7 +381,7 @@ class builder {
         g_.edge(g_.parallel(block(), self), g_.parallel(block(), self));
       }
       if (what == 8) graph_node().pin(0);
-      if (what == 9) graph_node().cost(std::chrono::nanoseconds(1));
+      if (what == 9) graph_node().keep_near(strange).cost(std::chrono::nanoseconds(1));
     } catch (const std::invalid_argument&) {
       require(model().edges.size() == edges && model().feedbacks.size() == back,
               "what is refused changes nothing");

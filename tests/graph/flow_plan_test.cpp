@@ -4,12 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lockstep/graph.hpp>
+#include <lockstep/plan.hpp>
 
 #include "support/random_graph.hpp"
 
@@ -31,9 +36,11 @@ struct planned {
   flow checked;
   flow_plan plan;
 
-  planned(const graph& g, std::size_t members) : checked(make_flow(model_of(g))) {
+  /// `factor`: of the hints, so that the times are fractions, as those that were measured.
+  planned(const graph& g, std::size_t members, double factor = 1)
+      : checked(make_flow(model_of(g))) {
     growing_array<double> costs;
-    for (const model_node& each : model_of(g).nodes) costs.push_back(each.cost);
+    for (const model_node& each : model_of(g).nodes) costs.push_back(factor * each.cost);
     plan = make_flow_plan(model_of(g), checked, costs, members);
   }
   static const graph_model& model_of(const graph& g) { return graph_access::body_of(g).model; }
@@ -149,6 +156,113 @@ TEST(flow_plan, never_gets_stuck) {
   }
 }
 
+/// Edges go to higher numbers, and any node may decide a loop to any other: most of it makes no sense.
+graph loops_anywhere(std::mt19937& random, std::vector<std::pair<std::size_t, std::size_t>>& edges,
+                     std::vector<std::pair<std::size_t, std::size_t>>& loops) {
+  graph g;
+  const std::size_t count = 4 + random() % 7;
+  std::vector<lockstep::graph_node> nodes;
+  for (std::size_t i = 0; i < count; ++i) {
+    nodes.push_back(g.node(std::to_string(i), [] { return false; }));
+  }
+  const auto join = [&](std::size_t from, std::size_t to) {
+    edges.emplace_back(from, to);
+    g.edge(nodes[from], nodes[to]);
+  };
+  for (std::size_t left = random() % (count + 1); left > 0; --left) {
+    const std::size_t to = 1 + random() % (count - 1);
+    join(random() % to, to);
+  }
+  for (std::size_t left = 1 + random() % 3; left > 0; --left) {
+    const std::size_t from = random() % count, to = random() % (from + 1);
+    if (from != to && random() % 4 != 0) join(to, from);  // so that there is a way
+    loops.emplace_back(from, to);
+    g.feedback(nodes[from], nodes[to]);
+  }
+  return g;
+}
+
+TEST(flow_plan, of_loops_anywhere_has_them_in_one_piece_or_none_could_GRAPH_5) {
+  using pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+  int accepted = 0, refused = 0;
+  for (unsigned seed = 1; seed <= 30000; ++seed) {
+    std::mt19937 random(seed);
+    pairs edges, loops;
+    const graph g = loops_anywhere(random, edges, loops);
+    const std::string problem = g.validate();
+    const bool waits = problem.find("loops that can only run after each other") == 0;
+    if (!problem.empty() && !waits) continue;
+    // What is reached from what; a loop as a whole comes after what any of its nodes comes after.
+    const std::size_t count = g.size();
+    std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));
+    const auto close = [&] {
+      for (std::size_t k = 0; k < count; ++k) {
+        for (std::size_t i = 0; i < count; ++i) {
+          for (std::size_t j = 0; j < count; ++j) {
+            if (before[i][k] && before[k][j]) before[i][j] = true;
+          }
+        }
+      }
+    };
+    for (const auto& each : edges) before[each.first][each.second] = true;
+    close();
+    std::vector<std::vector<bool>> bodies;
+    for (const auto& each : loops) {
+      std::vector<bool> body(count);
+      for (std::size_t n = 0; n < count; ++n) {
+        body[n] = (n == each.second || before[each.second][n]) &&
+                  (n == each.first || before[n][each.first]);
+      }
+      bodies.push_back(body);
+    }
+    if (!waits) {
+      ++accepted;
+      const planned made(g, 3);
+      ASSERT_EQ(made.plan.problem, "") << "seed " << seed;
+      ASSERT_EQ(made.plan.line.size(), count) << "seed " << seed;
+      std::vector<std::size_t> place(count);
+      for (std::size_t at = 0; at < count; ++at) place[made.plan.line[at]] = at;
+      for (const auto& each : edges) ASSERT_LT(place[each.first], place[each.second]) << seed;
+      for (const std::vector<bool>& body : bodies) {
+        std::size_t first = count, last = 0, size = 0;
+        for (std::size_t n = 0; n < count; ++n) {
+          if (!body[n]) continue;
+          ++size;
+          first = std::min(first, place[n]);
+          last = std::max(last, place[n]);
+        }
+        ASSERT_EQ(last - first + 1, size) << "seed " << seed;
+      }
+      continue;
+    }
+    ++refused;
+    for (bool grows = true; grows;) {
+      const auto old = before;
+      for (const std::vector<bool>& body : bodies) {
+        for (std::size_t out = 0; out < count; ++out) {
+          if (body[out]) continue;
+          bool comes_first = false, comes_last = false;
+          for (std::size_t in = 0; in < count; ++in) {
+            comes_first = comes_first || (body[in] && before[out][in]);
+            comes_last = comes_last || (body[in] && before[in][out]);
+          }
+          for (std::size_t in = 0; in < count; ++in) {
+            if (body[in] && comes_first) before[out][in] = true;
+            if (body[in] && comes_last) before[in][out] = true;
+          }
+        }
+      }
+      close();
+      grows = old != before;
+    }
+    bool comes_before_itself = false;
+    for (std::size_t n = 0; n < count; ++n) comes_before_itself |= before[n][n];
+    EXPECT_TRUE(comes_before_itself) << "seed " << seed << ": " << problem;
+  }
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(refused, 10);
+}
+
 TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const random_graph shape(seed, graph_taste());
@@ -173,6 +287,115 @@ TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
   }
 }
 
+TEST(flow_plan, keeps_nodes_near_each_other_that_others_may_still_run) {
+  graph g;
+  const auto first = g.node("first", nothing);
+  std::vector<lockstep::graph_node> all;
+  for (int i = 0; i < 8; ++i) {
+    all.push_back(g.node(std::to_string(i), nothing));
+    g.edge(first, all.back());
+  }
+  all[5].keep_near(all[2]).keep_near(all[7]);
+  all[6].keep_near(all[0]);
+  const planned made(g, 4);
+  const auto member = [&](int i) {
+    return made.plan.member_of[all[static_cast<std::size_t>(i)].number()];
+  };
+  EXPECT_EQ(made.plan.members, 4u);
+  EXPECT_EQ(member(5), member(2));
+  EXPECT_EQ(member(5), member(7));
+  EXPECT_EQ(member(6), member(0));
+  EXPECT_NE(member(6), member(5)) << "the others are spread";
+  for (const plan_step& each : made.plan.steps) EXPECT_TRUE(each.is_open);
+  all[7].pin(3);
+  const planned pinned(g, 4);
+  for (const int i : {2, 5, 7}) {
+    EXPECT_EQ(pinned.plan.member_of[all[static_cast<std::size_t>(i)].number()], 3u);
+  }
+}
+
+TEST(flow_plan, keeps_nodes_near_each_other_in_their_loop_only) {
+  graph g;
+  const auto before = g.node("before", nothing).pin(1), begin = g.node("begin", nothing),
+             left = g.node("left", nothing), right = g.node("right", nothing),
+             test = g.node("test", [] { return false; }), wide = g.node("wide", 2, [](member&) {});
+  g.series(before, g.loop(g.series(begin, g.parallel(left, right), test)), wide);
+  left.keep_near(right).keep_near(before);
+  wide.keep_near(before);
+  test.keep_near(wide);
+  const planned made(g, 2);
+  ASSERT_EQ(made.plan.problem, "");
+  EXPECT_EQ(made.plan.member_of[left.number()], made.plan.member_of[right.number()]);
+  EXPECT_EQ(made.plan.width_of[wide.number()], 2u);
+}
+
+TEST(flow_plan, gives_a_node_to_a_member_that_has_its_data_where_others_are_no_better) {
+  // Member 0 runs `long`, so that "user" cannot begin there at once; of the others only one ran "writer".
+  for (const std::size_t writer_on : {1, 2, 3}) {
+    graph g;
+    const auto latest = g.node("latest", nothing).pin(0).cost(std::chrono::microseconds(10)),
+               busy = g.node("busy", nothing).pin(0).cost(std::chrono::microseconds(50)),
+               writer = g.node("writer", nothing).pin(writer_on).cost(std::chrono::microseconds(1)),
+               user = g.node("user", nothing).cost(std::chrono::microseconds(1));
+    g.edge(latest, user).edge(writer, user).edge(latest, busy);
+    EXPECT_EQ(planned(g, 4).plan.member_of[user.number()], writer_on);
+  }
+}
+
+/// On 32-bit x87 such times were longer in a register than in memory.
+TEST(flow_plan, of_times_that_are_fractions_has_each_node_once) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    graph_taste taste;
+    taste.most_nodes = 60;
+    const random_graph shape(seed, taste);
+    random_graph::results unused = shape.empty_results(1);
+    const graph g = shape.build(unused);
+    if (!g.validate().empty()) continue;
+    const planned made(g, 4, 0.1 / 3);
+    ASSERT_EQ(made.plan.problem, "") << "seed " << seed;
+    ASSERT_EQ(made.plan.line.size(), shape.nodes.size()) << "seed " << seed;
+  }
+}
+
+TEST(flow_plan, of_loops_inside_each_other_is_made_in_time_that_grows_with_their_number) {
+  for (const int depth : {1, 2, 30, 400}) {
+    graph g;
+    lockstep::graph_block inner = g.node("innermost", nothing);
+    for (int i = 0; i < depth; ++i) {
+      const std::string name = std::to_string(i);
+      const lockstep::graph_block left = g.node("left" + name, nothing),
+                                  right = g.node("right" + name, nothing);
+      inner = g.loop(g.series(g.node("begin" + name, nothing), g.parallel(left, right, inner),
+                              g.node("end" + name, [] { return false; })));
+    }
+    const planned made(g, 3);
+    ASSERT_EQ(made.plan.problem, "") << depth;
+    EXPECT_EQ(made.checked.blocks.size(), static_cast<std::size_t>(depth + 1));
+    // One turn of each, as critical_path() and serial_time() count.
+    EXPECT_GE(made.plan.predicted_time, made.plan.critical_path);
+    EXPECT_LE(made.plan.predicted_time, made.plan.serial_time + 8 * depth * crossing_time);
+  }
+}
+
+TEST(flow_plan, of_the_longest_times_has_sums_that_stay_the_longest_time) {
+  graph g;
+  const auto first = g.node("first", nothing).cost(std::chrono::nanoseconds::max()),
+             left = g.node("left", nothing).cost(std::chrono::nanoseconds::max()),
+             right = g.node("right", nothing).cost(std::chrono::nanoseconds::max()),
+             last = g.node("last", [] { return false; });
+  g.loop(g.series(first, g.parallel(left, right), last));
+  const planned made(g, 2);
+  ASSERT_EQ(made.plan.problem, "");
+  EXPECT_EQ(made.plan.serial_time, std::chrono::nanoseconds::max().count());
+  EXPECT_EQ(made.plan.critical_path, std::chrono::nanoseconds::max().count());
+  EXPECT_EQ(made.plan.predicted_time, std::chrono::nanoseconds::max().count());
+  const lockstep::plan look(g, 2);
+  EXPECT_EQ(look.serial_time(), std::chrono::nanoseconds::max());
+  EXPECT_EQ(whole_time(0.4), 0);
+  EXPECT_EQ(whole_time(0.6), 1);
+  EXPECT_EQ(whole_time(1e300), most_time);
+}
+
 TEST(flow_plan, of_a_wavefront_waits_once_for_each_row_that_crosses) {
   constexpr int size = 16;
   graph g;
@@ -188,7 +411,7 @@ TEST(flow_plan, of_a_wavefront_waits_once_for_each_row_that_crosses) {
   const planned made(g, 2);
   EXPECT_EQ(made.plan.members, 2u);
   EXPECT_LE(made.plan.waits.size(), 2u * size * size);
-  EXPECT_LT(made.plan.predicted_time, 0.65 * made.plan.serial_time);
+  EXPECT_LT(made.plan.predicted_time, made.plan.serial_time * 65 / 100);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -118,6 +119,63 @@ TEST(graph, names_a_node_that_no_iteration_can_reach) {
             "no iteration can reach 'b': 'test' would have to return both true and false");
 }
 
+TEST(graph, names_a_node_after_a_loop_that_its_decision_never_lets_run_GRAPH_5) {
+  graph g;
+  const auto begin = g.node("begin", nothing), test = g.node("test", yes),
+             after = g.node("after", nothing), last = g.node("last", yes);
+  g.edge(begin, test).feedback(test, begin).edge_unless(test, after);
+  EXPECT_EQ(g.validate(), "") << "that always runs";
+  g.edge_if(test, last);
+  const std::string right =
+      "no iteration can reach 'last': 'test' would have to return true, and then the loop from "
+      "'begin' to 'test' goes on";
+  EXPECT_EQ(g.validate(), right);
+  // In a loop further outside it is after that loop all the same.
+  g.edge(after, last).feedback(last, begin);
+  EXPECT_EQ(g.validate(), right);
+}
+
+TEST(graph, may_skip_what_is_in_the_loop_that_the_asked_node_decides_from_outside) {
+  graph g;
+  const auto test = g.node("test", yes), begin = g.node("begin", nothing),
+             again = g.node("again", yes);
+  g.feedback(test, test).edge_unless(test, begin).edge(begin, again).feedback(again, begin);
+  EXPECT_EQ(g.validate(), "");
+}
+
+TEST(graph, names_the_way_through_loops_that_wait_for_each_other_GRAPH_5) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", yes), c = g.node("c", nothing),
+             d = g.node("d", yes);
+  g.edge(a, b).feedback(b, a).edge(c, d).feedback(d, c);
+  g.edge(a, d);
+  EXPECT_EQ(g.validate(), "") << "one after the other";
+  g.edge(c, b);
+  const std::string there = "'a' -> 'd' in the loop from 'c' to 'd'",
+                    back = "'c' -> 'b' in the loop from 'a' to 'b'";
+  const std::string says = "loops that can only run after each other: ";
+  EXPECT_TRUE(g.validate() == says + there + ", " + back ||
+              g.validate() == says + back + ", " + there)
+      << g.validate();
+  EXPECT_EQ(failure_of(g), "lockstep::plan: " + g.validate());
+  EXPECT_NE(g.dot(), "");
+}
+
+TEST(graph, names_the_way_through_loops_inside_of_another_one_and_nodes_between_them) {
+  graph g;
+  const auto first = g.node("first", nothing), last = g.node("last", yes);
+  const auto a = g.node("a", nothing), b = g.node("b", yes), c = g.node("c", nothing),
+             d = g.node("d", yes), between = g.node("between", nothing);
+  g.edge(a, b).feedback(b, a).edge(c, d).feedback(d, c).edge(c, b);
+  g.edge(first, a).edge(first, c).edge(b, last).edge(d, last).feedback(last, first);
+  EXPECT_EQ(g.validate(), "");
+  g.edge(a, between).edge(between, d);
+  EXPECT_NE(g.validate().find("loops that can only run after each other: "), std::string::npos);
+  EXPECT_NE(g.validate().find("'a' -> 'between'"), std::string::npos) << g.validate();
+  EXPECT_NE(g.validate().find("'between' -> 'd' in the loop from 'c' to 'd'"), std::string::npos);
+  EXPECT_NE(g.validate().find("'c' -> 'b' in the loop from 'a' to 'b'"), std::string::npos);
+}
+
 TEST(graph, names_two_nodes_of_one_name) {
   graph g;
   g.node("same", nothing);
@@ -142,6 +200,9 @@ TEST(graph, refuses_nodes_of_other_graphs_and_of_none) {
   EXPECT_THROW(g.series(a, b), std::invalid_argument);
   EXPECT_THROW(graph_node().pin(0), std::invalid_argument);
   EXPECT_THROW(graph_node().cost(std::chrono::nanoseconds(1)), std::invalid_argument);
+  EXPECT_THROW(a.keep_near(b), std::invalid_argument);
+  EXPECT_THROW(a.keep_near(graph_node()), std::invalid_argument);
+  EXPECT_THROW(graph_node().keep_near(graph_node()), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(graph_node().name()), std::invalid_argument);
 }
 
@@ -187,6 +248,27 @@ TEST(graph, stays_what_it_is_when_moved) {
   const auto b = h.node("b", nothing);
   h.edge(a, b);
   EXPECT_EQ(h.size(), 2u);
+}
+
+TEST(graph, that_was_moved_is_none_and_says_so) {
+  graph g;
+  const auto a = g.node("a", nothing);
+  const graph h(std::move(g));
+  EXPECT_EQ(g.size(), 0u);
+  EXPECT_THROW(g.node("b"), std::logic_error);
+  EXPECT_THROW(g.node("b", nothing), std::logic_error);
+  EXPECT_THROW(g.edge(a, a), std::logic_error);
+  EXPECT_THROW(g.feedback(a, a, 1), std::logic_error);
+  EXPECT_THROW(g.loop(a), std::logic_error);
+  EXPECT_THROW(g.series(a, a), std::logic_error);
+  EXPECT_THROW(static_cast<void>(g.validate()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(g.not_series_parallel()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(g.dot()), std::logic_error);
+  EXPECT_THROW(plan(g, 1), std::logic_error);
+  g = graph();
+  g.node("b");
+  EXPECT_EQ(g.validate(), "");
+  EXPECT_EQ(g.size(), 1u);
 }
 
 TEST(graph, takes_functions_that_can_only_be_moved_and_destroys_them_once) {
@@ -294,6 +376,101 @@ TEST(series_parallel, is_looked_for_inside_of_loops) {
   g.edge(first, a).edge(first, b).edge(a, c).edge(b, c).edge(b, d).edge(c, last).edge(d, last);
   g.feedback(last, first);
   EXPECT_NE(g.not_series_parallel(), "");
+}
+
+/// Whether there are four as the sentence says, looked for one by one; edges go to higher numbers.
+struct slow_order {
+  std::vector<std::vector<bool>> before;
+
+  explicit slow_order(std::size_t count) : before(count, std::vector<bool>(count, false)) {}
+  void close() {
+    for (std::size_t k = 0; k < before.size(); ++k) {
+      for (std::size_t i = 0; i < k; ++i) {
+        for (std::size_t j = k + 1; before[i][k] && j < before.size(); ++j) {
+          if (before[k][j]) before[i][j] = true;
+        }
+      }
+    }
+  }
+  bool is_n(std::size_t a, std::size_t b, std::size_t c, std::size_t d) const {
+    const auto apart = [&](std::size_t x, std::size_t y) { return !before[x][y] && !before[y][x]; };
+    return before[a][c] && before[b][c] && before[b][d] && apart(a, b) && apart(c, d) &&
+           apart(a, d);
+  }
+  bool has_n() const {
+    const std::size_t count = before.size();
+    for (std::size_t i = 0; i < count * count * count * count; ++i) {
+      if (is_n(i % count, i / count % count, i / count / count % count,
+               i / count / count / count)) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+TEST(series_parallel, is_what_has_no_four_nodes_that_form_an_n) {
+  int with = 0, without = 0;
+  for (unsigned seed = 1; seed <= 3000; ++seed) {
+    std::mt19937 random(seed);
+    const std::size_t count = 3 + random() % 6;
+    slow_order order(count);
+    graph g;
+    std::vector<graph_node> nodes;
+    for (std::size_t i = 0; i < count; ++i) nodes.push_back(g.node(std::to_string(i), nothing));
+    for (std::size_t left = random() % (2 * count); left > 0; --left) {
+      const std::size_t to = 1 + random() % (count - 1), from = random() % to;
+      g.edge(nodes[from], nodes[to]);
+      order.before[from][to] = true;
+    }
+    order.close();
+    const std::string text = g.not_series_parallel();
+    ASSERT_EQ(text.empty(), !order.has_n()) << "seed " << seed << ": " << text << g.dot();
+    ++(text.empty() ? without : with);
+    if (text.empty()) continue;
+    std::vector<std::size_t> said;
+    for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 3) {
+      said.push_back(static_cast<std::size_t>(text[at + 1] - '0'));
+    }
+    ASSERT_EQ(said.size(), 6u) << text;
+    EXPECT_TRUE(order.is_n(said[0], said[1], said[2], said[4])) << "seed " << seed << ": " << text;
+  }
+  EXPECT_GT(with, 500);
+  EXPECT_GT(without, 500);
+}
+
+/// A hundred thousand nodes, of which the rule takes no longer than the making of the graph.
+TEST(series_parallel, of_large_graphs_is_found_at_once) {
+  constexpr int size = 100000;
+  graph chain, fork, deep, twisted;
+  graph_node last = chain.node("first", nothing);
+  const graph_node begin = fork.node("begin", nothing), end = fork.node("end", nothing);
+  graph_node outer_begin = begin, outer_end = end;  // of `deep`, from its second level on
+  std::vector<graph_node> row;
+  for (int i = 0; i < size; ++i) {
+    const std::string name = std::to_string(i);
+    const graph_node next = chain.node(name, nothing), side = fork.node(name, nothing);
+    chain.edge(last, next);
+    last = next;
+    fork.edge(begin, side).edge(side, end);
+    if (i % 3 == 0) {
+      const graph_node opens = deep.node(name, nothing), beside = deep.node(name + "b", nothing),
+                       closes = deep.node(name + "c", nothing);
+      deep.edge(opens, beside).edge(beside, closes);
+      if (i > 0) deep.edge(outer_begin, opens).edge(closes, outer_end);
+      outer_begin = opens;
+      outer_end = closes;
+    }
+    row.push_back(twisted.node(name, nothing));
+    if (i >= 2) twisted.edge(row[static_cast<std::size_t>(i) - 2], row.back());
+    if (i > size / 2 && i % 1000 == 1) {
+      twisted.edge(row[static_cast<std::size_t>(i) - 1001], row.back());
+    }
+  }
+  EXPECT_EQ(chain.not_series_parallel(), "");
+  EXPECT_EQ(fork.not_series_parallel(), "");
+  EXPECT_EQ(deep.not_series_parallel(), "");
+  EXPECT_NE(twisted.not_series_parallel(), "");
 }
 
 // --- buffer ---

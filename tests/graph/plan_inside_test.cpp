@@ -201,6 +201,126 @@ TEST_P(plan_inside, ends_when_another_thread_requests_it_PLAN_3) {
   EXPECT_TRUE(flow.run());
 }
 
+TEST_P(plan_inside, a_request_ends_no_other_region_of_the_team_PLAN_3) {
+  team on(members(), policy());
+  graph g;
+  int count = 0;
+  g.edge(g.node("a", [&] { ++count; }), g.node("b", [] {}));
+  plan idle(g, on);
+  EXPECT_TRUE(on.run([&](member& me) {
+    idle.request_stop();
+    me.sync_threads();
+  }));
+  EXPECT_TRUE(on.parallel_for(0, 100, [&](std::size_t) { idle.request_stop(); }));
+  const graph other = side_by_side([&](std::size_t) { idle.request_stop(); });
+  plan flow(other, on);
+  EXPECT_TRUE(flow.run(3));
+  EXPECT_TRUE(idle.start(2).join());
+  EXPECT_TRUE(on.run([&] { idle.request_stop(); })) << "it is over";
+  EXPECT_EQ(count, 2);
+}
+
+TEST_P(plan_inside, a_request_ends_a_run_inside_of_a_region_and_not_the_region_PLAN_3) {
+  team on(members(), policy());
+  for (const bool is_wide : {false, true}) {
+    graph g;
+    plan* self = nullptr;
+    int count = 0, after = 0;
+    const auto a = g.node("a", [&] {
+      if (++count % 4 == 0) self->request_stop();
+    });
+    if (is_wide)
+      g.edge(g.node("wide", graph::whole_team, [](member& me) { me.sync_threads(); }), a);
+    plan inner(g, on);
+    self = &inner;
+    EXPECT_TRUE(on.run([&](member& me) {
+      me.master([&] {
+        EXPECT_FALSE(inner.run(1000000000));
+        EXPECT_FALSE(inner.run_until([] { return false; }));
+      });
+      me.sync_threads();
+      me.master([&] { ++after; });
+    }));
+    EXPECT_EQ(count, 8);
+    EXPECT_EQ(after, 1);
+    const graph outer = side_by_side([&](std::size_t i) {
+      if (i > 0) return;
+      EXPECT_FALSE(inner.run(1000000000));
+    });
+    plan flow(outer, on);
+    EXPECT_TRUE(flow.run(2));
+    EXPECT_EQ(count, 16);
+    EXPECT_FALSE(inner.run(1000000000));
+    EXPECT_GE(count, 20) << "on all members";
+  }
+}
+
+TEST_P(plan_inside, a_request_of_another_thread_ends_a_run_inside_of_a_region_PLAN_3) {
+  team on(members(), policy());
+  std::atomic<int> turns(0);
+  graph g;
+  g.node("waits", 1, [&](member& me) {
+    ++turns;
+    while (me.try_sync_threads()) std::this_thread::yield();
+  });
+  plan inner(g, on);
+  std::thread other([&] {
+    while (turns == 0) std::this_thread::yield();
+    inner.request_stop();
+  });
+  EXPECT_TRUE(on.run([&](member& me) { me.master([&] { EXPECT_FALSE(inner.run()); }); }));
+  other.join();
+  EXPECT_EQ(turns, 1);
+}
+
+TEST_P(plan_inside, a_request_ends_a_run_that_waits_for_its_turn_PLAN_3) {
+  team on(members(), policy());
+  graph g;
+  std::atomic<bool> is_asked_for(false), is_over(false);
+  g.node("a", [] {});
+  plan flow(g, on);
+  std::thread other;
+  EXPECT_TRUE(on.run([&](member& me) {
+    me.master([&] {
+      other = std::thread([&] {
+        is_asked_for = true;
+        EXPECT_FALSE(flow.run(~std::size_t{0}));
+        is_over = true;
+      });
+      while (!is_asked_for) std::this_thread::yield();
+      flow.request_stop();  // perhaps before the run has begun
+    });
+  }));
+  while (!is_over) {
+    flow.request_stop();
+    std::this_thread::yield();
+  }
+  other.join();
+}
+
+TEST_P(plan_inside, a_request_ends_a_run_that_was_started_PLAN_3) {
+  team on(members(), policy());
+  graph g;
+  plan* self = nullptr;
+  std::atomic<int> count(0);
+  const auto a = g.node("a", [&] {
+    if (++count >= 10) self->request_stop();
+  });
+  g.edge(a, g.node("b", [] {})).edge(a, g.node("c", [] {}));
+  plan flow(g, on);
+  self = &flow;
+  started_region by_node = flow.start(1000000000);
+  EXPECT_FALSE(by_node.join());
+  EXPECT_GE(count, 10);
+  EXPECT_LT(count, 1000000) << "at once";
+  count = 0;
+  started_region by_caller = flow.start(1000000000);
+  flow.request_stop();
+  EXPECT_FALSE(by_caller.join());
+  count = 0;
+  EXPECT_TRUE(flow.run());
+}
+
 TEST_P(plan_inside, nodes_run_another_plan_of_the_same_team_alone_PLAN_4) {
   team on(members(), policy());
   std::vector<std::unique_ptr<plan>> inner;

@@ -123,6 +123,8 @@ class random_graph {
       }
       made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
       if (nodes[n].pin != no_pin) made.back().pin(nodes[n].pin);
+      if (nodes[n].cost % 7 == 0)
+        made.back().keep_near(made[static_cast<std::size_t>(nodes[n].cost) % made.size()]);
     }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       for (const edge& each : nodes[n].in) {
@@ -179,6 +181,8 @@ class random_graph {
     int kind = 0;
     if (may_ask && taste_.has_conditions && nodes[static_cast<std::size_t>(from)].may_answer) {
       kind = pick(3);
+      // After a loop what it has decided with is false: nobody is reached if it is true.
+      if (kind == 1 && nodes[static_cast<std::size_t>(from)].loop_first >= 0) kind = 2;
     }
     nodes[static_cast<std::size_t>(to)].in.push_back({from, to, kind});
   }

@@ -6,6 +6,8 @@
 //   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that
 //           it is in. All nodes of a loop come after its `to` and before its `from`, which lies in no loop further
 //           inside.
+//           A loop runs as a whole: `item_order` is an order of all items, loops and nodes, in which edges between
+//           those that lie beside each other in a block go forward.
 //   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node
 //           is asked for an iteration when it is in the next one already. Without counted feedback it is empty.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
@@ -32,6 +34,13 @@ struct adjacency {
   }
 };
 
+/// Between two that lie beside each other in a block: nodes, or loops with what is in them. An item is a node by its
+/// number, or a loop by its block's number after all nodes.
+struct item_edge {
+  std::uint32_t block;
+  std::uint32_t from, to;
+};
+
 struct flow_block {
   std::uint32_t parent = 0;
   std::uint32_t depth = 0;
@@ -43,6 +52,8 @@ struct flow {
   growing_array<model_edge> edges;
   adjacency out, in;
   node_list order;
+  growing_array<item_edge> item_edges;  ///< of each edge
+  growing_array<std::uint32_t> item_order;
   growing_array<flow_block> blocks;
   growing_array<std::uint32_t> block_of;   ///< the innermost block of each node
   growing_array<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
@@ -61,6 +72,10 @@ struct flow {
     return block == of;
   }
 };
+
+/// An order of so many in which edges go forward; without those that lie on a cycle or after one.
+LOCKSTEP_COLD growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
+                                                    const adjacency& out, std::size_t count);
 
 LOCKSTEP_COLD flow make_flow(const graph_model& of);
 

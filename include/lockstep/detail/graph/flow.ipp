@@ -30,6 +30,49 @@ LOCKSTEP_COLD adjacency edges_by(const growing_array<model_edge>& edges, std::si
   return made;
 }
 
+LOCKSTEP_COLD growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
+                                                    const adjacency& out, std::size_t count) {
+  growing_array<std::uint32_t> missing(count, 0), order;
+  order.reserve(count);
+  for (const model_edge& each : edges) ++missing[each.to];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (missing[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    }
+  }
+  return order;
+}
+
+/// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
+LOCKSTEP_COLD growing_array<std::uint32_t> cycle_of(const growing_array<model_edge>& edges,
+                                                    const growing_array<std::uint32_t>& order,
+                                                    std::size_t count) {
+  const adjacency in = edges_by(edges, count, true);
+  growing_array<bool> is_missing(count, true), seen(count, false);
+  for (const std::uint32_t each : order) is_missing[each] = false;
+  std::uint32_t at = 0;
+  while (!is_missing[at]) ++at;
+  // Each of them misses another one: backwards, until one comes again.
+  growing_array<std::uint32_t> back(count, 0);  // the edge by which it was left
+  while (!seen[at]) {
+    seen[at] = true;
+    const std::uint32_t* e = in.first(at);
+    while (!is_missing[edges[*e].from]) ++e;
+    at = edges[*e].from;
+    back[at] = *e;
+  }
+  growing_array<std::uint32_t> found;
+  std::uint32_t next = at;
+  do {
+    found.push_back(back[next]);
+    next = edges[back[next]].to;
+  } while (next != at);
+  return found;
+}
+
 /// Finds the structure of a graph, step by step, until something is wrong.
 class flow_builder {
  public:
@@ -51,6 +94,7 @@ class flow_builder {
     take_edges();
     wrong = sort();
     if (wrong.empty()) wrong = find_loops();
+    if (wrong.empty()) wrong = sort_items();
     if (!wrong.empty()) return wrong;
     find_skips();
     wrong = contradictions();
@@ -93,41 +137,15 @@ class flow_builder {
   }
 
   LOCKSTEP_COLD std::string sort() {
-    growing_array<std::uint32_t> missing(size());
-    for (node_index i = 0; i < size(); ++i) {
-      missing[i] = made_.in.begin[i + 1] - made_.in.begin[i];
-      if (missing[i] == 0) made_.order.push_back(i);
-    }
-    for (std::size_t at = 0; at < made_.order.size(); ++at) {
-      const node_index node = made_.order[at];
-      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
-        if (--missing[made_.edges[*e].to] == 0) made_.order.push_back(made_.edges[*e].to);
-      }
-    }
-    return made_.order.size() == size() ? std::string() : cycle(missing);
-  }
-
-  /// Among nodes that miss another one for ever: backwards, until one comes again.
-  LOCKSTEP_COLD std::string cycle(const growing_array<std::uint32_t>& missing) const {
-    node_index at = 0;
-    while (missing[at] == 0) ++at;
-    growing_array<std::uint32_t> back(size(), no_node);  // the edge by which it was left
-    growing_array<bool> seen(size(), false);
-    while (!seen[at]) {
-      seen[at] = true;
-      const std::uint32_t* e = made_.in.first(at);
-      while (missing[made_.edges[*e].from] == 0) ++e;
-      back[made_.edges[*e].from] = *e;
-      at = made_.edges[*e].from;
-    }
+    made_.order = order_of(made_.edges, made_.out, size());
+    if (made_.order.size() == size()) return std::string();
     bool has_feedback = false;
-    std::string way = name(at);
-    node_index next = at;
-    do {
-      has_feedback |= back[next] >= of_.edges.size();
-      next = made_.edges[back[next]].to;
-      way += " -> " + name(next);
-    } while (next != at);
+    std::string way;
+    for (const std::uint32_t e : cycle_of(made_.edges, made_.order, size())) {
+      has_feedback |= e >= of_.edges.size();
+      if (way.empty()) way = name(made_.edges[e].from);
+      way += " -> " + name(made_.edges[e].to);
+    }
     return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
                         : "a cycle without feedback: " + way;
   }
@@ -220,6 +238,50 @@ class flow_builder {
     return std::string();
   }
 
+  /// The edge, or the one between the loops that its ends lie in, where these lie beside each other.
+  LOCKSTEP_COLD item_edge raised(const model_edge& edge) const {
+    const std::uint32_t nodes = static_cast<std::uint32_t>(size());
+    std::uint32_t a = made_.block_of[edge.from], b = made_.block_of[edge.to];
+    item_edge made = {0, edge.from, edge.to};
+    while (a != b) {
+      const std::uint32_t depth_a = made_.blocks[a].depth, depth_b = made_.blocks[b].depth;
+      if (depth_a >= depth_b) {
+        made.from = nodes + a;
+        a = made_.blocks[a].parent;
+      }
+      if (depth_b >= depth_a) {
+        made.to = nodes + b;
+        b = made_.blocks[b].parent;
+      }
+    }
+    made.block = a;
+    return made;
+  }
+
+  /// GRAPH-5: what depends on a loop comes after all its turns, what it depends on before. Loops that lie apart may need
+  /// that of each other.
+  LOCKSTEP_COLD std::string sort_items() {
+    const std::size_t items = size() + made_.blocks.size();
+    growing_array<model_edge> edges;
+    edges.reserve(made_.edges.size());
+    made_.item_edges.reserve(made_.edges.size());
+    for (const model_edge& each : made_.edges) {
+      made_.item_edges.push_back(raised(each));
+      edges.push_back({made_.item_edges.back().from, made_.item_edges.back().to, each.kind});
+    }
+    made_.item_order = order_of(edges, edges_by(edges, items, false), items);
+    if (made_.item_order.size() == items) return std::string();
+    std::string way;
+    for (const std::uint32_t e : cycle_of(edges, made_.item_order, items)) {
+      way +=
+          (way.empty() ? "" : ", ") + name(made_.edges[e].from) + " -> " + name(made_.edges[e].to);
+      if (edges[e].to < size()) continue;
+      const flow_block& loop = made_.blocks[edges[e].to - size()];
+      way += " in " + loop_name(loop.from, loop.to);
+    }
+    return "loops that can only run after each other: " + way;
+  }
+
   // --- conditions ---
 
   bool tells(const model_edge& edge) const { return made_.tells(edge); }
@@ -258,6 +320,12 @@ class flow_builder {
   }
   static void add(answers& to, const answers& more) { to = merged(to, more, false); }
 
+  /// Whether it leads from the node that decides a loop to one outside: what that node has returned last is not true.
+  bool is_over_before(const model_edge& edge) const noexcept {
+    const std::uint32_t loop = made_.loop_from[edge.from];
+    return loop != 0 && !made_.is_inside(made_.block_of[edge.to], loop);
+  }
+
   LOCKSTEP_COLD std::string contradictions() {
     growing_array<answers> known(size());  // nothing of a node that is never skipped
     for (const node_index node : made_.order) {
@@ -267,6 +335,11 @@ class flow_builder {
       for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
         const model_edge& each = made_.edges[*e];
         if (each.kind != edge_kind::plain) {
+          if (each.kind == edge_kind::if_true && is_over_before(each)) {
+            return "no iteration can reach " + name(node) + ": " + name(each.from) +
+                   " would have to return true, and then " +
+                   loop_name(each.from, made_.blocks[made_.loop_from[each.from]].to) + " goes on";
+          }
           add(here, known[each.from]);
           add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
         }

@@ -186,7 +186,8 @@ class flow_machine {
   growing_array<bound_question> questions_;
   growing_array<std::uint8_t> answers_;
   growing_array<owner<wide_part>> wide_parts_;
-  std::uint64_t origin_;  ///< the first turn of all: so that delays reach back
+  std::uint64_t origin_;      ///< the first turn of all: so that delays reach back
+  std::uint64_t most_turns_;  ///< whose steps can be counted: "for ever" is as many
 };
 
 }  // namespace detail

@@ -53,6 +53,10 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
     own.places.reserve(most + 1 + 2 * cache_line_size / sizeof(lane_place));
     own.places.resize(most + 1);
   }
+  std::uint64_t most_steps = 1;
+  for (const plan_lane& each : plan.lanes)
+    most_steps = (std::max)(most_steps, std::uint64_t{each.steps});
+  most_turns_ = (~std::uint64_t{0} >> 1) / most_steps;
   first = last = origin_;
   ahead = checked.overlaps ? std::uint64_t{checked.most_delay} + 1 : 0;
   reset();
@@ -98,7 +102,8 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
                                               const iteration_gate* asks) {
   look_at_run();
   gate = asks;
-  last = asks != nullptr ? ~std::uint64_t{0} : first + iterations;
+  last = first + (iterations < most_turns_ - first ? iterations : most_turns_ - first);
+  if (asks != nullptr) last = ~std::uint64_t{0};
   if (asks != nullptr) board.gate().reset(first << 1);
   for (const owner<wide_part>& each : wide_parts_) {
     each->phase = each->shared.begin(each->shared.most());

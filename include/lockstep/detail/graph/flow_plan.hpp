@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "flow.hpp"
@@ -27,8 +28,23 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};
-/// What an edge between members costs, in nanoseconds, and a node of which nothing is known.
-constexpr double crossing_time = 100, usual_node_time = 1000;
+
+/// Nanoseconds, from 0 on. No floating-point numbers: where these are kept with more digits than are stored (x87), one
+/// that is compared with itself may be the lesser one, and an order is none.
+using plan_time = std::int64_t;
+constexpr plan_time most_time = (std::numeric_limits<plan_time>::max)();
+/// What an edge between members costs, and a node of which nothing is known.
+constexpr plan_time crossing_time = 100, usual_node_time = 1000;
+
+/// The end of what begins then and takes so long. Beyond the longest time there is none.
+inline plan_time time_after(plan_time begin, plan_time length) noexcept {
+  return begin < most_time - length ? begin + length : plan_time{most_time};
+}
+inline plan_time whole_time(double nanoseconds) noexcept {
+  // The conversion of most_time is one more.
+  return nanoseconds < static_cast<double>(most_time) ? static_cast<plan_time>(nanoseconds + 0.5)
+                                                      : plan_time{most_time};
+}
 
 struct plan_wait {
   std::uint32_t lane;
@@ -74,9 +90,9 @@ struct flow_plan {
       again;  ///< for each place in it: where its loop begins, if it decides one, else none
   growing_array<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
   growing_array<std::uint32_t> width_of;
-  growing_array<double> costs;
-  growing_array<double> start;  ///< of each node, in the first turn
-  double critical_path = 0, serial_time = 0, predicted_time = 0;
+  growing_array<plan_time> costs;
+  growing_array<plan_time> start;  ///< of each node, in the first turn
+  plan_time critical_path = 0, serial_time = 0, predicted_time = 0;
 
   std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
     return lane_at[block * members + member];

@@ -55,7 +55,7 @@ class plan_assembler {
   }
 
   LOCKSTEP_COLD void lay(std::uint32_t block, const growing_array<std::uint32_t>& members,
-                         double begin) {
+                         plan_time begin) {
     const block_schedule& from = schedule_.blocks[block];
     const std::size_t begin_of_line = made_.line.size();
     std::uint32_t order = 0;
@@ -82,12 +82,12 @@ class plan_assembler {
       place.last = static_cast<std::uint32_t>(layout_.spots.size());
       ++order;
       if (is_loop) {
-        lay_loop(each, own, place, begin + each.start);
+        lay_loop(each, own, place, time_after(begin, each.start));
         continue;
       }
       made_.member_of[each.item] = sorted[0];
       made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
-      made_.start[each.item] = begin + each.start;
+      made_.start[each.item] = time_after(begin, each.start);
       made_.line.push_back(each.item);
       made_.again.push_back(
           flow_.loop_from[each.item] != 0 ? static_cast<std::uint32_t>(begin_of_line) : no_lane);
@@ -104,7 +104,7 @@ class plan_assembler {
     operations(lane).push_back(made);
   }
   LOCKSTEP_COLD void lay_loop(const placed_item& each, const growing_array<std::uint32_t>& own,
-                              const spot_range& place, double begin) {
+                              const spot_range& place, plan_time begin) {
     const std::uint32_t inner = each.item - nodes_;
     // A bound loop's members are known by their own numbers.
     growing_array<std::uint32_t> members = own;
@@ -206,8 +206,8 @@ LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checke
     }
     if (!made.problem.empty()) return made;
     const double cost = i < costs.size() ? costs[i] : -1;
-    made.costs.push_back(cost >= 0 ? cost : double{usual_node_time});
-    made.serial_time += made.costs.back();
+    made.costs.push_back(cost >= 0 ? whole_time(cost) : plan_time{usual_node_time});
+    made.serial_time = time_after(made.serial_time, made.costs.back());
   }
   const flow_scheduler schedule(of, checked, made.costs, static_cast<std::uint32_t>(members));
   made.critical_path = schedule.blocks[0].critical_path;

@@ -7,6 +7,7 @@
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,12 +20,8 @@ namespace detail {
 /// A node is an item by its number; a loop by its block's, after all nodes.
 struct placed_item {
   std::uint32_t item;
-  double start;
+  plan_time start;
   std::uint32_t first_member, last_member;  ///< in block_schedule::members
-};
-
-struct item_edge {
-  std::uint32_t from, to;
 };
 
 struct block_schedule {
@@ -34,43 +31,55 @@ struct block_schedule {
   growing_array<std::uint32_t> members;
   std::uint32_t used = 0;  ///< how many members
   bool is_bound = false;   ///< to their numbers
-  double length = 0;
-  double critical_path = 0;
+  plan_time length = 0;
+  plan_time critical_path = 0;
 };
 
 class flow_scheduler {
  public:
   LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
-                               const growing_array<double>& costs, std::uint32_t members);
+                               const growing_array<plan_time>& costs, std::uint32_t members);
 
   growing_array<block_schedule> blocks;
 
  private:
   struct arrival {
-    double latest, second;  ///< when the last value is there; the last from another member
+    plan_time latest, second;  ///< when the last value is there; the last from another member
     std::uint32_t home;
   };
 
+  /// What is known of an item where its member is chosen.
+  struct candidate {
+    std::uint32_t item;
+    arrival at;
+    std::uint32_t next;  ///< the member that has to hear of it for the next turn, or none
+    std::uint32_t wish;  ///< the member of those that it is kept near, or none
+    node_list writers;   ///< members that run what it depends on, the latest first
+  };
+
   LOCKSTEP_COLD void collect();
+  LOCKSTEP_COLD void collect_wishes();
   LOCKSTEP_COLD void schedule(std::uint32_t block);
-  LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::uint32_t next, growing_array<double>& free, placed_item& place);
-  double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
-    const double there =
-        member == at.home || at.home == no_lane
-            ? (at.latest > at.second + crossing_time || at.second < 0 ? at.latest
-                                                                      : at.second + crossing_time)
-            : at.latest + crossing_time;
-    return there > free ? there : free;
+  LOCKSTEP_COLD void choose(block_schedule& in, const candidate& of, growing_array<plan_time>& free,
+                            placed_item& place);
+  plan_time start_on(const arrival& at, plan_time free, std::uint32_t member) const noexcept {
+    plan_time there = time_after(at.latest, crossing_time);
+    if (member == at.home || at.home == no_lane) {
+      there =
+          at.second < 0 ? at.latest : (std::max)(at.latest, time_after(at.second, crossing_time));
+    }
+    return (std::max)(there, free);
   }
-  double length_of(std::uint32_t item) const noexcept {
+  plan_time length_of(std::uint32_t item) const noexcept {
     return item < nodes_ ? costs_[item] : blocks[item - nodes_].length;
   }
 
   const graph_model& of_;
   const flow& flow_;
-  const growing_array<double>& costs_;
+  const growing_array<plan_time>& costs_;
   const std::uint32_t nodes_, members_;
+  node_list
+      group_of_;  ///< of each node: one of those that it is kept near, the same for all; empty: no wishes
 };
 
 }  // namespace detail

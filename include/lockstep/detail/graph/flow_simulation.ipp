@@ -35,24 +35,28 @@ class plan_simulation {
         return "the plan gets stuck at member " + std::to_string(m);
       }
     }
-    of_.predicted_time = end_[iterations_ - 1] - end_[iterations_ - 2];
+    const plan_time end = end_[iterations_ - 1];
+    of_.predicted_time = end == most_time ? end : end - end_[iterations_ - 2];
     return std::string();
   }
 
  private:
-  static constexpr std::uint32_t turns_of_loops = 2;
+  /// Of a loop, the first time that it is come to: so that all lanes go round in it. Later once. (Twice each time would be
+  /// 2^depth turns of loops inside each other.)
+  static constexpr std::uint32_t first_turns = 2;
 
   struct member {
     std::uint32_t lane = no_lane;
-    double now = 0;
+    plan_time now = 0;
   };
   struct lane_state {
     std::uint32_t turn = 0, at = 0;
-    growing_array<double> done;  ///< when, of each step of each turn
+    growing_array<plan_time> done;  ///< when, of each step of each turn
+    std::size_t forgotten = 0;  ///< turns of a loop begin when all lanes have done the one before
   };
   struct decision {
     std::uint32_t turns;
-    double when;
+    plan_time when;
   };
 
   /// One step of a member. False if it cannot go on.
@@ -63,14 +67,16 @@ class plan_simulation {
     if (of.block == 0 && at.turn == iterations_) return false;
     if (at.at == of.steps) return end_turn(self);
     const plan_step& step = of_.steps[of.first_step + at.at];
-    double begin = self.now;
+    plan_time begin = self.now;
     for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
       const plan_wait& wait = of_.waits[w];
       if (at.turn < wait.delay) continue;
       const std::size_t which =
           std::size_t{at.turn - wait.delay} * of_.lanes[wait.lane].steps + wait.steps - 1;
-      if (lanes_[wait.lane].done.size() <= which) return false;
-      begin = (std::max)(begin, lanes_[wait.lane].done[which] + crossing_time);
+      const lane_state& other = lanes_[wait.lane];
+      if (other.forgotten + other.done.size() <= which) return false;
+      if (which < other.forgotten) continue;
+      begin = (std::max)(begin, time_after(other.done[which - other.forgotten], crossing_time));
     }
     self.now = begin;
     if (step.loop != 0) {
@@ -78,7 +84,7 @@ class plan_simulation {
       return true;
     }
     for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
-      self.now += of_.costs[of_.calls[c].node];
+      self.now = time_after(self.now, of_.costs[of_.calls[c].node]);
     }
     if (step.decides) decided_[of.block] = {at.turn + 1, self.now};
     finish(self, at);
@@ -100,11 +106,13 @@ class plan_simulation {
     const decision& last = decided_[of.block];
     if (last.turns <= at.turn) return false;
     if (of_.lanes[of_.decider[of.block]].member != of.member) {
-      self.now = (std::max)(self.now, last.when + crossing_time);
+      self.now = (std::max)(self.now, time_after(last.when, crossing_time));
     }
     at.at = 0;
     ++at.turn;
-    if (at.turn % turns_of_loops != 0) return true;
+    at.forgotten += at.done.size();
+    at.done.clear();
+    if (at.turn < first_turns) return true;
     self.lane = of.parent;
     finish(self, lanes_[self.lane]);
     return true;
@@ -114,7 +122,7 @@ class plan_simulation {
   flow_plan& of_;
   growing_array<lane_state> lanes_;
   growing_array<decision> decided_;
-  growing_array<double> end_;
+  growing_array<plan_time> end_;
   std::uint32_t iterations_ = 0;
 };
 

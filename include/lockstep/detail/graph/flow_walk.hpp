@@ -40,9 +40,9 @@ class flow_walk {
  private:
   /// A step that another thread may run.
   struct found_step {
-    std::uint32_t lane;
-    std::uint64_t step, turn, outer_turn, iteration;
-    const plan_step* what;  ///< null: the lane's member is to leave a loop that is over
+    std::uint32_t lane = no_lane;
+    std::uint64_t step = 0, turn = 0, outer_turn = 0, iteration = 0;
+    const plan_step* what = nullptr;  ///< null: the lane's member is to leave a loop that is over
   };
   struct watched_lane;
   class counted_wait;

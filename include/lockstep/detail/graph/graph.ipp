@@ -27,6 +27,14 @@ LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
+LOCKSTEP_COLD graph_node graph_node::keep_near(const graph_node& other) const {
+  refuse_unless_of_graph("keep_near");
+  if (other.of_ != of_) {
+    detail::fail_argument("lockstep::graph_node::keep_near: was given a node of another graph");
+  }
+  of_->model.wishes.push_back({index_, other.index_});
+  return *this;
+}
 LOCKSTEP_COLD const std::string& graph_node::name() const {
   refuse_unless_of_graph("name");
   return of_->model.nodes[index_].name;
@@ -46,6 +54,12 @@ LOCKSTEP_COLD graph::~graph() = default;
 LOCKSTEP_COLD graph::graph(graph&& other) noexcept = default;
 LOCKSTEP_COLD graph& graph::operator=(graph&& other) noexcept = default;
 
+LOCKSTEP_COLD detail::graph_body& graph::own() const {
+  if (!body_)
+    detail::fail_use("lockstep::graph: this object is no graph: that was moved to another one");
+  return *body_;
+}
+
 LOCKSTEP_COLD graph_node graph::node(std::string name) {
   return add(std::move(name), detail::node_function(), false, 1, false);
 }
@@ -59,13 +73,13 @@ LOCKSTEP_COLD graph_node graph::add(std::string name, detail::node_function f, b
   made.width = static_cast<std::uint32_t>(width);
   made.is_wide = is_wide;
   made.returns_bool = returns_bool;
-  body_->model.nodes.push_back(std::move(made));
-  body_->functions.push_back(std::move(f));
-  return graph_node(body_.get(), static_cast<detail::node_index>(body_->model.nodes.size() - 1));
+  own().model.nodes.push_back(std::move(made));
+  own().functions.push_back(std::move(f));
+  return graph_node(&own(), static_cast<detail::node_index>(own().model.nodes.size() - 1));
 }
 
 LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_body* of) const {
-  if (of == body_.get()) return;
+  if (of == &own()) return;
   const std::string text =
       std::string("lockstep::graph::") + function +
       (of == nullptr ? ": was given a node of no graph" : ": was given a node of another graph");
@@ -79,7 +93,7 @@ LOCKSTEP_COLD void graph::check_join(const char* function, const graph_block& fr
   for (const detail::node_index a : from.lasts_) {
     if (std::find(to.firsts_.begin(), to.firsts_.end(), a) == to.firsts_.end()) continue;
     detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
-                           detail::quoted(body_->model, a) + " to itself")
+                           detail::quoted(own().model, a) + " to itself")
                               .c_str());
   }
 }
@@ -87,7 +101,7 @@ LOCKSTEP_COLD void graph::check_join(const char* function, const graph_block& fr
 LOCKSTEP_COLD void graph::join(const graph_block& from, const graph_block& to,
                                detail::edge_kind kind) {
   for (const detail::node_index a : from.lasts_) {
-    for (const detail::node_index b : to.firsts_) body_->model.edges.push_back({a, b, kind});
+    for (const detail::node_index b : to.firsts_) own().model.edges.push_back({a, b, kind});
   }
 }
 
@@ -110,7 +124,7 @@ LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_bloc
 LOCKSTEP_COLD graph& graph::feedback(const graph_node& test, const graph_node& to) {
   check_own("feedback", test.of_);
   check_own("feedback", to.of_);
-  body_->model.feedbacks.push_back(
+  own().model.feedbacks.push_back(
       {test.index_, to.index_, std::uint32_t{detail::model_feedback::while_true}});
   return *this;
 }
@@ -121,7 +135,7 @@ LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& t
   check_own("feedback", to.of_);
   detail::checked_range("lockstep::graph::feedback", "as the delay", delay, 0, most_delay);
   if (delay == 0) return edge(from, to);
-  body_->model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
+  own().model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
   return *this;
 }
 
@@ -160,8 +174,8 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
         "again");
   }
   graph_block whole = body;
-  const graph_node last(body_.get(), body.lasts_[0]);
-  graph_node first(body_.get(), body.firsts_[0]);
+  const graph_node last(&own(), body.lasts_[0]);
+  graph_node first(&own(), body.firsts_[0]);
   if (body.firsts_.size() > 1) {
     first = node("loop of " + last.name());
     edge(first, body);
@@ -172,15 +186,13 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
 }
 
 LOCKSTEP_COLD std::string graph::not_series_parallel() const {
-  const detail::flow checked = detail::make_flow(body_->model);
+  const detail::flow checked = detail::make_flow(own().model);
   if (!checked.problem.empty()) detail::fail_argument(checked.problem.c_str());
-  return detail::where_not_series_parallel(body_->model, checked);
+  return detail::where_not_series_parallel(own().model, checked);
 }
 
-LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(body_->model); }
-LOCKSTEP_COLD std::string graph::validate() const {
-  return detail::make_flow(body_->model).problem;
-}
+LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(own().model); }
+LOCKSTEP_COLD std::string graph::validate() const { return detail::make_flow(own().model).problem; }
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -46,10 +46,16 @@ struct model_feedback {
   bool is_loop() const noexcept { return delay == std::uint32_t{while_true}; }
 };
 
+/// To be on the same member.
+struct model_wish {
+  node_index node, other;
+};
+
 struct graph_model {
   growing_array<model_node> nodes;
   growing_array<model_edge> edges;
   growing_array<model_feedback> feedbacks;
+  growing_array<model_wish> wishes;
 };
 
 }  // namespace detail

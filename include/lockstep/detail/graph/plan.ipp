@@ -1,391 +1,85 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/plan.ipp -- the bodies of plan.hpp and plan_body.hpp (layer: graph)
+// lockstep/detail/graph/plan.ipp -- the bodies of plan.hpp (layer: graph)
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
 #define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
-#include <stdexcept>
 
 #include "../../plan.hpp"
-#include "flow_planner.hpp"
-#include "flow_walk.hpp"
+#include "plan_body.ipp"
 #include "plan_report.hpp"
 #include "plan_text.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-template <class Team>
-struct plan_doors {
-  static void request_stop(void* held) { static_cast<Team*>(held)->request_stop(); }
-};
-
-LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
-  return {
-      &of,
-      of.size(),
-      of.body_->core.policy(),
-      &of.body_->core.stop(),
-      [](void* held, std::size_t members, plan_part& part, call_site where) {
-        return static_cast<lockstep::team*>(held)->run_as("plan", members, part, where);
-      },
-      [](void* held, const shares_request& wanted, job& what) {
-        lockstep::team& on = *static_cast<lockstep::team*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
-      },
-      [](void* held, plan_part& part, call_site where) {
-        return static_cast<lockstep::team*>(held)->start_as("plan", part, where);
-      },
-      plan_doors<lockstep::team>::request_stop,
-      [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.started() != 0; }};
-}
-
-LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
-  return {
-      &of,
-      of.size(),
-      of.body_->core.policy(),
-      &of.body_->core.stop(),
-      [](void* held, std::size_t members, plan_part& part, call_site where) {
-        return static_cast<lockstep::external_team*>(held)->run_as("plan", members, part, where);
-      },
-      [](void* held, const shares_request& wanted, job& what) {
-        lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
-        on.check_parent();
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted, what);
-      },
-      nullptr,
-      plan_doors<lockstep::external_team>::request_stop,
-      nullptr};
-}
-
-LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members,
-                                   call_site made_in)
-    : model(of.model),
-      checked(make_flow(of.model)),
-      functions(of.functions),
-      host(on),
-      where(made_in),
-      most_members(members) {
-  if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
-  bool has_hints = false;
-  for (const model_node& each : model.nodes) {
-    costs.push_back(each.cost);
-    needs_all |= each.is_wide || each.pin != no_node;
-    has_hints |= each.cost >= 0;
-  }
-  make();
-  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
-}
-
-LOCKSTEP_COLD void plan_body::make() {
-  flow_plan made = make_flow_plan(model, checked, costs, most_members);
-  if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
-  owner<flow_machine> fresh(
-      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
-  machine = std::move(fresh);
-  machine->model = &model;
-  machine->where = where;
-}
-
-LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
-  bool has_some = false;
-  const std::uint64_t clock = time_of_nothing();
-  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
-    const node_times& of = machine->times[i];
-    if (of.count == 0) continue;
-    has_some = true;
-    double ticks = detail::usual_time(of, clock);
-    // Of few samples several may have been preempted.
-    if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
-    costs[i] = nanoseconds_a_tick * ticks;
-  }
-  return has_some;
-}
-
-LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
-  const bool has_some = take_times(nanoseconds_a_tick);
-  if (has_some) make();
-  return has_some;
-}
-
-LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
-  constexpr double about = 1.5, most = 0.01;
-  const auto time_of = [](double cost) { return cost < 0 ? usual_node_time : cost; };
-  const auto is_about = [](double time, double other, double factor) {
-    return time < factor * other && factor * time > other;
-  };
-  double sum = 0, wrong = 0;
-  for (const double each : costs) sum += time_of(each);
-  const double mean = sum / static_cast<double>(costs.size());
-  for (const double each : costs) {
-    if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
-  }
-  return is_about(mean, usual_node_time, 2) && wrong <= most * sum;
-}
-
-LOCKSTEP_COLD void plan_body::learn() {
-  constexpr std::uint64_t most_samples = 16, enough = 5;
-  iterations_to_time -= machine->timed_iterations;
-  // Loops take many samples in an iteration.
-  std::uint64_t samples = 0;
-  for (const node_times& each : machine->times) samples += each.count;
-  if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
-    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
-                        time = detail::monotonic_nanoseconds() - begin_of_time;
-    if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
-        !are_times_as_guessed()) {
-      make();
-      learnt_from = runs;
-    }
-    learns = false;
-    return;
-  }
-  if (begin_of_ticks == 0) {
-    begin_of_ticks = tick_clock::now();
-    begin_of_time = detail::monotonic_nanoseconds();
-  }
-  machine->timed_iterations =
-      gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
-  machine->most_samples = most_samples;
-}
-
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
-                                   call_site where) {
-  checked_range("lockstep::plan", "members", members, 1,
-                on.team != nullptr ? on.size : std::size_t{max_participants});
-  return new plan_body(graph_access::body_of(of), on, members, where);
-}
-
-LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
-  const char* why = nullptr;
-  if (host.team == nullptr) why = "the plan was made without a team, to look at";
-  if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
-  if (has_started && host.is_open(host.team)) why = "a run was started, and not joined";
-  if (why != nullptr) {
-    fail_use((std::string("lockstep::plan::") + function + ": " + why).c_str());
-  }
-  if (has_started) end_started();
-}
-
-LOCKSTEP_COLD void plan_body::end_started() {
-  has_started = false;
-  if (!was_alone) machine->end(!machine->is_done());
-}
-
-/// Marks a plan as running, and puts its lanes in order afterwards.
-class plan_run {
- public:
-  explicit plan_run(plan_body& of) noexcept : of_(of) {
-    of_.is_running = true;
-    of_.was_alone = false;
-  }
-  ~plan_run() {
-    of_.is_running = false;
-    if (!of_.was_alone) of_.machine->end(!is_complete);
-  }
-  plan_run(const plan_run&) = delete;
-  plan_run& operator=(const plan_run&) = delete;
-
-  bool is_complete = false;
-
- private:
-  plan_body& of_;
-};
-
-LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
-                                         const char* function) {
-  if (is_running || has_started || host.team == nullptr) check_ready(function);
-  if (count == 0) return true;
-  iterations = count;
-  gate = asks;
-  if (learns) learn();
-  machine->begin(count, asks);
-  plan_run here(*this);
-  here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.run(host.team, machine->plan.members, part, where)
-                         : run_shares(count);
-  return here.is_complete;
-}
-
-/// What members that come are worth is learned from how long runs take: the first ones, then one in 16, and all that
-/// last.
-LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
-  constexpr double worth_a_look = 10000;
-  const flow_plan& plan = machine->plan;
-  const double times = static_cast<double>(count);
-  const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
-  ++runs;
-  const double speed_up =
-      plan.predicted_time > 0 ? (std::max)(plan.serial_time / plan.predicted_time, 1.0) : 1.0;
-  const bool is_known = gate == nullptr && runs > 1;
-  const shares_request wanted = {
-      static_cast<std::uint32_t>(plan.members),
-      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
-      where};
-  const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
-  job what;
-  const auto share = [this](loop_share& me) { take_part(me); };
-  what.assign<loop_share>(share);
-  const shares_outcome made = host.run_shares(host.team, wanted, what);
-  if (is_timed && gate == nullptr && made.is_complete) {
-    const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
-    const double each = took / times * (made.all_came ? speed_up : 1);
-    time_alone = runs == 1 ? each : (time_alone + each) / 2;
-  }
-  return made.is_complete;
-}
-
-LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
-  if (is_running || has_started || host.team == nullptr) check_ready("start");
-  if (host.start == nullptr) {
-    fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
-  }
-  iterations = count;
-  gate = nullptr;
-  was_alone = false;
-  if (learns) learn();
-  machine->begin(count, nullptr);
-  // Before the region: its nodes may ask. Taken back where the team refuses.
-  struct mark {
-    bool& is_set;
-    bool is_kept;
-    ~mark() {
-      if (!is_kept) is_set = false;
-    }
-  } started = {has_started, false};
-  has_started = true;
-  started_region made = host.start(host.team, part, where);
-  started.is_kept = true;
-  return made;
-}
-
-LOCKSTEP_OUT_OF_LINE void plan_body::take_part(loop_share& me) {
-  if (me.is_alone()) {
-    was_alone = true;
-    machine->run_alone(iterations, gate, nullptr, stop_question::of(me));
-  } else {
-    flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
-  }
-}
-
-LOCKSTEP_OUT_OF_LINE void plan_part::operator()(member& me) const {
-  const member_state& state = member_access::state_of(me);
-  if (me.size() == 1) {
-    of->was_alone = true;
-    of->machine->run_alone(of->iterations, of->gate, &me, stop_question::of(state));
-  } else if (me.rank() < of->machine->plan.members) {
-    flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
-  }
-}
-
-/// Runs look at the clock while it lives.
-class timed_plan {
- public:
-  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
-    if (of.is_running || of.has_started) of.check_ready("measure");
-    of.learns = false;
-    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
-  }
-  ~timed_plan() { machine_.timed_iterations = 0; }
-  timed_plan(const timed_plan&) = delete;
-  timed_plan& operator=(const timed_plan&) = delete;
-
- private:
-  flow_machine& machine_;
-};
-
-LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
-  return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
-}
-
-LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
-  return of.run(iterations, nullptr, "run");
-}
-LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate) {
-  return of.run(1, &gate, "run_until");
-}
-LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations) {
-  return of.start(iterations);
-}
-LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {
-  return converted<std::size_t>(of.machine->ahead);
-}
-LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
-  return of.machine->plan.members;
-}
-
-}  // namespace detail
-
 LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_host(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_COLD plan::~plan() {
-  if (body_ && body_->has_started) body_->end_started();
+  if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }
 LOCKSTEP_COLD plan::plan(plan&& other) noexcept = default;
 
 LOCKSTEP_OUT_OF_LINE bool plan::measure(std::size_t iterations) {
-  const detail::timed_plan here(*body_);
+  const detail::timed_plan here(body());
   const std::uint64_t begin = detail::monotonic_nanoseconds();
-  const bool completed = body_->run(iterations, nullptr, "measure");
-  body_->measured_time += detail::monotonic_nanoseconds() - begin;
-  body_->measured_iterations += iterations;
-  return completed;
+  const bool completed = body().run(iterations, nullptr, "measure");
+  if (!completed) return false;  // how many there were is not known
+  body().measured_time += detail::monotonic_nanoseconds() - begin;
+  body().measured_iterations += iterations;
+  return true;
 }
 
 LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
   const std::uint64_t begin = detail::monotonic_nanoseconds();
   timed_run made = timed_run();
   {
-    const detail::timed_plan here(*body_);
-    made.completed = body_->run(1, nullptr, "run_by");
+    const detail::timed_plan here(body());
+    made.completed = body().run(1, nullptr, "run_by");
   }
   const std::uint64_t end = detail::monotonic_nanoseconds();
-  body_->measured_time += end - begin;
-  ++body_->measured_iterations;
+  body().measured_time += end - begin;
+  ++body().measured_iterations;
   made.took = std::chrono::nanoseconds(end - begin);
   made.in_time = end <= until.nanoseconds();
   if (made.in_time) return made;
   // A deadline keeps no time before it was made.
   made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
-  made.cause = detail::cause_of_delay(*body_, made.excess);
+  made.cause = detail::cause_of_delay(body(), made.excess);
   return made;
 }
 
 LOCKSTEP_COLD bool plan::refine() {
-  if (body_->is_running || body_->has_started) body_->check_ready("refine");
-  body_->learns = false;
-  const bool is_new = body_->refine(1e9 / detail::tick_clock::rate());
-  if (is_new) body_->learnt_from = 0;
+  if (body().is_running || body().has_started) body().check_ready("refine");
+  body().learns = false;
+  const bool is_new = body().refine(1e9 / detail::tick_clock::rate());
+  if (is_new) body().learnt_from = 0;
   return is_new;
 }
 
 LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
-  return detail::whole_nanoseconds(body_->machine->plan.critical_path);
+  return std::chrono::nanoseconds(body().machine->plan.critical_path);
 }
 LOCKSTEP_COLD std::chrono::nanoseconds plan::serial_time() const {
-  return detail::whole_nanoseconds(body_->machine->plan.serial_time);
+  return std::chrono::nanoseconds(body().machine->plan.serial_time);
 }
 LOCKSTEP_COLD std::chrono::nanoseconds plan::predicted_time() const {
-  return detail::whole_nanoseconds(body_->machine->plan.predicted_time);
+  return std::chrono::nanoseconds(body().machine->plan.predicted_time);
 }
 
-LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(*body_); }
+LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(body()); }
 
 LOCKSTEP_COLD std::string plan::dot() const {
-  return detail::dot_of(body_->model, body_->checked, body_->machine->plan);
+  return detail::dot_of(body().model, body().checked, body().machine->plan);
 }
 
 LOCKSTEP_COLD std::string plan::text() const {
-  return detail::text_of(body_->model, body_->machine->plan);
+  return detail::text_of(body().model, body().machine->plan);
 }
 
 LOCKSTEP_COLD void plan::request_stop() {
-  if (body_->host.team != nullptr) body_->host.request_stop(body_->host.team);
+  detail::plan_body& of = body();
+  if (of.host.stop != nullptr) of.stop.request(*of.host.stop);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -15,6 +15,7 @@
 #include "../../region.hpp"
 #include "../platform/cache_line.hpp"
 #include "flow_machine.hpp"
+#include "plan_stop.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -41,8 +42,10 @@ struct plan_host {
   bool (*run)(void* team, std::size_t members, plan_part& part, call_site where);
   shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
   started_region (*start)(void* team, plan_part& part, call_site where);
-  void (*request_stop)(void* team);
-  bool (*is_open)(void* team);  ///< a region was started and not joined
+  std::uint32_t (*running)(void* team);  ///< the region that runs, or 0
+  /// Joins the region that was started, or gives it up where an exception was thrown since; drops what its members throw.
+  /// False if the calling thread cannot.
+  bool (*let_go)(void* team, int in_flight);
 };
 
 /// The way into team and external_team.
@@ -72,8 +75,14 @@ struct plan_body {
   LOCKSTEP_OUT_OF_LINE started_region start(std::uint64_t iterations);
   LOCKSTEP_OUT_OF_LINE void take_part(loop_share& me);
   LOCKSTEP_COLD void check_ready(const char* function);
+  /// Whether a run was started, and is not over.
+  LOCKSTEP_COLD bool is_open() const noexcept;
   /// A run that was started, and has been joined since.
   LOCKSTEP_COLD void end_started();
+  /// Before the end of the plan. False where members may still use it: the caller is not to delete it.
+  LOCKSTEP_COLD bool let_go() noexcept;
+  /// A run on the calling thread alone, inside of a region: what ends that does not end this, nor the other way.
+  LOCKSTEP_OUT_OF_LINE void run_alone();
 
   graph_model model;
   flow checked;
@@ -86,7 +95,10 @@ struct plan_body {
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;
   bool has_started = false;
-  bool was_alone = false;  ///< the run: on one thread, without the lanes
+  bool was_alone = false;   ///< the run: on one thread, without the lanes
+  bool is_stopped = false;  ///< a run inside of a region was
+  int in_flight = 0;        ///< exceptions, at start()
+  plan_stop stop;
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
   plan_part part{this};
@@ -103,6 +115,7 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
+[[noreturn]] LOCKSTEP_COLD void fail_moved_plan();
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
                                    call_site where = call_site{nullptr, 0});
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);

@@ -32,7 +32,7 @@ LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanos
     const double last = static_cast<double>(at.last_end - at.last_begin);
     const double usual =
         at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
-                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
+                     : static_cast<double>(of.machine->plan.costs[i]) * tick_clock::rate() / 1e9;
     if (last - usual <= most) continue;
     most = last - usual;
     cause = of.model.nodes[i].name.c_str();
@@ -54,9 +54,9 @@ LOCKSTEP_COLD std::string report_of(const plan_body& of) {
   std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
                      std::to_string(plan.members) + " members, " +
                      std::to_string(plan.waits.size()) + " waits\n";
-  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
-          in_microseconds(plan.critical_path) + ", an iteration " +
-          in_microseconds(plan.predicted_time) + "\n";
+  const auto predicted = [](plan_time each) { return in_microseconds(static_cast<double>(each)); };
+  text += "predicted: serial " + predicted(plan.serial_time) + ", critical path " +
+          predicted(plan.critical_path) + ", an iteration " + predicted(plan.predicted_time) + "\n";
   if (of.learnt_from != 0) {
     text += "made anew after " + std::to_string(of.learnt_from) +
             (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
@@ -79,7 +79,7 @@ LOCKSTEP_COLD std::string report_of(const plan_body& of) {
     text += std::to_string(at.count) + " times, mean " +
             in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
             in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
-            in_microseconds(plan.costs[i]) + "\n";
+            predicted(plan.costs[i]) + "\n";
   }
   for (std::uint32_t m = 0; m < plan.members; ++m) {
     text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +

@@ -170,19 +170,19 @@ void call_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
 #endif
 }
 
-/// The same on the caller alone, in region 1 of `stop`: exceptions pass. False if the region was stopped.
+/// The same on the caller alone: exceptions pass. False if the region was stopped.
 template <class Part, class Argument>
-bool call_alone(stop_source& stop, Part& part, Argument& with) {
+bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
     part(with);
   } catch (const region_stopped&) {
-    if (!stop.requested(1)) throw;  // that of another region
+    if (!stop.requested(region)) throw;  // that of another region
   }
 #else
   part(with);
 #endif
-  return !stop.requested(1);
+  return !stop.requested(region);
 }
 
 #if LOCKSTEP_HAS_BODIES

@@ -182,6 +182,8 @@ class team_core {
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
   LOCKSTEP_OBSERVER void show_ledger() const noexcept;
 
+  /// The number of the region that runs, or 0.
+  LOCKSTEP_COLD std::uint32_t running() const noexcept;
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
   /// For objects in which members of regions wait.

@@ -150,9 +150,13 @@ LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head
   return true;
 }
 
+LOCKSTEP_COLD std::uint32_t team_core::running() const noexcept {
+  return running_.load(memory_order_relaxed);  // 2
+}
+
 LOCKSTEP_COLD void team_core::request_stop() {
   if (lone_loop::request_stop(this)) return;
-  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  const std::uint32_t region = running();
   if (region != 0) stop_.request(region);
 }
 
