@@ -44,6 +44,9 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...)
 /// What of the text is behind blanks.
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
 
+/// Whether the value of a variable says no: 0 or false, in capital or small letters, with blanks around it or not.
+LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept;
+
 /// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
 /// is none, or if the number is above `most`.
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
@@ -126,6 +129,14 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...) {
 
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept {
   return text + std::strspn(text, " \t\r\n\v\f");
+}
+
+LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept {
+  text = skip_blanks(text);
+  if (*text == '0') return *skip_blanks(text + 1) == 0;
+  const char* letter = "false";
+  for (; *letter != 0 && (*text | 0x20) == *letter; ++letter) ++text;
+  return *letter == 0 && *skip_blanks(text) == 0;
 }
 
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
