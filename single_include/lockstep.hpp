@@ -1665,6 +1665,8 @@ LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
 
 /// A name for one line of a message: without control characters, which could end the line or change the terminal.
 LOCKSTEP_COLD std::string one_line(const char* text);
+/// Whether the value of a variable says no: 0 or false, in capital or small letters, with blanks around it or not.
+LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept;
 
 /// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
 /// is none, or if the number is above `most`.
@@ -1756,6 +1758,14 @@ LOCKSTEP_COLD std::string one_line(const char* text) {
     if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
   }
   return line;
+}
+
+LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept {
+  text = skip_blanks(text);
+  if (*text == '0') return *skip_blanks(text + 1) == 0;
+  const char* letter = "false";
+  for (; *letter != 0 && (*text | 0x20) == *letter; ++letter) ++text;
+  return *letter == 0 && *skip_blanks(text) == 0;
 }
 
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
@@ -3200,157 +3210,6 @@ LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
-
-// lockstep/wait_policy.hpp -- how a thread waits, for how long, and how the wait ended (layer: wait)
-//
-//   wait_policy   spin, yield or sleep. Every object takes one when it is made.
-//   deadline      a point on the monotonic clock. Every timed wait takes one.
-//   wait_status   what every timed wait returns.
-//
-// Which policy to choose:
-//   wait_policy()      the default. Spins for at most 2 us, and not at all when crowded or when spinning has
-//                      not paid lately. Then yields while that helps, then sleeps. Right nearly always.
-//   spin()             never enters the kernel. For one thread per CPU that you own alone, and real time.
-//                      When crowded, a single wait costs whole time slices (milliseconds).
-//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
-//   hybrid(time)       spins for `time`, but not where the object knows that it is crowded. Then yields a
-//                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
-//                      takes 150 us, without it 60.)
-#ifndef LOCKSTEP_WAIT_POLICY_HPP
-#define LOCKSTEP_WAIT_POLICY_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// How a timed wait ended.
-enum class wait_status {
-  ready,      ///< what the thread waited for has happened (and was taken)
-  timed_out,  ///< it has not happened in time; nothing was taken
-  terminated  ///< terminate() was called; no wait on the object blocks any more
-};
-
-/// When a wait gives up. Waits take a std::chrono::time_point of any clock, which becomes a deadline.
-/// Setting the wall clock moves no deadline. A time that overflows means "never", a negative one "now".
-class deadline {
- public:
-  static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
-
-  /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
-  /// later does not move it.
-  template <class Clock, class Duration>
-  deadline(std::chrono::time_point<Clock, Duration> point) : deadline(at(point)) {}
-
-  template <class Rep, class Period>
-  static deadline after(std::chrono::duration<Rep, Period> time) {
-    using std::chrono::nanoseconds;
-    // Compared in floating point, where no duration overflows; exact enough for a range check.
-    const double wished = std::chrono::duration<double, std::nano>(time).count();
-    if (!(wished > 0)) return deadline(0);
-    if (wished > 9.0e18) return never();
-    const std::uint64_t now = detail::monotonic_nanoseconds();
-    const std::uint64_t length =
-        static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count());
-    return length < detail::no_deadline - now ? deadline(now + length) : never();
-  }
-
-  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
-  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
-  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
-
- private:
-  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
-
-  template <class Clock, class Duration>
-  static deadline at(std::chrono::time_point<Clock, Duration> point) {
-    const typename Clock::time_point now = Clock::now();
-    // As above: a difference that would overflow is known before it is taken.
-    using floating = std::chrono::duration<double, std::nano>;
-    const double distance =
-        floating(point.time_since_epoch()).count() - floating(now.time_since_epoch()).count();
-    if (distance < -1e9) return deadline(0);
-    return distance > 9.0e18 ? never() : after(point - now);
-  }
-
-  std::uint64_t nanoseconds_;
-};
-
-/// A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
-class wait_policy {
- public:
-  /// The adaptive default.
-  constexpr wait_policy() noexcept : bits_(0) {}
-
-  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
-  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
-
-  /// Spins for `time`, cut to the range 0 to longest_spin().
-  static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                   ? 0
-                                    : time.count() > longest_spin_ns() ? longest_spin_ns()
-                                                                       : time.count());
-  }
-
-  static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(longest_spin_ns());
-  }
-
-  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
-  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
-  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
-  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) >= hybrid_kind; }
-
-  /// True for an adaptive or hybrid policy that was told it is crowded.
-  constexpr bool is_crowded() const noexcept {
-    return (bits_ & kind_mask) == crowded_kind || (bits_ & kind_mask) == crowded_hybrid_kind;
-  }
-
-  /// The time hybrid() was given; zero for the others.
-  constexpr std::chrono::nanoseconds spin_time() const noexcept {
-    return std::chrono::nanoseconds(bits_ >> kind_bits);
-  }
-
-  /// This policy, told whether the object's participants outnumber the CPUs. spin() and block() do not
-  /// listen.
-  constexpr wait_policy when_crowded(bool crowded) const noexcept {
-    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0)
-           : is_hybrid()
-               ? wait_policy(crowded ? crowded_hybrid_kind : hybrid_kind, spin_time().count())
-               : *this;
-  }
-
-  friend constexpr bool operator==(wait_policy a, wait_policy b) noexcept {
-    return a.bits_ == b.bits_;
-  }
-  friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
-
- private:
-  enum : std::uint32_t {
-    adaptive_kind = 0,
-    crowded_kind = 1,
-    spin_kind = 2,
-    block_kind = 3,
-    hybrid_kind = 4,
-    crowded_hybrid_kind = 5,
-    kind_bits = 3,
-    kind_mask = (1u << kind_bits) - 1
-  };
-  // No constant of the class: with one of 64 bits, GCC 7 and later pass a policy otherwise than before on ARM, and say so.
-  static constexpr std::int64_t longest_spin_ns() noexcept {
-    return (std::int64_t{1} << (32 - kind_bits)) - 1;
-  }
-
-  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
-      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
-
-  std::uint32_t bits_;
-};
-
-static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_WAIT_POLICY_HPP
 
 // lockstep/detail/trace/kept_texts.hpp -- texts that live as long as the process, each once (layer: trace)
 //
@@ -6329,6 +6188,306 @@ LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool
 
 #endif  // LOCKSTEP_DETAIL_TRACE_HOOKS_HPP
 
+// lockstep/detail/wait/parting.hpp -- threads that share a CPU with the one they wait for part (layer: wait)
+//
+// On a busy machine the system may put two threads that wait for each other on one CPU and leave them there for
+// seconds: three runnable threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a
+// thread on a CPU of its own would answer in 0.1 us. A member (of a team, or a participant of a barrier) whose wait
+// outlasts its spin notes on which CPU it runs, and learns whether the member that it waits for runs there as well.
+//
+//   PARTING-1  Only where the board may move threads (`moves`), and never that of rank 0: the user's, in a team. Not where
+//              the user has bound members, and not with LOCKSTEP_FIND_CPU=0.
+//   PARTING-2  A member moves when 64 waits in a row shared their CPU, over 1 ms at least and 2 ms at most: then the
+//              switches take most of the time. Members that work for long between their waits gain nothing: on the
+//              other CPU they would get a share of the time only.
+//   PARTING-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
+//   PARTING-4  Its affinity is afterwards as it was before (leave_native_cpu() of this_thread.hpp).
+//   PARTING-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
+//              shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
+//              doubles the 4, up to 256; each region that finds it running takes back one of them.
+//
+// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.store  relaxed  -      a hint that stands for itself
+//   2  word.load   relaxed  -      as 1
+//
+// Cost   nothing for waits that end while they spin. Else one store and one load on lines that nobody else looks at,
+//        3 ns alone. A move takes some 10 us.
+#ifndef LOCKSTEP_DETAIL_WAIT_PARTING_HPP
+#define LOCKSTEP_DETAIL_WAIT_PARTING_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// When to part: PARTING-2 and PARTING-3. Plain data of one thread.
+class parting_pace {
+ public:
+  static constexpr unsigned enough_waits = 64;
+  static constexpr std::uint64_t least_time = 1000000;
+  static constexpr std::uint64_t most_rest = 64 * least_time;
+
+  /// A wait at the time `now` shares its CPU with what it waits for. True if it is time to part.
+  bool shared(std::uint64_t now) noexcept {
+    if (now - first_ > 2 * least_time) {
+      first_ = now;
+      waits_ = 0;
+    }
+    if (++waits_ < enough_waits || now - first_ < least_time) return false;
+    waits_ = 0;
+    if (has_parted_ && now - parted_ < rest_) return false;
+    const bool was_in_vain = has_parted_ && now - parted_ < 4 * rest_;
+    rest_ = !was_in_vain ? least_time : 2 * rest_ < most_rest ? 2 * rest_ : most_rest;
+    has_parted_ = true;
+    parted_ = now;
+    return true;
+  }
+
+ private:
+  unsigned waits_ = 0;
+  bool has_parted_ = false;
+  std::uint64_t first_ = 0, parted_ = 0;
+  std::uint64_t rest_ = least_time;
+};
+
+class parting_board {
+ public:
+  parting_board(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
+
+  /// Whether LOCKSTEP_FIND_CPU lets threads move: for boards of objects that know no team_options.
+  LOCKSTEP_ENTRY static bool may_move_anybody() noexcept;
+
+  /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` ran on another CPU
+  /// when it last said so. False if that is not known, and after a move.
+  LOCKSTEP_NOINLINE bool is_elsewhere(std::size_t rank, std::size_t other,
+                                      std::uint64_t now) noexcept {
+    const int cpu = current_cpu();
+    if (cpu < 0) return false;
+    sighting& own = sightings_[rank].value;
+    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
+    own.turn += one_turn;
+    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
+    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
+    const std::uint32_t there = theirs & cpu_bits;
+    if (there != here) return there != 0;
+    const bool is_news = theirs != own.seen;  // else the other one may have left since
+    own.seen = theirs;
+    if (is_news && own.pace.shared(now)) leave(rank);
+    return false;
+  }
+  /// Moves the calling thread, that of member `rank`, to another CPU.
+  LOCKSTEP_COLD void leave(std::size_t rank) noexcept {
+    const int cpu = current_cpu();
+    if (!moves_ || rank == 0 || cpu < 0) return;
+    leave_cpu(static_cast<unsigned>(cpu));
+    if (observers() != 0) {
+      note_mark(mark_kind::parted, "parted", "it shared its CPU with the member that it waited for",
+                static_cast<std::uint64_t>(cpu));
+    }
+  }
+
+ private:
+  // word of a member: who may change what
+  //   bits     name  meaning                                       set by
+  //   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
+  //   17..31   turn  how often it has said so, modulo 2^15         its member
+  // Either may be old: the system moves threads without a word.
+  static constexpr std::uint32_t one_turn = 1u << 17;
+  static constexpr std::uint32_t cpu_bits = one_turn - 1;
+
+  struct sighting {
+    wait_word word{0};
+    // Its member's own.
+    std::uint32_t turn = 0, seen = 0;
+    parting_pace pace;
+  };
+
+  aligned_array<padded<sighting>> sightings_;
+  const bool moves_;
+};
+
+/// For waits: whether the member that is awaited runs elsewhere. Without a board that is not known.
+struct whereabouts {
+  parting_board* board;
+  std::size_t self, other;
+
+  bool is_elsewhere(std::uint64_t now) noexcept {
+    return board != nullptr && board->is_elsewhere(self, other, now);
+  }
+  void describe(wait_subject& to) const noexcept {
+    to.rank = static_cast<std::uint32_t>(self);
+    if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
+  }
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+bool parting_board::may_move_anybody() noexcept {
+  const char* const value = obeyed_variable("LOCKSTEP_FIND_CPU");
+  return value == nullptr || !is_switched_off(value);
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_PARTING_HPP
+
+// lockstep/wait_policy.hpp -- how a thread waits, for how long, and how the wait ended (layer: wait)
+//
+//   wait_policy   spin, yield or sleep. Every object takes one when it is made.
+//   deadline      a point on the monotonic clock. Every timed wait takes one.
+//   wait_status   what every timed wait returns.
+//
+// Which policy to choose:
+//   wait_policy()      the default. Spins for at most 2 us, and not at all when crowded or when spinning has
+//                      not paid lately. Then yields while that helps, then sleeps. Right nearly always.
+//   spin()             never enters the kernel. For one thread per CPU that you own alone, and real time.
+//                      When crowded, a single wait costs whole time slices (milliseconds).
+//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
+//   hybrid(time)       spins for `time`, but not where the object knows that it is crowded. Then yields a
+//                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
+//                      takes 150 us, without it 60.)
+#ifndef LOCKSTEP_WAIT_POLICY_HPP
+#define LOCKSTEP_WAIT_POLICY_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// How a timed wait ended.
+enum class wait_status {
+  ready,      ///< what the thread waited for has happened (and was taken)
+  timed_out,  ///< it has not happened in time; nothing was taken
+  terminated  ///< terminate() was called; no wait on the object blocks any more
+};
+
+/// When a wait gives up. Waits take a std::chrono::time_point of any clock, which becomes a deadline.
+/// Setting the wall clock moves no deadline. A time that overflows means "never", a negative one "now".
+class deadline {
+ public:
+  static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
+
+  /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
+  /// later does not move it.
+  template <class Clock, class Duration>
+  deadline(std::chrono::time_point<Clock, Duration> point) : deadline(at(point)) {}
+
+  template <class Rep, class Period>
+  static deadline after(std::chrono::duration<Rep, Period> time) {
+    using std::chrono::nanoseconds;
+    // Compared in floating point, where no duration overflows; exact enough for a range check.
+    const double wished = std::chrono::duration<double, std::nano>(time).count();
+    if (!(wished > 0)) return deadline(0);
+    if (wished > 9.0e18) return never();
+    const std::uint64_t now = detail::monotonic_nanoseconds();
+    const std::uint64_t length =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count());
+    return length < detail::no_deadline - now ? deadline(now + length) : never();
+  }
+
+  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
+  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
+  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
+
+ private:
+  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
+
+  template <class Clock, class Duration>
+  static deadline at(std::chrono::time_point<Clock, Duration> point) {
+    const typename Clock::time_point now = Clock::now();
+    // As above: a difference that would overflow is known before it is taken.
+    using floating = std::chrono::duration<double, std::nano>;
+    const double distance =
+        floating(point.time_since_epoch()).count() - floating(now.time_since_epoch()).count();
+    if (distance < -1e9) return deadline(0);
+    return distance > 9.0e18 ? never() : after(point - now);
+  }
+
+  std::uint64_t nanoseconds_;
+};
+
+/// A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
+class wait_policy {
+ public:
+  /// The adaptive default.
+  constexpr wait_policy() noexcept : bits_(0) {}
+
+  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
+  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
+
+  /// Spins for `time`, cut to the range 0 to longest_spin().
+  static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
+    return wait_policy(hybrid_kind, time.count() < 0                   ? 0
+                                    : time.count() > longest_spin_ns() ? longest_spin_ns()
+                                                                       : time.count());
+  }
+
+  static constexpr std::chrono::nanoseconds longest_spin() noexcept {
+    return std::chrono::nanoseconds(longest_spin_ns());
+  }
+
+  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
+  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
+  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
+  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) >= hybrid_kind; }
+
+  /// True for an adaptive or hybrid policy that was told it is crowded.
+  constexpr bool is_crowded() const noexcept {
+    return (bits_ & kind_mask) == crowded_kind || (bits_ & kind_mask) == crowded_hybrid_kind;
+  }
+
+  /// The time hybrid() was given; zero for the others.
+  constexpr std::chrono::nanoseconds spin_time() const noexcept {
+    return std::chrono::nanoseconds(bits_ >> kind_bits);
+  }
+
+  /// This policy, told whether the object's participants outnumber the CPUs. spin() and block() do not
+  /// listen.
+  constexpr wait_policy when_crowded(bool crowded) const noexcept {
+    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0)
+           : is_hybrid()
+               ? wait_policy(crowded ? crowded_hybrid_kind : hybrid_kind, spin_time().count())
+               : *this;
+  }
+
+  friend constexpr bool operator==(wait_policy a, wait_policy b) noexcept {
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
+
+ private:
+  enum : std::uint32_t {
+    adaptive_kind = 0,
+    crowded_kind = 1,
+    spin_kind = 2,
+    block_kind = 3,
+    hybrid_kind = 4,
+    crowded_hybrid_kind = 5,
+    kind_bits = 3,
+    kind_mask = (1u << kind_bits) - 1
+  };
+  // No constant of the class: with one of 64 bits, GCC 7 and later pass a policy otherwise than before on ARM, and say so.
+  static constexpr std::int64_t longest_spin_ns() noexcept {
+    return (std::int64_t{1} << (32 - kind_bits)) - 1;
+  }
+
+  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
+      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
+
+  std::uint32_t bits_;
+};
+
+static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_POLICY_HPP
+
 // lockstep/detail/wait/any_waitable.hpp -- what the wait engine waits for, without its type (layer: wait)
 //
 // What a Waitable has and may have is said in wait_engine.hpp, which uses this.
@@ -6496,6 +6655,10 @@ const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
 //                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
 //                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
 //                 0.3 ms.
+//   unmeasured_yields  the clock and the long part of a wait take 0.1 us of the 1.3 us of a yield that ends a wait.
+//                 So in a crowd, once 16 waits in a row have ended in yields that were measured and short, 7 in 8
+//                 begin with so many yields and no look at the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
+//                 the time.
 //   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to
 //                 have a CPU of its own. It is more than a wake-up takes: two threads that have begun to sleep and
 //                 wake each other stop doing so. Beside two busy processes a fork/join of 2 takes 0.4 us so and
@@ -6517,20 +6680,40 @@ class stage_trust {
     return skipped_ == 0;
   }
   void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
+  /// The same where it was measured: so many in a row make it sure.
+  void paid_measurably() noexcept {
+    paid();
+    if (doubt_ == 0 && skipped_ < sure) ++skipped_;
+  }
   void failed() noexcept {
     if (doubt_ < limit) ++doubt_;
+    skipped_ = 0;
   }
   /// One failure that is as bad as many.
-  void failed_badly() noexcept { doubt_ = limit; }
+  void failed_badly() noexcept {
+    doubt_ = limit;
+    skipped_ = 0;
+  }
+  /// Whether a wait may go through the stage without a measurement: it is sure to pay, and one wait in 8 is measured.
+  bool goes_unmeasured() noexcept {
+    if (doubt_ != 0 || skipped_ < sure) return false;
+    skipped_ = static_cast<std::uint8_t>(skipped_ + 1);
+    if (skipped_ < sure + measure_interval) return true;
+    skipped_ = sure;
+    return false;
+  }
 
  private:
   // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
   // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
   static constexpr std::uint8_t limit = 4;
   static constexpr std::uint8_t probe_interval = 64;
+  static constexpr std::uint8_t sure = 16;
+  static constexpr std::uint8_t measure_interval = 8;
 
   std::uint8_t doubt_ = 0;
-  std::uint8_t skipped_ = 0;
+  std::uint8_t skipped_ =
+      0;  ///< trusted: successes in a row, up to `sure`, and waits since a measurement
 };
 
 struct wait_history {
@@ -6596,6 +6779,7 @@ class wait_engine {
   static constexpr std::uint64_t spin_budget = 2000;
   static constexpr std::uint64_t far_budget = 50000;
   static constexpr unsigned yield_limit = 64;
+  static constexpr unsigned unmeasured_yields = 6;
   static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned pauses_per_look_at_clock = 16;
 
@@ -6603,6 +6787,7 @@ class wait_engine {
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
+    if (policy.is_crowded() && until.is_never() && ends_in_first_yields(what, history)) return true;
     const bool spins = begins_with_spin(policy, history);
     return (spins && ends_in_first_poll(what, policy, history)) ||
            wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
@@ -6621,6 +6806,16 @@ class wait_engine {
   template <class Waitable>
   static bool ends_in_first_poll(Waitable& what, wait_policy policy, wait_history& history) {
     return !optional_parts::has_pauses<Waitable>(0) && poll(what) && note_spin(policy, history);
+  }
+  /// The first yields of a crowd, which end most of its waits, in the same way.
+  template <class Waitable>
+  static bool ends_in_first_yields(Waitable& what, wait_history& history) {
+    if (observers() != 0 || !history.yielding.goes_unmeasured()) return false;
+    for (unsigned i = 0; i < unmeasured_yields; ++i) {
+      yield_thread();
+      if (what.ready()) return true;
+    }
+    return false;
   }
   LOCKSTEP_NOINLINE LOCKSTEP_OUT_OF_LINE static bool begins_with_spin(wait_policy policy,
                                                                       wait_history& history);
@@ -6738,7 +6933,7 @@ bool wait_engine::yield(any_waitable what, stage_trust& trust, deadline until,
       return what.ready();
     }
     if (what.ready()) {
-      trust.paid();
+      trust.paid_measurably();
       return true;
     }
     if (after - start > yield_time) return false;
@@ -7779,6 +7974,9 @@ inline void wake_one_sleeper(const wait_word* word) {
 // return from that phase. arrive() and wait() are its two halves, for work in between.
 // The participants must be fixed, and each must know its rank; else take split_barrier.
 //
+// A thread that has long shared its CPU with the one it waits for moves to another, if its affinity lets it: not that of
+// rank 0, nor with a policy other than the default, nor with LOCKSTEP_FIND_CPU=0. See detail/wait/parting.hpp.
+//
 // The barrier chooses how arrivals are counted by the number of participants: see ranked_barrier.hpp.
 //
 //   BARRIER-1  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
@@ -7811,7 +8009,9 @@ class barrier {
         ranks_(&rank_array_[0]),
         participants_(participants),
         phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
-                participants <= most_flags ? participants : 0, most_flags) {
+                participants <= most_flags ? participants : 0, most_flags),
+        parting_(participants <= most_flags ? participants : 0,
+                 finds_cpu(phases_.policy()) && detail::parting_board::may_move_anybody()) {
     phases_.reset(first_phase);
     for (std::size_t rank = 0; rank < participants; ++rank) {
       ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
@@ -7881,18 +8081,19 @@ class barrier {
     detail::wait_history history = {};
   };
 
-  /// For observers.
+  /// For the wait engine, and for observers.
   struct meeting {
     const barrier& of;
     const own_state& self;
-    std::size_t rank;
+    detail::whereabouts whom;
     call_site where;
 
+    bool is_elsewhere(std::uint64_t now) noexcept { return whom.is_elsewhere(now); }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = "lockstep::barrier";
       to.object = &of;
       to.where = where;
-      to.rank = static_cast<std::uint32_t>(rank);
+      to.rank = static_cast<std::uint32_t>(whom.self);
       to.expected = static_cast<std::uint32_t>(of.participants());
       to.come = of.phases_.arrived_ranks(of.participants(), {self.arrived});
     }
@@ -7903,11 +8104,12 @@ class barrier {
   /// `until`: null is never.
   wait_status wait_for_others(std::size_t rank, const deadline* until, call_site where) {
     own_state& self = ranks_[rank].value;
-    const auto wait_for = [&](const phase_word& word, std::size_t) {
+    const auto wait_for = [&](const phase_word& word, std::size_t other) {
       const detail::phase_reached reached{self.arrived};
       if (reached(word.value()) || terminated()) return true;
+      detail::parting_board* const known = other < participants() ? &parting_ : nullptr;
       auto what = word.awaited(reached, detail::stops_when_set{terminated_},
-                               meeting{*this, self, rank, where});
+                               meeting{*this, self, {known, rank, other}, where});
       return detail::wait_watched(what, this, policy(), self.history,
                                   until != nullptr ? *until : deadline::never(),
                                   detail::wait_engine::shared_yield_time);
@@ -7919,6 +8121,10 @@ class barrier {
     self.waited = self.arrived;
     return wait_status::ready;
   }
+  /// As in teams: the other policies say how to wait, and a crowd has no CPU to go to.
+  static bool finds_cpu(wait_policy policy) noexcept {
+    return policy.is_adaptive() && !policy.is_crowded();
+  }
   std::size_t checked(std::size_t rank) const {
     if (rank < participants_) return rank;
     detail::fail_rank("lockstep::barrier", "participants", rank, participants_);
@@ -7929,6 +8135,7 @@ class barrier {
   detail::padded<own_state>* const ranks_;
   const std::size_t participants_;
   phases phases_;
+  detail::parting_board parting_;
   detail::wait_word terminated_{0};
   detail::line_gap after_;
 };
@@ -13429,7 +13636,8 @@ LOCKSTEP_OBSERVER std::string trace_export::take_path() {
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
-//   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for;
+//                          also read by parting.hpp, for threads in a barrier
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
@@ -15731,129 +15939,6 @@ class loop_accounts {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-// Parting. On a busy machine the system may put two members on one CPU and leave them there for seconds: three
-// runnable threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a member on a
-// CPU of its own would answer in 0.1 us. A member whose wait outlasts its spin notes on which CPU it runs, and
-// learns whether the member that it waits for runs there as well.
-//
-//   PARTING-1  Only a thread that the team has started moves, never that of member 0, and only where the board may
-//              move threads (`moves`): not where the user has bound members.
-//   PARTING-2  It moves when 64 waits in a row shared their CPU, over 1 ms at least and 2 ms at most: then the
-//              switches take most of the time. Members that work for long between their waits gain nothing: on the
-//              other CPU they would get a share of the time only.
-//   PARTING-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
-//   PARTING-4  Its affinity is afterwards as it was before (leave_native_cpu() of this_thread.hpp).
-//   PARTING-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
-//              shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
-//              doubles the 4, up to 256; each region that finds it running takes back one of them.
-//
-// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
-//
-// Memory order (# marks the line)
-//   #  access      order    pairs  why it suffices
-//   1  word.store  relaxed  -      a hint that stands for itself
-//   2  word.load   relaxed  -      as 1
-//
-// Cost   nothing for waits that end while they spin. Else one store and one load on lines that nobody else looks at,
-//        3 ns alone. A move takes some 10 us.
-
-/// When to part: PARTING-2 and PARTING-3. Plain data of one thread.
-class parting_pace {
- public:
-  static constexpr unsigned enough_waits = 64;
-  static constexpr std::uint64_t least_time = 1000000;
-  static constexpr std::uint64_t most_rest = 64 * least_time;
-
-  /// A wait at the time `now` shares its CPU with what it waits for. True if it is time to part.
-  bool shared(std::uint64_t now) noexcept {
-    if (now - first_ > 2 * least_time) {
-      first_ = now;
-      waits_ = 0;
-    }
-    if (++waits_ < enough_waits || now - first_ < least_time) return false;
-    waits_ = 0;
-    if (has_parted_ && now - parted_ < rest_) return false;
-    const bool was_in_vain = has_parted_ && now - parted_ < 4 * rest_;
-    rest_ = !was_in_vain ? least_time : 2 * rest_ < most_rest ? 2 * rest_ : most_rest;
-    has_parted_ = true;
-    parted_ = now;
-    return true;
-  }
-
- private:
-  unsigned waits_ = 0;
-  bool has_parted_ = false;
-  std::uint64_t first_ = 0, parted_ = 0;
-  std::uint64_t rest_ = least_time;
-};
-
-class parting_board {
- public:
-  parting_board(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
-
-  /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` ran on another CPU
-  /// when it last said so. False if that is not known, and after a move.
-  LOCKSTEP_NOINLINE bool is_elsewhere(std::size_t rank, std::size_t other,
-                                      std::uint64_t now) noexcept {
-    const int cpu = current_cpu();
-    if (cpu < 0) return false;
-    sighting& own = sightings_[rank].value;
-    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
-    own.turn += one_turn;
-    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
-    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
-    const std::uint32_t there = theirs & cpu_bits;
-    if (there != here) return there != 0;
-    const bool is_news = theirs != own.seen;  // else the other one may have left since
-    own.seen = theirs;
-    if (is_news && own.pace.shared(now)) leave(rank);
-    return false;
-  }
-  /// Moves the calling thread, that of member `rank`, to another CPU.
-  LOCKSTEP_COLD void leave(std::size_t rank) noexcept {
-    const int cpu = current_cpu();
-    if (!moves_ || rank == 0 || cpu < 0) return;
-    leave_cpu(static_cast<unsigned>(cpu));
-    if (observers() != 0) {
-      note_mark(mark_kind::parted, "parted", "it shared its CPU with the member that it waited for",
-                static_cast<std::uint64_t>(cpu));
-    }
-  }
-
- private:
-  // word of a member: who may change what
-  //   bits     name  meaning                                       set by
-  //   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
-  //   17..31   turn  how often it has said so, modulo 2^15         its member
-  // Either may be old: the system moves threads without a word.
-  static constexpr std::uint32_t one_turn = 1u << 17;
-  static constexpr std::uint32_t cpu_bits = one_turn - 1;
-
-  struct sighting {
-    wait_word word{0};
-    // Its member's own.
-    std::uint32_t turn = 0, seen = 0;
-    parting_pace pace;
-  };
-
-  aligned_array<padded<sighting>> sightings_;
-  const bool moves_;
-};
-
-/// For waits: whether the member that is awaited runs elsewhere. Without a board that is not known.
-struct whereabouts {
-  parting_board* board;
-  std::size_t self, other;
-
-  bool is_elsewhere(std::uint64_t now) noexcept {
-    return board != nullptr && board->is_elsewhere(self, other, now);
-  }
-  void describe(wait_subject& to) const noexcept {
-    to.rank = static_cast<std::uint32_t>(self);
-    if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
-  }
-};
 
 /// For waits: stopped once the region is.
 struct stops_with_region {

@@ -6,6 +6,9 @@
 // return from that phase. arrive() and wait() are its two halves, for work in between.
 // The participants must be fixed, and each must know its rank; else take split_barrier.
 //
+// A thread that has long shared its CPU with the one it waits for moves to another, if its affinity lets it: not that of
+// rank 0, nor with a policy other than the default, nor with LOCKSTEP_FIND_CPU=0. See detail/wait/parting.hpp.
+//
 // The barrier chooses how arrivals are counted by the number of participants: see ranked_barrier.hpp.
 //
 //   BARRIER-1  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
@@ -28,6 +31,7 @@
 
 #include "call_site.hpp"
 #include "detail/platform/error.hpp"
+#include "detail/wait/parting.hpp"
 #include "detail/wait/ranked_barrier.hpp"
 #include "detail/wait/word_waiter.hpp"
 
@@ -47,7 +51,9 @@ class barrier {
         ranks_(&rank_array_[0]),
         participants_(participants),
         phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
-                participants <= most_flags ? participants : 0, most_flags) {
+                participants <= most_flags ? participants : 0, most_flags),
+        parting_(participants <= most_flags ? participants : 0,
+                 finds_cpu(phases_.policy()) && detail::parting_board::may_move_anybody()) {
     phases_.reset(first_phase);
     for (std::size_t rank = 0; rank < participants; ++rank) {
       ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
@@ -117,18 +123,19 @@ class barrier {
     detail::wait_history history = {};
   };
 
-  /// For observers.
+  /// For the wait engine, and for observers.
   struct meeting {
     const barrier& of;
     const own_state& self;
-    std::size_t rank;
+    detail::whereabouts whom;
     call_site where;
 
+    bool is_elsewhere(std::uint64_t now) noexcept { return whom.is_elsewhere(now); }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = "lockstep::barrier";
       to.object = &of;
       to.where = where;
-      to.rank = static_cast<std::uint32_t>(rank);
+      to.rank = static_cast<std::uint32_t>(whom.self);
       to.expected = static_cast<std::uint32_t>(of.participants());
       to.come = of.phases_.arrived_ranks(of.participants(), {self.arrived});
     }
@@ -139,11 +146,12 @@ class barrier {
   /// `until`: null is never.
   wait_status wait_for_others(std::size_t rank, const deadline* until, call_site where) {
     own_state& self = ranks_[rank].value;
-    const auto wait_for = [&](const phase_word& word, std::size_t) {
+    const auto wait_for = [&](const phase_word& word, std::size_t other) {
       const detail::phase_reached reached{self.arrived};
       if (reached(word.value()) || terminated()) return true;
+      detail::parting_board* const known = other < participants() ? &parting_ : nullptr;
       auto what = word.awaited(reached, detail::stops_when_set{terminated_},
-                               meeting{*this, self, rank, where});
+                               meeting{*this, self, {known, rank, other}, where});
       return detail::wait_watched(what, this, policy(), self.history,
                                   until != nullptr ? *until : deadline::never(),
                                   detail::wait_engine::shared_yield_time);
@@ -155,6 +163,10 @@ class barrier {
     self.waited = self.arrived;
     return wait_status::ready;
   }
+  /// As in teams: the other policies say how to wait, and a crowd has no CPU to go to.
+  static bool finds_cpu(wait_policy policy) noexcept {
+    return policy.is_adaptive() && !policy.is_crowded();
+  }
   std::size_t checked(std::size_t rank) const {
     if (rank < participants_) return rank;
     detail::fail_rank("lockstep::barrier", "participants", rank, participants_);
@@ -165,6 +177,7 @@ class barrier {
   detail::padded<own_state>* const ranks_;
   const std::size_t participants_;
   phases phases_;
+  detail::parting_board parting_;
   detail::wait_word terminated_{0};
   detail::line_gap after_;
 };

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// tests/team/parting_test.cpp -- PARTING-1 to PARTING-5, on the scripted system
+// tests/team/parting_test.cpp -- PARTING-1 to PARTING-5, on the scripted system; of boards, and of the barrier of a
+// program's own threads
+#include <lockstep/barrier.hpp>
 #include <lockstep/detail/team/anticipation.hpp>
 #include <lockstep/detail/team/team_barrier.hpp>
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "support/scripted_system.hpp"
@@ -159,6 +163,65 @@ TEST_F(parting_board_test, where_the_system_does_not_tell_the_cpu_nothing_is_kno
   wait_in_turns(board, -1, -1);
   EXPECT_TRUE(left().empty());
   EXPECT_FALSE(is_elsewhere_);
+}
+
+/// A barrier whose participants run on these CPUs, and wait for each other in turns: the other one comes when the one that
+/// waits yields, or sleeps.
+class parting_barrier_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "a crowd has no CPU to go to";
+    unsetenv("LOCKSTEP_FIND_CPU");
+  }
+  void TearDown() override { unsetenv("LOCKSTEP_FIND_CPU"); }
+
+  static std::vector<unsigned> left_by_two(int cpu_of_first, int cpu_of_second,
+                                           lockstep::wait_policy policy = {}) {
+    scripted_system& system = scripted_system::reset();
+    lockstep::barrier all(2, policy);
+    const int cpus[] = {cpu_of_first, cpu_of_second};
+    for (std::size_t turn = 0; turn < 4000; ++turn) {
+      const std::size_t waiting = turn % 2, late = 1 - waiting;
+      bool has_come = false;
+      const auto come = [&] {
+        if (!has_come) all.arrive(late);
+        has_come = true;
+      };
+      system.on_yield = system.on_sleep = come;
+      system.cpu = cpus[waiting];
+      EXPECT_TRUE(all.arrive_and_wait(waiting));
+      EXPECT_TRUE(has_come);
+      EXPECT_TRUE(all.wait(late));
+    }
+    return system.left;
+  }
+};
+
+TEST_F(parting_barrier_test, threads_of_a_barrier_that_share_a_cpu_part_PARTING_2) {
+  const std::vector<unsigned> left = left_by_two(7, 7);
+  ASSERT_FALSE(left.empty());
+  EXPECT_EQ(left.front(), 7u);
+}
+
+TEST_F(parting_barrier_test, threads_of_a_barrier_on_cpus_of_their_own_stay) {
+  EXPECT_TRUE(left_by_two(7, 8).empty());
+}
+
+TEST_F(parting_barrier_test, the_variable_keeps_threads_of_a_barrier_where_they_are_PARTING_1) {
+  for (const char* no : {"0", " false ", "FALSE", "False\t"}) {
+    setenv("LOCKSTEP_FIND_CPU", no, 1);
+    EXPECT_TRUE(left_by_two(7, 7).empty()) << no;
+  }
+  for (const char* yes : {"1", "true", "", "00", "falsehood", "0 1"}) {
+    setenv("LOCKSTEP_FIND_CPU", yes, 1);
+    EXPECT_FALSE(left_by_two(7, 7).empty()) << yes;
+  }
+}
+
+TEST_F(parting_barrier_test, with_another_policy_threads_of_a_barrier_stay_PARTING_1) {
+  EXPECT_TRUE(left_by_two(7, 7, lockstep::wait_policy::block()).empty());
+  EXPECT_TRUE(
+      left_by_two(7, 7, lockstep::wait_policy::hybrid(std::chrono::microseconds(1))).empty());
 }
 
 }  // namespace

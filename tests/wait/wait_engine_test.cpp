@@ -231,6 +231,34 @@ TEST_F(wait_engine_test, default_when_crowded_never_polls) {
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(spins_before_yielding(crowded)) << i;
 }
 
+TEST_F(wait_engine_test,
+       a_crowd_sure_of_its_yields_measures_one_wait_in_8_and_finds_a_stranger_in_that) {
+  const wait_policy crowded = wait_policy().when_crowded(true);
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return yields() + what_.sleeps > 0; };
+  const auto looks_at_clock = [&] {
+    EXPECT_TRUE(wait(crowded));
+    return system_.count(call::clock) > 0;
+  };
+  for (int i = 0; i < 16; ++i) EXPECT_TRUE(looks_at_clock()) << i;
+  for (int i = 1; i <= 80; ++i) EXPECT_EQ(looks_at_clock(), i % 8 == 0) << i;
+  system_.yield_cost = long_yield + 1;
+  for (int i = 1; i <= 8; ++i) EXPECT_EQ(looks_at_clock(), i == 8) << i;
+  EXPECT_TRUE(wait(crowded));
+  EXPECT_EQ(what_.sleeps, 1u) << "it was a stranger who had the CPU";
+  EXPECT_EQ(yields(), 0u);
+}
+
+TEST_F(wait_engine_test, a_crowd_sure_of_its_yields_keeps_to_its_deadline) {
+  const wait_policy crowded = wait_policy().when_crowded(true);
+  what_.ready_when = [&] { return yields() > 0; };
+  for (int i = 0; i < 17; ++i) EXPECT_TRUE(wait(crowded));
+  what_.ready_when = nullptr;
+  const deadline until = deadline::after(microseconds(10));
+  EXPECT_FALSE(wait(crowded, until));
+  EXPECT_GE(system_.now, until.nanoseconds());
+}
+
 /// The default policy polls only where another CPU can make ready what it polls for.
 TEST_F(wait_engine_test, hybrid_polls_for_its_time_but_not_when_crowded) {
   const wait_policy hybrid = wait_policy::hybrid(microseconds(5));

@@ -46,6 +46,8 @@ LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
 
 /// A name for one line of a message: without control characters, which could end the line or change the terminal.
 LOCKSTEP_COLD std::string one_line(const char* text);
+/// Whether the value of a variable says no: 0 or false, in capital or small letters, with blanks around it or not.
+LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept;
 
 /// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
 /// is none, or if the number is above `most`.
@@ -137,6 +139,14 @@ LOCKSTEP_COLD std::string one_line(const char* text) {
     if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
   }
   return line;
+}
+
+LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept {
+  text = skip_blanks(text);
+  if (*text == '0') return *skip_blanks(text + 1) == 0;
+  const char* letter = "false";
+  for (; *letter != 0 && (*text | 0x20) == *letter; ++letter) ++text;
+  return *letter == 0 && *skip_blanks(text) == 0;
 }
 
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
