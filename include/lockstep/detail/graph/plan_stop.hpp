@@ -22,7 +22,8 @@
 //   1  word.store          relaxed  -      the number is all that a request needs
 //   2  word.load           relaxed  -      a guess, which 3 tests; or a number, PSTOP-1
 //   3  word.compare_exch   release  4      the nodes that are released see what came before the request
-//   4  word.compare_exch   acquire  3      the other half: it is passed on by stop_source
+//   4  word.compare_exch   acquire  3      the other half, where it fails: it is passed on by stop_source. Before C++17
+//                                          success may not be weaker than failure
 //
 // Cost   a run: one RMW and two stores on a line that only its caller uses, unless somebody asks.
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
@@ -114,7 +115,7 @@ class plan_stop {
   void enter(stop_source& source, std::uint32_t region, std::uint64_t kind) {
     std::uint64_t seen = begun;
     const std::uint64_t known = std::uint64_t{region} << 3 | kind;
-    if (word_.compare_exchange_strong(seen, known, memory_order_relaxed,  // 1
+    if (word_.compare_exchange_strong(seen, known, memory_order_acquire,  // 4
                                       memory_order_acquire)) {            // 4
       return;
     }
