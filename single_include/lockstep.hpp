@@ -20543,7 +20543,7 @@ LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
 //   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
 //   LONE-3  A request to stop by an iteration stops the loop: it returns false. A request by another thread does not
-//           know of it, as of a loop that has just ended.
+//           know of it, as of a loop that has just ended. In a child process, after a fork() by an iteration, it is stopped.
 //   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
 //           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
 //   LONE-5  A team of one member needs no hint.
@@ -25550,7 +25550,8 @@ class flow_machine {
 //   1  word.store          relaxed  -      the number is all that a request needs
 //   2  word.load           relaxed  -      a guess, which 3 tests; or a number, PSTOP-1
 //   3  word.compare_exch   release  4      the nodes that are released see what came before the request
-//   4  word.compare_exch   acquire  3      the other half: it is passed on by stop_source
+//   4  word.compare_exch   acquire  3      the other half, where it fails: it is passed on by stop_source. Before C++17
+//                                          success may not be weaker than failure
 //
 // Cost   a run: one RMW and two stores on a line that only its caller uses, unless somebody asks.
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
@@ -25637,7 +25638,7 @@ class plan_stop {
   void enter(stop_source& source, std::uint32_t region, std::uint64_t kind) {
     std::uint64_t seen = begun;
     const std::uint64_t known = std::uint64_t{region} << 3 | kind;
-    if (word_.compare_exchange_strong(seen, known, memory_order_relaxed,  // 1
+    if (word_.compare_exchange_strong(seen, known, memory_order_acquire,  // 4
                                       memory_order_acquire)) {            // 4
       return;
     }
@@ -28410,6 +28411,7 @@ LOCKSTEP_COLD void team_core::give_up() {
 }
 
 LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  lone_loop::request_stop(this);
   const bool in_region = nesting::contains(region_) || nesting::contains(between_);
   door_.callers().forget_others(in_region);
   forks_.reset();

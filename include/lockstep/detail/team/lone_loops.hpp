@@ -9,7 +9,7 @@
 //   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
 //   LONE-3  A request to stop by an iteration stops the loop: it returns false. A request by another thread does not
-//           know of it, as of a loop that has just ended.
+//           know of it, as of a loop that has just ended. In a child process, after a fork() by an iteration, it is stopped.
 //   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
 //           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
 //   LONE-5  A team of one member needs no hint.

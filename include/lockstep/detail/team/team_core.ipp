@@ -109,6 +109,7 @@ LOCKSTEP_COLD void team_core::give_up() {
 }
 
 LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  lone_loop::request_stop(this);
   const bool in_region = nesting::contains(region_) || nesting::contains(between_);
   door_.callers().forget_others(in_region);
   forks_.reset();
