@@ -331,7 +331,7 @@ TEST(flow_plan, keeps_nodes_near_each_other_in_their_loop_only) {
 
 TEST(flow_plan, gives_a_node_to_a_member_that_has_its_data_where_others_are_no_better) {
   // Member 0 runs `long`, so that "user" cannot begin there at once; of the others only one ran "writer".
-  for (const std::size_t writer_on : {1, 2, 3}) {
+  for (const std::size_t writer_on : {1u, 2u, 3u}) {
     graph g;
     const auto latest = g.node("latest", nothing).pin(0).cost(std::chrono::microseconds(10)),
                busy = g.node("busy", nothing).pin(0).cost(std::chrono::microseconds(50)),

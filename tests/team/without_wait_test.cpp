@@ -382,7 +382,7 @@ std::vector<double> residuals_of_cg(team& by, std::size_t n, int iterations) {
 
 TEST_P(without_wait, REDUCE_5_conjugate_gradients_have_the_bits_of_one_member) {
   team alone(1);
-  for (const std::size_t n : {700, 1400, 2048}) {
+  for (const std::size_t n : {700u, 1400u, 2048u}) {
     const std::vector<double> expected = residuals_of_cg(alone, n, 15);
     for (int round = 0; round < 5; ++round) {
       EXPECT_EQ(residuals_of_cg(workers_, n, 15), expected) << n;
