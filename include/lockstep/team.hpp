@@ -10,7 +10,7 @@
 // external_team.hpp.
 //
 //   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
-//       calls.
+//       calls. A loop that is too short for two members is no region: it takes no turn (lone_loops.hpp).
 //   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
 //       From inside a region of another team it waits for its turn if that team was made before this one;

@@ -12,7 +12,7 @@ namespace detail {
 
 struct learned_costs {
   static double iteration(const loop_costs& of, const void* place) {
-    for (const loop_costs::place& each : of.places_[set_of(place)]) {
+    for (const loop_costs::place& each : of.places_[set_of(place)].ways) {
       if (each.key == place) return each.iteration;
     }
     return 0;

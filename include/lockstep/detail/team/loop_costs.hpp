@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../platform/cache_line.hpp"
 #include "loop_crew.hpp"
 
 namespace lockstep {
@@ -256,7 +257,7 @@ class loop_costs {
   }
   /// A place is somewhere in its set.
   place& at_place(const void* key) noexcept {
-    place* const set = places_[set_of(key)];
+    place* const set = places_[set_of(key)].ways;
     for (unsigned way = 0; way < ways; ++way) {
       if (set[way].key == key) return set[way];
     }
@@ -275,7 +276,11 @@ class loop_costs {
   const double first_join_;
   double join_;
   double wake_ = 50000;
-  place places_[sets][ways];
+  struct place_set {
+    place ways[loop_costs::ways];
+  };
+  aligned_array<place_set> places_{
+      sets};  // apart: the team's own words are to stay close to each other
 };
 
 }  // namespace detail
