@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <set>
@@ -160,15 +161,17 @@ TEST(arrows, VIEW_3_the_last_of_several_threads_is_the_one_that_opened_a_latch) 
 
 TEST(arrows, VIEW_3_who_waited_for_a_lock_has_an_arrow_from_the_one_that_gave_it_up) {
   lockstep::mutex object(wait_policy::spin());
+  std::atomic<bool> is_held{false};
   const seen_trace seen = trace_of([&] {
     std::thread holder([&] {
       lockstep::name_this_thread("holder");
       const std::lock_guard<lockstep::mutex> held(object);
+      is_held = true;
       wait_until_awaited("lockstep::mutex");
     });
     std::thread waiter([&] {
       lockstep::name_this_thread("waiter");
-      while (object.try_lock()) object.unlock();
+      while (!is_held) std::this_thread::yield();
       object.lock();
       object.unlock();
     });

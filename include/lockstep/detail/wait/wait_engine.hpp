@@ -84,13 +84,14 @@ class stage_trust {
     if (doubt_ == 0 && skipped_ < sure) ++skipped_;
   }
   void failed() noexcept {
-    if (doubt_ < limit) ++doubt_;
+    if (doubt_ == limit) return;
+    ++doubt_;
     skipped_ = 0;
   }
   /// One failure that is as bad as many.
   void failed_badly() noexcept {
+    if (doubt_ < limit) skipped_ = 0;  // else it counts the waits until the next probe
     doubt_ = limit;
-    skipped_ = 0;
   }
   /// Whether a wait may go through the stage without a measurement: it is sure to pay, and one wait in 8 is measured.
   bool goes_unmeasured() noexcept {
@@ -110,8 +111,8 @@ class stage_trust {
   static constexpr std::uint8_t measure_interval = 8;
 
   std::uint8_t doubt_ = 0;
-  std::uint8_t skipped_ =
-      0;  ///< trusted: successes in a row, up to `sure`, and waits since a measurement
+  /// Trusted: successes in a row, up to `sure`, and waits since a measurement. Else waits since the last probe.
+  std::uint8_t skipped_ = 0;
 };
 
 struct wait_history {
