@@ -16688,13 +16688,15 @@ class group {
   }
 
   /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
-  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2.
+  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2. In a region that
+  /// was stopped others may have told more since, and nothing is said.
   void check_constructs(const member_state& self) {
     if (!diagnoses_misuse) return;
     const construct_note& mine = self.told[self.phase & 1u];
     for (std::size_t rank = 0; rank < self.size(); ++rank) {
       const construct_note& theirs = state(rank).told[self.phase & 1u];
       if (is_same(mine, theirs)) continue;
+      if (self.is_stopped()) return;
       const bool is_first = self.rank() < rank;
       report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
                         is_first ? rank : self.rank(), is_first ? theirs : mine);
@@ -16798,9 +16800,11 @@ template <class Combine>
 struct checked_combine {
   member_state& self;
   Combine& combine;
+  bool* has_checked;  ///< or null
 
   void operator()(cell& into) const {
     self.shared().check_constructs(self);
+    if (has_checked != nullptr) *has_checked = true;
     combine(into);
   }
 };
@@ -16808,9 +16812,11 @@ template <class Combine>
 LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
   const bool seen = begin_meeting();
   tell_construct();
-  const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
-  if (goes_on)
-    shared_->check_constructs(*this);  // with the tree the last to arrive may have combined nothing
+  bool has_checked = false;
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
+  // With the tree only the last to arrive combines. Who has combined may be far behind others by now, if that stopped.
+  if (goes_on && !has_checked) shared_->check_constructs(*this);
   end_meeting(seen);
   return goes_on;
 }
@@ -16820,7 +16826,7 @@ bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
   const bool seen = begin_meeting(arrival.arrives());
   if (arrival.arrives()) tell_construct();
   const bool goes_on =
-      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, nullptr}, arrival);
   end_meeting(seen);
   return goes_on;
 }
@@ -20448,30 +20454,35 @@ class owned_body {
  public:
   template <class... Arguments>
   explicit owned_body(Arguments&&... arguments)
-      : memory_(new aligned_array<room>(1)),
-        body_(::new(static_cast<void*>(memory_.get()->data()))
+      : body_(::new(static_cast<void*>(memory_.rooms->data()))
                   Body(std::forward<Arguments>(arguments)...)) {}
   ~owned_body() {
-    if (is_left_) {
-      memory_.release();
-    } else {
-      body_->~Body();
-    }
+    if (!memory_.is_left) body_->~Body();
   }
   owned_body(const owned_body&) = delete;
   owned_body& operator=(const owned_body&) = delete;
 
-  void leave() noexcept { is_left_ = true; }
+  void leave() noexcept { memory_.is_left = true; }
   Body* operator->() const noexcept { return body_; }
 
  private:
   struct alignas(256) room {
     unsigned char bytes[sizeof(Body)];
   };
+  struct memory {
+    aligned_array<room>* const rooms = new aligned_array<room>(1);
+    bool is_left = false;
 
-  owner<aligned_array<room>> memory_;
+    memory() = default;
+    memory(const memory&) = delete;
+    memory& operator=(const memory&) = delete;
+    ~memory() {
+      if (!is_left) delete rooms;
+    }
+  };
+
+  memory memory_;
   Body* const body_;
-  bool is_left_ = false;
 };
 
 /// The calling thread's turn with a team while this object lives, or none: then its region runs on it alone. The thread
@@ -21067,7 +21078,7 @@ class loop_costs {
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
 
   /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
-  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
+  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns)
       : members_(members),
         most_(most),
         learns_(learns),
@@ -21625,7 +21636,7 @@ namespace detail {
 class loop_steering final : public part_listener {
  public:
   /// `number`: of the team, for hints.
-  loop_steering(fork_board& forks, const resolved_team& made, std::uint32_t number) noexcept
+  loop_steering(fork_board& forks, const resolved_team& made, std::uint32_t number)
       : forks_(forks),
         costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns),
         team_(number) {}

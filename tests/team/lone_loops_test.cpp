@@ -75,6 +75,20 @@ bool is_alone() {
   return at != nullptr && at->boards == nullptr;
 }
 
+/// A loop that an iteration stops, if it is to be.
+struct loop_that_stops {
+  team& workers;
+  std::atomic<int> alone{0};
+  bool stops = false;
+
+  bool operator()() {
+    return workers.parallel_for(0, 3, [this](int i) {
+      if (i == 0 && is_alone()) ++alone;
+      if (i == 1 && stops) workers.request_stop();
+    });
+  }
+};
+
 struct lone_team_sizes : testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(members, lone_team_sizes, testing::Values(1u, 2u, 8u));
 
@@ -95,18 +109,11 @@ TEST_P(lone_team_sizes, short_loops_come_to_run_without_a_region) {
 
 TEST_P(lone_team_sizes, an_iteration_can_stop_the_loop_LONE_3) {
   team workers(GetParam());
-  std::atomic<int> alone{0};
-  bool stops = false;
-  const auto loop = [&] {
-    return workers.parallel_for(0, 3, [&](int i) {
-      if (i == 0 && is_alone()) ++alone;
-      if (i == 1 && stops) workers.request_stop();
-    });
-  };
-  until_alone(alone, [&] { ASSERT_TRUE(loop()); });
+  loop_that_stops loop{workers};
+  until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
   for (int round = 0; round < 300; ++round) {
-    stops = round % 2 == 0;
-    ASSERT_EQ(loop(), !stops) << round;
+    loop.stops = round % 2 == 0;
+    ASSERT_EQ(loop(), !loop.stops) << round;
   }
 }
 
@@ -180,16 +187,9 @@ TEST_P(lone_team_sizes, what_iterations_call_of_the_team_runs_alone_LONE_2) {
 
 TEST_P(lone_team_sizes, inside_a_region_a_stop_is_that_of_the_region_LONE_1) {
   team workers(GetParam());
-  std::atomic<int> alone{0};
-  bool stops = false;
-  const auto loop = [&] {
-    return workers.parallel_for(0, 3, [&](int i) {
-      if (i == 0 && is_alone()) ++alone;
-      if (i == 1 && stops) workers.request_stop();
-    });
-  };
-  until_alone(alone, [&] { ASSERT_TRUE(loop()); });
-  stops = true;
+  loop_that_stops loop{workers};
+  until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
+  loop.stops = true;
   EXPECT_FALSE(workers.run([&](lockstep::member& me) {
     me.master([&] { loop(); });
     me.sync_threads();

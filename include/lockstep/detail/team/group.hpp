@@ -121,13 +121,15 @@ class group {
   }
 
   /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
-  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2.
+  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2. In a region that
+  /// was stopped others may have told more since, and nothing is said.
   void check_constructs(const member_state& self) {
     if (!diagnoses_misuse) return;
     const construct_note& mine = self.told[self.phase & 1u];
     for (std::size_t rank = 0; rank < self.size(); ++rank) {
       const construct_note& theirs = state(rank).told[self.phase & 1u];
       if (is_same(mine, theirs)) continue;
+      if (self.is_stopped()) return;
       const bool is_first = self.rank() < rank;
       report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
                         is_first ? rank : self.rank(), is_first ? theirs : mine);
@@ -231,9 +233,11 @@ template <class Combine>
 struct checked_combine {
   member_state& self;
   Combine& combine;
+  bool* has_checked;  ///< or null
 
   void operator()(cell& into) const {
     self.shared().check_constructs(self);
+    if (has_checked != nullptr) *has_checked = true;
     combine(into);
   }
 };
@@ -241,9 +245,11 @@ template <class Combine>
 LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
   const bool seen = begin_meeting();
   tell_construct();
-  const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
-  if (goes_on)
-    shared_->check_constructs(*this);  // with the tree the last to arrive may have combined nothing
+  bool has_checked = false;
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
+  // With the tree only the last to arrive combines. Who has combined may be far behind others by now, if that stopped.
+  if (goes_on && !has_checked) shared_->check_constructs(*this);
   end_meeting(seen);
   return goes_on;
 }
@@ -253,7 +259,7 @@ bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
   const bool seen = begin_meeting(arrival.arrives());
   if (arrival.arrives()) tell_construct();
   const bool goes_on =
-      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, nullptr}, arrival);
   end_meeting(seen);
   return goes_on;
 }

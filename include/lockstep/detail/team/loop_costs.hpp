@@ -40,7 +40,7 @@ class loop_costs {
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
 
   /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
-  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
+  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns)
       : members_(members),
         most_(most),
         learns_(learns),

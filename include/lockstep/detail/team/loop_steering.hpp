@@ -41,7 +41,7 @@ namespace detail {
 class loop_steering final : public part_listener {
  public:
   /// `number`: of the team, for hints.
-  loop_steering(fork_board& forks, const resolved_team& made, std::uint32_t number) noexcept
+  loop_steering(fork_board& forks, const resolved_team& made, std::uint32_t number)
       : forks_(forks),
         costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns),
         team_(number) {}

@@ -265,30 +265,35 @@ class owned_body {
  public:
   template <class... Arguments>
   explicit owned_body(Arguments&&... arguments)
-      : memory_(new aligned_array<room>(1)),
-        body_(::new(static_cast<void*>(memory_.get()->data()))
+      : body_(::new(static_cast<void*>(memory_.rooms->data()))
                   Body(std::forward<Arguments>(arguments)...)) {}
   ~owned_body() {
-    if (is_left_) {
-      memory_.release();
-    } else {
-      body_->~Body();
-    }
+    if (!memory_.is_left) body_->~Body();
   }
   owned_body(const owned_body&) = delete;
   owned_body& operator=(const owned_body&) = delete;
 
-  void leave() noexcept { is_left_ = true; }
+  void leave() noexcept { memory_.is_left = true; }
   Body* operator->() const noexcept { return body_; }
 
  private:
   struct alignas(256) room {
     unsigned char bytes[sizeof(Body)];
   };
+  struct memory {
+    aligned_array<room>* const rooms = new aligned_array<room>(1);
+    bool is_left = false;
 
-  owner<aligned_array<room>> memory_;
+    memory() = default;
+    memory(const memory&) = delete;
+    memory& operator=(const memory&) = delete;
+    ~memory() {
+      if (!is_left) delete rooms;
+    }
+  };
+
+  memory memory_;
   Body* const body_;
-  bool is_left_ = false;
 };
 
 /// The calling thread's turn with a team while this object lives, or none: then its region runs on it alone. The thread
