@@ -281,10 +281,11 @@ class owned_body {
     unsigned char bytes[sizeof(Body)];
   };
   struct memory {
-    aligned_array<room>* const rooms = new aligned_array<room>(1);
+    aligned_array<room>* const rooms;
     bool is_left = false;
 
-    memory() = default;
+    // Not as an initial value of the member: GCC 12 forgets to free that where it throws.
+    memory() : rooms(new aligned_array<room>(1)) {}
     memory(const memory&) = delete;
     memory& operator=(const memory&) = delete;
     ~memory() {
