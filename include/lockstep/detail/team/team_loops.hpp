@@ -19,8 +19,8 @@
 //
 // What is compiled for each closure is its leaf (leaf_loop.hpp), or its fold (reduction_operations.hpp), and a call.
 //
-// Cost   on the caller alone: 5 to 10 ns where that is known (lone_loops.hpp), else about 20. With members that are awake: an empty region, a claim by each (6 ns), the
-//        work. The join is the only wait.
+// Cost   on the caller alone: 5 to 10 ns where that is known (lone_loops.hpp), else about 20. With members that are
+//        awake: an empty region, a claim by each (6 ns), the work. The join is the only wait.
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
 
@@ -139,7 +139,7 @@ class team_loops {
     reductions::check_types<Type, typename decltype(values)::value, Operation>();
     if (span.length == 0) return init;
     reductions::result_of<Type> result;
-    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const std::size_t grain = grain_of(how);
     const reductions::operations& what = reductions::operations_for<Type, Operation>(values, true);
     if (!run_reduction(what, values, span.length, grain, result.room(), where)) {
       leave_stopped_region();
@@ -164,7 +164,7 @@ class team_loops {
         std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
-    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const std::size_t grain = grain_of(how);
     const loop_request request(span.length, nullptr, grain, false, grain == 0, where);
     if (!team().run_loop(request, work, whole.ends())) {
       leave_stopped_region();
@@ -207,7 +207,7 @@ class team_loops {
     if (span.length == 0) return init;
     reductions::range_scan<Type, values, Operation, stored> whole(std::move(init), span.length, by,
                                                                   op, to);
-    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const std::size_t grain = grain_of(how);
     job work;
     work.carry<loop_share>(whole.first());
     bool goes_on =
@@ -239,6 +239,10 @@ class team_loops {
  private:
   Team& team() noexcept { return static_cast<Team&>(*this); }
 
+  /// The fewest iterations of a share, where the schedule says so; else 0.
+  static std::size_t grain_of(schedule how) noexcept {
+    return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+  }
   static constexpr loop_ends no_ends() noexcept { return {nullptr, nullptr, nullptr}; }
 
   /// A leaf that travels with the loop, or a reference to it.
@@ -271,8 +275,7 @@ class team_loops {
   }
   template <class Leaf>
   bool run_parts_of(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
-    const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-    const lone_outcome alone = run_alone(leaf, length, is_blocks ? how.chunk() : 0);
+    const lone_outcome alone = run_alone(leaf, length, grain_of(how));
     if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     return run_scheduled(body_of(leaf), length, how, where, &hint_of<Leaf>::at);
   }
@@ -282,8 +285,8 @@ class team_loops {
     job work;
     work.carry<loop_share>(scheduled_parts{length, how, &body});
     return team().run_loop(
-        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where, hint},
-        work, no_ends());
+        {length, place_of(body.call), grain_of(how), is_blocks, false, where, hint}, work,
+        no_ends());
   }
   /// Where the loop needs nobody else: by its place's hint, or by its grain.
   template <class Leaf>
