@@ -220,7 +220,7 @@ class WaitNotifyMultipleNotifiers
 
 /// N notifiers, N other threads as waiters, which call wait() with 0 to N - 1.
 class WaitNotifyNxN
-    : public lockstep::detail::compat_handshake<lockstep::rendezvous, lockstep::rendezvous> {
+    : public lockstep::detail::compat_handshake<lockstep::fan_in_out, lockstep::fan_in_out> {
  public:
   WaitNotifyNxN(const int num_participants)
       : compat_handshake(static_cast<std::size_t>(num_participants),

@@ -40,12 +40,12 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
          "detail/wait/queued_word.hpp": "locks",
          "detail/team/critical_name.hpp": "locks",
-         "detail/team/nesting.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
-         "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
-         "detail/team/loops.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
-         "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",
-         "detail/team/stop_source.hpp": "regions",
-         "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
+         "detail/region/nesting.hpp": "regions", "detail/region/loop_claims.hpp": "regions",
+         "detail/region/region_board.hpp": "regions", "detail/region/region_lines.hpp": "regions",
+         "detail/loop/loops.hpp": "constructs", "detail/region/construct_boards.hpp": "constructs",
+         "detail/region/team_barrier.hpp": "constructs", "detail/wait/ranked_phases.hpp": "boards",
+         "detail/region/stop_source.hpp": "regions",
+         "detail/region/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
 UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/trace/delay_hooks.hpp": ["trace/debug_aids"],

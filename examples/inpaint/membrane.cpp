@@ -136,7 +136,7 @@ sweep_count fill_by_bands(membrane& of, const sweep_rule& rule, lockstep::team& 
         }
       }
       change = me.sync_max(change);
-      me.master([&] { largest = change; });
+      me.masked([&] { largest = change; });
     });
     // [/bands]
     return largest;

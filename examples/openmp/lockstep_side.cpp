@@ -145,7 +145,7 @@ double single() {
     // [single]
     me.single([&] { ++once; });
     me.single(lockstep::nowait, [&] { ++first; });
-    me.master([&] { ++mine; });
+    me.masked([&] { ++mine; });
     // [/single]
   });
   return once + first + mine;
@@ -157,7 +157,7 @@ double copyprivate() {
   team.run([&](lockstep::member& me) {
     // [copyprivate]
     int value = 0;
-    me.master([&] { value = 42; });
+    me.masked([&] { value = 42; });
     seen[me.rank()] = me.broadcast(0, value);  // member 0's
     // [/copyprivate]
   });
@@ -263,7 +263,7 @@ double reduction_inside() {
     const double sum =
         me.reduce_each(0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
     // every member has the sum
-    me.master([&] { sum_of_any = sum; });
+    me.masked([&] { sum_of_any = sum; });
   });
   // [/reduction_inside]
   return sum_of_any;
@@ -398,7 +398,7 @@ double first_members() {
     // [first]
     if (lockstep::sub_team few = me.first(2)) {
       few->for_each(0, 2, [&](std::size_t) {});
-      few->master([&] { sum = static_cast<double>(few->size()); });
+      few->masked([&] { sum = static_cast<double>(few->size()); });
     }
     // [/first]
   });

@@ -7,7 +7,7 @@
 // The participants must be fixed, and each must know its rank; else take split_barrier.
 //
 // A thread that has long shared its CPU with the one it waits for moves to another, if its affinity lets it: not that of
-// rank 0, nor with a policy other than the default, nor with LOCKSTEP_FIND_CPU=0. See detail/wait/parting.hpp.
+// rank 0, nor with a policy other than the default, nor with LOCKSTEP_CPU_SEPARATION=0. See detail/wait/cpu_separation.hpp.
 //
 // The barrier chooses how arrivals are counted by the number of participants: see ranked_barrier.hpp.
 //
@@ -31,8 +31,8 @@
 
 #include "call_site.hpp"
 #include "detail/platform/error.hpp"
-#include "detail/wait/parting.hpp"
-#include "detail/wait/ranked_barrier.hpp"
+#include "detail/wait/cpu_separation.hpp"
+#include "detail/wait/ranked_phases.hpp"
 #include "detail/wait/word_waiter.hpp"
 
 namespace lockstep {
@@ -52,8 +52,8 @@ class barrier {
         participants_(participants),
         phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
                 participants <= most_flags ? participants : 0, most_flags),
-        parting_(participants <= most_flags ? participants : 0,
-                 finds_cpu(phases_.policy()) && detail::parting_board::may_move_anybody()) {
+        separation_(participants <= most_flags ? participants : 0,
+                 separates_cpus(phases_.policy()) && detail::cpu_separation::may_move_anybody()) {
     phases_.reset(first_phase);
     for (std::size_t rank = 0; rank < participants; ++rank) {
       ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
@@ -130,7 +130,7 @@ class barrier {
     detail::whereabouts whom;
     call_site where;
 
-    bool is_elsewhere(std::uint64_t now) noexcept { return whom.is_elsewhere(now); }
+    bool is_separated(std::uint64_t now) noexcept { return whom.is_separated(now); }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = "lockstep::barrier";
       to.object = &of;
@@ -149,7 +149,7 @@ class barrier {
     const auto wait_for = [&](const phase_word& word, std::size_t other) {
       const detail::phase_reached reached{self.arrived};
       if (reached(word.value()) || terminated()) return true;
-      detail::parting_board* const known = other < participants() ? &parting_ : nullptr;
+      detail::cpu_separation* const known = other < participants() ? &separation_ : nullptr;
       auto what = word.awaited(reached, detail::stops_when_set{terminated_},
                                meeting{*this, self, {known, rank, other}, where});
       return detail::wait_watched(what, this, policy(), self.history,
@@ -164,7 +164,7 @@ class barrier {
     return wait_status::ready;
   }
   /// As in teams: the other policies say how to wait, and a crowd has no CPU to go to.
-  static bool finds_cpu(wait_policy policy) noexcept {
+  static bool separates_cpus(wait_policy policy) noexcept {
     return policy.is_adaptive() && !policy.is_crowded();
   }
   std::size_t checked(std::size_t rank) const {
@@ -177,7 +177,7 @@ class barrier {
   detail::padded<own_state>* const ranks_;
   const std::size_t participants_;
   phases phases_;
-  detail::parting_board parting_;
+  detail::cpu_separation separation_;
   detail::wait_word terminated_{0};
   detail::line_gap after_;
 };

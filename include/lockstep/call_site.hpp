@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/call_site.hpp -- where a function that may wait was called (layer: trace)
+// lockstep/call_site.hpp -- where a function that may wait was called (layer: base)
 //
 // The default argument of the functions of member, and of those in which a thread waits for an object. What watches a
 // wait names it (watchdog.hpp, trace.hpp); nobody watches: it is not looked at. Locks have none: std::lock_guard and its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/fan.hpp -- some threads notify, others wait: fan_out (1:N), fan_in (N:1), rendezvous (N:M) (layer: sync)
+// lockstep/fan.hpp -- some threads notify, others wait: fan_out (1:N), fan_in (N:1), fan_in_out (N:M) (layer: sync)
 //
 // Notifiers and waiters are different roles, each with ranks from 0. A wait takes one notification of *each*
 // notifier. Notifications are counted: none is lost, whichever side comes first; a fast notifier that notifies
@@ -8,7 +8,7 @@
 //
 //   fan_out     one notifier, N waiters   every notify() lets each waiter return from one wait(rank)
 //   fan_in      N notifiers, one waiter   a wait() returns when each notifier has called notify(rank) once more
-//   rendezvous  N notifiers, M waiters    the same for each of M waiters
+//   fan_in_out  N notifiers, M waiters    the same for each of M waiters
 // For one notifier and one waiter take event; where every thread is both, take barrier.
 //
 // Lifetime: destroy only after every call has returned.
@@ -118,25 +118,25 @@ class fan_in {
   detail::phase_board board_;
 };
 
-class rendezvous {
+class fan_in_out {
  public:
   /// Fails if a count is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
-  rendezvous(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy(),
+  fan_in_out(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy(),
              std::uint32_t first_phase = 0)
-      : board_(detail::checked_count("lockstep::rendezvous", "notifiers", notifiers),
-               detail::checked_count("lockstep::rendezvous", "waiters", waiters),
+      : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
+               detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
                policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase,
-               "lockstep::rendezvous") {}
-  rendezvous(const rendezvous&) = delete;
-  rendezvous& operator=(const rendezvous&) = delete;
-  ~rendezvous() { detail::misuse::destroying(&board_, "lockstep::rendezvous"); }
+               "lockstep::fan_in_out") {}
+  fan_in_out(const fan_in_out&) = delete;
+  fan_in_out& operator=(const fan_in_out&) = delete;
+  ~fan_in_out() { detail::misuse::destroying(&board_, "lockstep::fan_in_out"); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
   std::size_t waiters() const noexcept { return board_.readers(); }
 
   /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
   void notify(std::size_t rank) {
-    board_.advance(detail::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
+    board_.advance(detail::checked_rank("lockstep::fan_in_out", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
@@ -162,7 +162,7 @@ class rendezvous {
 
  private:
   std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::rendezvous", "waiters", rank, waiters());
+    return detail::checked_rank("lockstep::fan_in_out", "waiters", rank, waiters());
   }
 
   detail::phase_board board_;

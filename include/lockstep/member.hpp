@@ -34,8 +34,8 @@
 
 #include "detail/platform/error.hpp"
 #include "detail/team/critical_name.hpp"
-#include "detail/team/member_loops.hpp"
-#include "detail/team/scans.hpp"
+#include "detail/loop/member_loops.hpp"
+#include "detail/reduce/scans.hpp"
 #include "mutex.hpp"
 
 namespace lockstep {
@@ -62,9 +62,9 @@ class member : public detail::member_loops {
 
   /// Blocks until every member of the region has called it as often as this one; MEMBER-2, MEMBER-3.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
-    return or_leave(try_sync_threads(where));
+    return or_leave(sync_threads_unless_stopped(where));
   }
-  LOCKSTEP_NODISCARD bool try_sync_threads(call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(call_site where = call_site::here()) {
     return at_.sync_in("sync_threads", where);
   }
 
@@ -114,10 +114,10 @@ class member : public detail::member_loops {
   /// region that was stopped before.
   template <class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = call_site::here()) {
-    return or_leave(try_single(f, where));
+    return or_leave(single_unless_stopped(f, where));
   }
   template <class Function>
-  LOCKSTEP_NODISCARD bool try_single(Function&& f, call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD bool single_unless_stopped(Function&& f, call_site where = call_site::here()) {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
@@ -127,10 +127,10 @@ class member : public detail::member_loops {
   /// The member that comes first calls f(); the others go on.
   template <class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(nowait_t, Function&& f) {
-    return or_leave(try_single(nowait, f));
+    return or_leave(single_unless_stopped(nowait, f));
   }
   template <class Function>
-  LOCKSTEP_NODISCARD bool try_single(nowait_t, Function&& f) {
+  LOCKSTEP_NODISCARD bool single_unless_stopped(nowait_t, Function&& f) {
     check_plain<Function>();
     return detail::loops::first_come(at_, f);
   }
@@ -139,12 +139,12 @@ class member : public detail::member_loops {
     return detail::refuse_single<Function>();
   }
   template <class Function>
-  bool try_single(Function&&, nowait_t) {
+  bool single_unless_stopped(Function&&, nowait_t) {
     return detail::refuse_single<Function>();
   }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
-  void master(Function&& f) {
+  void masked(Function&& f) {
     check_plain<Function>();
     if (rank() == 0) detail::loops::call_plain(f);
   }
@@ -231,7 +231,7 @@ class member : public detail::member_loops {
     return detail::reductions::scan_leaves<Type>(at_, what, init);
   }
 
-  // What is wrong with a call that fits none of the above (detail/team/misplaced.hpp).
+  // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
 
   template <class... Arguments>
   detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {

@@ -33,7 +33,7 @@
 
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
-#include "detail/team/closures.hpp"
+#include "detail/base/closures.hpp"
 #include "member.hpp"
 
 namespace lockstep {

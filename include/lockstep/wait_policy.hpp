@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/wait_policy.hpp -- how a thread waits, for how long, and how the wait ended (layer: wait)
+// lockstep/wait_policy.hpp -- how a thread waits, for how long, and how the wait ended (layer: base)
 //
 //   wait_policy   spin, yield or sleep. Every object takes one when it is made.
 //   deadline      a point on the monotonic clock. Every timed wait takes one.

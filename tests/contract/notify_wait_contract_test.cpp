@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/contract/notify_wait_contract_test.cpp -- what every notify/wait primitive promises
 //
-// One typed suite over event, fan_out, fan_in and rendezvous, each under every policy, from the first
+// One typed suite over event, fan_out, fan_in and fan_in_out, each under every policy, from the first
 // phase and from just below wrap-around. A hole in the ordering is a wrong value here and a report under
 // ThreadSanitizer (the cells are plain data); a lost wake-up is a ctest timeout.
 #include <lockstep/event.hpp>
@@ -61,7 +61,7 @@ struct fan_in_face {
 template <std::size_t Notifiers, std::size_t Waiters>
 struct rendezvous_face {
   static constexpr std::size_t notifiers = Notifiers, waiters = Waiters;
-  lockstep::rendezvous object;
+  lockstep::fan_in_out object;
   rendezvous_face(wait_policy policy, std::uint32_t first)
       : object(Notifiers, Waiters, policy, first) {}
   void notify(std::size_t rank) { object.notify(rank); }

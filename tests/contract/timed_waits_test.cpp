@@ -96,8 +96,8 @@ struct fan_in_face : plain_face<lockstep::fan_in> {
   fan_in_face() : plain_face{lockstep::fan_in(1)} {}
   void release() { object.notify(0); }
 };
-struct rendezvous_face : ranked_face<lockstep::rendezvous> {
-  rendezvous_face() : ranked_face{lockstep::rendezvous(1, 1)} {}
+struct rendezvous_face : ranked_face<lockstep::fan_in_out> {
+  rendezvous_face() : ranked_face{lockstep::fan_in_out(1, 1)} {}
   void release() { object.notify(0); }
 };
 struct barrier_face : ranked_face<lockstep::barrier> {

@@ -97,8 +97,8 @@ TEST_F(destroying, the_fans_and_the_rendezvous_while_somebody_waits_is_said) {
       "lockstep::fan_in", [] { return std::make_unique<lockstep::fan_in>(3); },
       [](lockstep::fan_in& each) { each.wait(); });
   is_said(
-      "lockstep::rendezvous", [] { return std::make_unique<lockstep::rendezvous>(2, 2); },
-      [](lockstep::rendezvous& each) { each.wait(1); });
+      "lockstep::fan_in_out", [] { return std::make_unique<lockstep::fan_in_out>(2, 2); },
+      [](lockstep::fan_in_out& each) { each.wait(1); });
 }
 
 TEST_F(destroying, the_barriers_while_somebody_waits_is_said) {

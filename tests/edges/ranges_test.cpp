@@ -600,8 +600,8 @@ TEST_P(ranges_of, sections_and_parallel_invoke_with_nothing_do_nothing) {
   EXPECT_TRUE(workers.run([](member& me) {
     EXPECT_TRUE(me.sections());
     EXPECT_TRUE(me.sections(nowait));
-    EXPECT_TRUE(me.try_sections());
-    EXPECT_TRUE(me.try_sections(nowait));
+    EXPECT_TRUE(me.sections_unless_stopped());
+    EXPECT_TRUE(me.sections_unless_stopped(nowait));
   }));
 }
 

@@ -93,7 +93,7 @@ void throw_in_a_region() {
     try {
       workers.run([](lockstep::member& self) {
         if (self.rank() != 0) throw error;
-        EXPECT_FALSE(self.try_sync_threads());
+        EXPECT_FALSE(self.sync_threads_unless_stopped());
       });
     } catch (const int&) {
     } catch (const std::bad_alloc&) {
@@ -124,7 +124,7 @@ const attempt attempts[] = {{"team_with_a_ledger", keep_a_ledger},
                             {"split_barrier", make<lockstep::split_barrier<>, 3>},
                             {"fan_out", make<lockstep::fan_out, 3>},
                             {"fan_in", make<lockstep::fan_in, 3>},
-                            {"rendezvous", make<lockstep::rendezvous, 3, 4>},
+                            {"fan_in_out", make<lockstep::fan_in_out, 3, 4>},
                             {"barrier", make<lockstep::barrier, 3>},
                             {"barrier_by_tree", make<lockstep::barrier, 20>},
                             {"mailbox", make<lockstep::mailbox, 5>},
@@ -249,7 +249,7 @@ exchange fan_out_and_in(wait_policy policy) {
 }
 
 exchange meet(wait_policy policy) {
-  return [all = shared<lockstep::rendezvous>(2u, 2u, policy)](std::size_t rank, int) {
+  return [all = shared<lockstep::fan_in_out>(2u, 2u, policy)](std::size_t rank, int) {
     all->notify(rank);
     all->wait(rank);
   };
@@ -346,7 +346,7 @@ const use uses[] = {{"event", ping_pong<lockstep::event>},
                     {"barrier", pass_ranked<lockstep::barrier>},
                     {"split_barrier", pass_split},
                     {"fan_out_and_fan_in", fan_out_and_in},
-                    {"rendezvous", meet},
+                    {"fan_in_out", meet},
                     {"mailbox", post_and_answer},
                     {"eventual_and_future_set", set_and_get},
                     {"team", run_regions}};

@@ -119,7 +119,7 @@ std::vector<timed_wait> all_timed_waits(wait_policy policy) {
           on<future_set<int>>("future_set", two, nullptr, policy),
           on<fan_in>("fan_in", two, policy),
           on_rank_0_of<fan_out>("fan_out", two, policy),
-          on_rank_0_of<rendezvous>("rendezvous", two, two, policy),
+          on_rank_0_of<fan_in_out>("fan_in_out", two, two, policy),
           on_barrier(policy),
           on_split_barrier(policy),
           on_held<mutex>("mutex", policy),

@@ -97,11 +97,11 @@ struct subject<lockstep::fan_in> {
 };
 
 template <>
-struct subject<lockstep::rendezvous> {
+struct subject<lockstep::fan_in_out> {
   explicit subject(wait_policy policy) : object(1, 1, policy) {}
   void notify() { object.notify(0); }
   void wait() { object.wait(0); }
-  lockstep::rendezvous object;
+  lockstep::fan_in_out object;
 };
 
 /// The handler arrives as rank 1; the interrupted thread waits for both ranks.
@@ -191,7 +191,7 @@ class notified_in_a_handler : public testing::Test {};
 using classes =
     testing::Types<lockstep::event, lockstep::auto_reset_event, lockstep::manual_reset_event,
                    lockstep::latch, lockstep::eventual<int>, lockstep::future_set<int>,
-                   lockstep::fan_out, lockstep::fan_in, lockstep::rendezvous, lockstep::barrier,
+                   lockstep::fan_out, lockstep::fan_in, lockstep::fan_in_out, lockstep::barrier,
                    lockstep::split_barrier<>, lockstep::mailbox>;
 TYPED_TEST_SUITE(notified_in_a_handler, classes);
 

@@ -133,7 +133,7 @@ long fan_out_and_in(const setting& with) {
 }
 
 long rendezvous_of_all(const setting& with) {
-  rendezvous all(with.threads, with.threads, with.policy);
+  fan_in_out all(with.threads, with.threads, with.policy);
   return count_torn_phases(with, [&](std::size_t rank, int round) {
     all.notify(rank);
     wait_on(round, all, rank);
@@ -376,7 +376,7 @@ const std::vector<workload>& all_workloads() {
   static const std::vector<workload> all = {
       {"event", event_ring},
       {"fan_out_and_fan_in", fan_out_and_in},
-      {"rendezvous", rendezvous_of_all},
+      {"fan_in_out", rendezvous_of_all},
       {"barrier", ranked_barrier},
       {"split_barrier", split_barrier_of_all},
       {"latch", latch_per_round},

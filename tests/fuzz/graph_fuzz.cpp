@@ -464,7 +464,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     flow->run_until([&] { return asked++ == iterations; });
   });
   compare("a run inside a region is right",
-          [&] { on.run([&](member& me) { me.master([&] { flow->run(iterations); }); }); });
+          [&] { on.run([&](member& me) { me.masked([&] { flow->run(iterations); }); }); });
   flow->refine();
   compare("a run of a plan that was made anew is right", [&] { flow->run(iterations); });
   return 0;

@@ -336,7 +336,7 @@ TEST_P(plan_run, that_was_started_is_free_when_it_is_joined_although_another_reg
   g.node("a", [&] { ++count; });
   plan flow(g, on);
   EXPECT_TRUE(flow.start(2).join());
-  on.run([&](member& me) { me.master([&] { EXPECT_TRUE(flow.run(3)); }); });
+  on.run([&](member& me) { me.masked([&] { EXPECT_TRUE(flow.run(3)); }); });
   EXPECT_EQ(count, 5);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/model/boards_model_test.cpp -- fan_out, fan_in, rendezvous and the barriers under all schedules
+// tests/model/boards_model_test.cpp -- fan_out, fan_in, fan_in_out and the barriers under all schedules
 #include <lockstep/barrier.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/fan.hpp>
@@ -118,7 +118,7 @@ TEST_P(fan_in_model, try_wait_and_time_outs_take_nothing_by_half) {
 
 TEST_P(rendezvous_model, every_waiter_needs_every_notifier) {
   explore_with(huge(), [] {
-    rendezvous all(2, 2, policy());
+    fan_in_out all(2, 2, policy());
     int data[2] = {};
     const auto notifies = [&](std::size_t rank) {
       data[rank] = 7;

@@ -188,7 +188,7 @@ TEST_P(team_in_short_model, an_exception_releases_who_waits_and_leaves_the_team_
     try {
       all.run([&](member& me) {
         if (me.rank() == 1) throw std::runtime_error("as thrown");
-        if (!me.try_sync_threads()) ++released;
+        if (!me.sync_threads_unless_stopped()) ++released;
       });
     } catch (const std::runtime_error&) {
       caught = true;
@@ -378,7 +378,7 @@ TEST_P(team_in_short_model, a_member_that_stops_the_region_releases_who_waits_fo
     team all(2, policy());
     const bool complete = all.run([](member& me) {
       if (me.rank() == 0) return me.request_stop();
-      check(!me.try_sync_threads(), "says that it was stopped");
+      check(!me.sync_threads_unless_stopped(), "says that it was stopped");
     });
     int found[2] = {};
     const auto meet = [&](member& me) {

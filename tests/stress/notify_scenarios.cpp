@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/stress/notify_scenarios.cpp -- event, fan_out, fan_in, rendezvous: every notification is taken once
+// tests/stress/notify_scenarios.cpp -- event, fan_out, fan_in, fan_in_out: every notification is taken once
 //
 // The messages are plain data, written once and read after the wait: a hole in the ordering is a report
 // of ThreadSanitizer or a wrong value, a lost notification a round that never ends.
@@ -19,7 +19,7 @@ void take(event& from, actor& self) {
   wait_some_way(self, [&] { return from.try_wait(); }, wait_for, must_wait);
 }
 
-/// Waits for a rank of a fan_out or rendezvous.
+/// Waits for a rank of a fan_out or fan_in_out.
 template <class Object>
 void take(Object& from, std::size_t rank, actor& self) {
   const auto must_wait = [&] { self.require(from.wait(rank), "wait() said terminated"); };
@@ -166,7 +166,7 @@ void run_fan_in(round& the) {
 
 void run_rendezvous(round& the) {
   const std::size_t notifiers = 1 + the.random.below(the.threads() - 1), steps = the.steps();
-  rendezvous object(notifiers, the.threads() - notifiers, the.policy(), the.random.first_phase());
+  fan_in_out object(notifiers, the.threads() - notifiers, the.policy(), the.random.first_phase());
   letters mail(notifiers, steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -176,7 +176,7 @@ void run_rendezvous(round& the) {
         object.notify(self.rank());
       } else {
         take(object, self.rank() - notifiers, self);
-        self.require(mail.are_there(step), "rendezvous: a message is not there");
+        self.require(mail.are_there(step), "fan_in_out: a message is not there");
       }
       self.done();
     }
@@ -201,7 +201,7 @@ void run_terminate(round& the) {
   const std::size_t waiters = the.threads() - 1;
   fan_out out(waiters, the.policy());
   terminate_one(the, out, [&](std::size_t rank) { return out.wait(rank); });
-  rendezvous meeting(2, waiters, the.policy());
+  fan_in_out meeting(2, waiters, the.policy());
   terminate_one(the, meeting, [&](std::size_t rank) { return meeting.wait(rank); });
   barrier gathering(waiters + 1, the.policy());
   terminate_one(the, gathering, [&](std::size_t rank) { return gathering.arrive_and_wait(rank); });
@@ -223,7 +223,7 @@ std::vector<scenario> notify_scenarios() {
           {"event_ring", "no token of a ring is lost or doubled", run_event_ring},
           {"fan_out", "each waiter takes each notification once", run_fan_out},
           {"fan_in", "a wait takes one notification of every notifier", run_fan_in},
-          {"rendezvous", "every waiter takes one notification of every notifier", run_rendezvous},
+          {"fan_in_out", "every waiter takes one notification of every notifier", run_rendezvous},
           {"terminate", "terminate() lets every waiter go", run_terminate}};
 }
 

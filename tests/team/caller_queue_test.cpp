@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/caller_queue_test.cpp -- CALLER-1 and CALLER-2: turns in the order of the calls, one thread at a time
-#include <lockstep/detail/team/nesting.hpp>
+#include <lockstep/detail/region/nesting.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/collapse_test.cpp -- nested ranges as one, exhaustively for small numbers
-#include <lockstep/detail/team/leaf_loop.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/team/fork_board_test.cpp -- FORK-1 to FORK-3 both ways, which no small machine chooses by itself
-#include <lockstep/detail/team/fork_board.hpp>
+// tests/team/region_board_test.cpp -- BOARD-1 to BOARD-3 both ways, which no small machine chooses by itself
+#include <lockstep/detail/region/region_board.hpp>
 
-#include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/detail/loop/loop_crew.hpp>
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ namespace {
 
 using lockstep::member;
 using lockstep::detail::announcement;
-using lockstep::detail::fork_board;
-using lockstep::detail::fork_tree;
+using lockstep::detail::region_board;
+using lockstep::detail::region_tree;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
 using lockstep::detail::order;
@@ -34,24 +34,24 @@ using lockstep::test::watchers_of;
 
 struct parameters {
   lockstep::test::named_policy policy;
-  fork_board::way how;
+  region_board::way how;
   std::size_t members;
   std::size_t width;
 
   friend std::ostream& operator<<(std::ostream& out, const parameters& p) {
-    return out << p.policy << (p.how == fork_board::way::direct ? "_direct_" : "_relayed_")
+    return out << p.policy << (p.how == region_board::way::direct ? "_direct_" : "_relayed_")
                << p.members << "_width_" << p.width;
   }
 };
 
 std::vector<parameters> all_parameters() {
   std::vector<parameters> all;
-  for (const fork_board::way how : {fork_board::way::direct, fork_board::way::relayed}) {
+  for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
     for (const auto& policy : lockstep::test::all_policies()) {
-      all.push_back({policy, how, 2, fork_tree::usual_width});
+      all.push_back({policy, how, 2, region_tree::usual_width});
       if (policy.policy.is_spin()) continue;  // a crowd of spinners measures the scheduler only
       for (const std::size_t members : {8u, 9u, 17u, 64u, 65u}) {
-        all.push_back({policy, how, members, fork_tree::usual_width});
+        all.push_back({policy, how, members, region_tree::usual_width});
       }
       all.push_back({policy, how, 9, 2});  // four levels
       all.push_back({policy, how, 28, 3});
@@ -61,17 +61,17 @@ std::vector<parameters> all_parameters() {
 }
 
 /// By the lines of the tree: whom a member has told of a region.
-std::vector<std::size_t> told_by_lines(const fork_tree& tree, fork_board::way how, std::size_t rank,
+std::vector<std::size_t> told_by_lines(const region_tree& tree, region_board::way how, std::size_t rank,
                                        announcement of) {
   std::vector<std::size_t> told;
   const std::size_t end = of.is_loop() ? of.size() : tree.members();
-  const auto add = [&](const fork_tree::line& at) {
+  const auto add = [&](const region_tree::line& at) {
     for (const std::size_t watcher : watchers_of(tree, at)) {
       if (watcher < end) told.push_back(watcher);
     }
   };
   if (rank == 0 && of.parts() > 1) told.push_back(0);
-  if (how == fork_board::way::relayed) {
+  if (how == region_board::way::relayed) {
     tree.for_each_led(rank, of.size(), add);
   } else if (rank == 0) {
     tree.for_each_needed(of.size(), add);
@@ -80,12 +80,12 @@ std::vector<std::size_t> told_by_lines(const fork_tree& tree, fork_board::way ho
   return told;
 }
 
-TEST(fork_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_FORK_2) {
-  for (const fork_board::way how : {fork_board::way::direct, fork_board::way::relayed}) {
+TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_FORK_2) {
+  for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
     for (const std::size_t width : {2u, 3u, 8u}) {
       for (std::size_t members = 1; members <= 70; ++members) {
-        const fork_tree tree(members, width);
-        const fork_board board(tree, lockstep::wait_policy(), how);
+        const region_tree tree(members, width);
+        const region_board board(tree, lockstep::wait_policy(), how);
         for (std::uint32_t size = 1; size <= members; ++size) {
           for (const std::uint32_t parts : {0u, 1u, 3u}) {
             const announcement of(parts > 0 ? 1 : 2, size, parts);
@@ -110,9 +110,9 @@ TEST(fork_board_told, those_told_are_the_watchers_of_the_lines_that_are_announce
 class crew {
  public:
   crew(const parameters& p, std::uint32_t first_phase,
-       std::uint64_t most_age = fork_board::usual_most_age)
-      : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false, most_age),
-        loops_(board, stop_, error_, p.how == fork_board::way::direct),
+       std::uint64_t most_age = region_board::usual_most_age)
+      : board(region_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false, most_age),
+        loops_(board, stop_, error_, p.how == region_board::way::direct),
         seen_(p.members),
         threads_(p.members) {
     start();
@@ -121,7 +121,7 @@ class crew {
     if (!workers_.empty()) close();
   }
 
-  fork_board board;
+  region_board board;
 
   void start() {
     for (std::size_t rank = 1; rank < seen_.size(); ++rank) {
@@ -157,7 +157,7 @@ class crew {
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
-  /// The heads that a worker has taken part in (plain: FORK-3).
+  /// The heads that a worker has taken part in (plain: BOARD-3).
   const std::vector<region_head>& seen_by(std::size_t rank) const { return seen_[rank]; }
 
  private:
@@ -203,7 +203,7 @@ class crew {
   std::uint32_t regions_ = 0;
 };
 
-class fork_board_of : public testing::TestWithParam<parameters> {
+class region_board_of : public testing::TestWithParam<parameters> {
  protected:
   std::size_t members() const { return GetParam().members; }
   std::uint32_t regions() const {
@@ -219,7 +219,7 @@ class fork_board_of : public testing::TestWithParam<parameters> {
   void run_regions(crew& workers, bool with_loops = false) const {
     constexpr std::uint32_t most_parts = 3;
     std::vector<std::uint32_t> calls(most_parts * members()),
-        expected(calls.size());           // plain: FORK-3
+        expected(calls.size());           // plain: BOARD-3
     std::uint32_t before = 0, wrong = 0;  // plain: seen by all
     for (std::uint32_t region = 1; region <= regions(); ++region) {
       const std::size_t size = size_of(region);
@@ -261,35 +261,35 @@ class fork_board_of : public testing::TestWithParam<parameters> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(ways, fork_board_of, testing::ValuesIn(all_parameters()),
+INSTANTIATE_TEST_SUITE_P(ways, region_board_of, testing::ValuesIn(all_parameters()),
                          testing::PrintToStringParamName());
 
-TEST_P(fork_board_of,
+TEST_P(region_board_of,
        FORK_3_each_region_calls_the_ranks_below_its_size_once_before_collect_returns) {
   crew workers(GetParam(), 0);
   run_regions(workers);
 }
 
-TEST_P(fork_board_of, FORK_1_no_announcement_is_missed_where_phases_wrap_around) {
+TEST_P(region_board_of, FORK_1_no_announcement_is_missed_where_phases_wrap_around) {
   for (const std::uint32_t steps_before : {1u, 2u, 5u}) {
     crew workers(GetParam(), 0u - steps_before);
     run_regions(workers);
   }
 }
 
-TEST_P(fork_board_of, FORK_2_FORK_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
+TEST_P(region_board_of, FORK_2_FORK_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
   crew workers(GetParam(), 0);
   run_regions(workers, true);
 }
 
-TEST_P(fork_board_of, FORK_5_lines_and_claims_are_renewed_where_phases_wrap_around) {
+TEST_P(region_board_of, FORK_5_lines_and_claims_are_renewed_where_phases_wrap_around) {
   for (const std::uint64_t most_age : {2u, 6u, 40u}) {
     crew workers(GetParam(), 0u - 30u, most_age);
     run_regions(workers, true);
   }
 }
 
-TEST_P(fork_board_of, workers_read_the_head_that_was_announced) {
+TEST_P(region_board_of, workers_read_the_head_that_was_announced) {
   crew workers(GetParam(), 0);
   const auto nothing = [](member&) {};
   std::vector<std::vector<region_head>> expected(members());
@@ -311,11 +311,11 @@ TEST_P(fork_board_of, workers_read_the_head_that_was_announced) {
   }
 }
 
-TEST_P(fork_board_of, close_lets_go_workers_that_have_never_had_a_region) {
+TEST_P(region_board_of, close_lets_go_workers_that_have_never_had_a_region) {
   for (int i = 0; i < 5; ++i) crew(GetParam(), 0).close();
 }
 
-TEST_P(fork_board_of, close_lets_go_workers_that_sleep) {
+TEST_P(region_board_of, close_lets_go_workers_that_sleep) {
   if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
   crew workers(GetParam(), 0);
   const auto nothing = [](member&) {};
@@ -324,7 +324,7 @@ TEST_P(fork_board_of, close_lets_go_workers_that_sleep) {
   workers.close();
 }
 
-TEST_P(fork_board_of, a_region_wakes_workers_that_sleep) {
+TEST_P(region_board_of, a_region_wakes_workers_that_sleep) {
   if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
   crew workers(GetParam(), 0);
   std::vector<int> calls(members());
@@ -336,15 +336,15 @@ TEST_P(fork_board_of, a_region_wakes_workers_that_sleep) {
   }
 }
 
-TEST_P(fork_board_of, a_worker_that_comes_after_close_does_not_wait) {
-  fork_board board(fork_tree(members(), GetParam().width), GetParam().policy.policy,
+TEST_P(region_board_of, a_worker_that_comes_after_close_does_not_wait) {
+  region_board board(region_tree(members(), GetParam().width), GetParam().policy.policy,
                    GetParam().how);
   board.close();
   order none;
   for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));
 }
 
-TEST_P(fork_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
+TEST_P(region_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
   crew workers(GetParam(), 0);
   run_regions(workers);
   workers.close();
@@ -361,10 +361,10 @@ TEST_P(fork_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
   }
 }
 
-TEST(fork_board, says_which_way_it_was_made_for) {
+TEST(region_board, says_which_way_it_was_made_for) {
   for (const bool relayed : {false, true}) {
-    const fork_board board(fork_tree(9), lockstep::wait_policy(),
-                           relayed ? fork_board::way::relayed : fork_board::way::direct);
+    const region_board board(region_tree(9), lockstep::wait_policy(),
+                           relayed ? region_board::way::relayed : region_board::way::direct);
     EXPECT_EQ(board.is_relayed(), relayed);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/fork_tree_test.cpp -- who tells whom, for every team up to 600 members and some larger ones
-#include <lockstep/detail/team/fork_lines.hpp>
+// tests/team/region_tree_test.cpp -- who tells whom, for every team up to 600 members and some larger ones
+#include <lockstep/detail/region/region_lines.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@
 
 namespace {
 
-using lockstep::detail::fork_tree;
+using lockstep::detail::region_tree;
 using lockstep::test::watchers_of;
-using line = fork_tree::line;
+using line = region_tree::line;
 
 /// By day up to 150: the trees of width 8 have three levels from 65 on.
 const std::size_t exhaustive = lockstep::test::effort(std::size_t{600});
 
-std::vector<std::size_t> widths() { return {2, 3, fork_tree::usual_width}; }
+std::vector<std::size_t> widths() { return {2, 3, region_tree::usual_width}; }
 
 /// Next to the places where the tree grows, and some in between.
 std::vector<std::size_t> large_teams() {
@@ -45,7 +45,7 @@ struct announcement {
   std::vector<bool> is_reached;  // by rank
   std::vector<std::string> wrong;
 
-  announcement(const fork_tree& tree, std::size_t size)
+  announcement(const region_tree& tree, std::size_t size)
       : times(tree.lines()), is_reached(tree.members()) {
     is_reached[0] = true;
     std::vector<std::size_t> leaders = {0};
@@ -72,7 +72,7 @@ struct announcement {
 };
 
 /// What a tree promises for a region of `size` members.
-void check_region(const fork_tree& tree, std::size_t size) {
+void check_region(const region_tree& tree, std::size_t size) {
   const announcement told(tree, size);
   for (const std::string& each : told.wrong) ADD_FAILURE() << each;
   for (std::size_t rank = 0; rank < size; ++rank) ASSERT_TRUE(told.is_reached[rank]) << rank;
@@ -86,7 +86,7 @@ void check_region(const fork_tree& tree, std::size_t size) {
 }
 
 /// What it promises for the team as a whole.
-void check_lines(const fork_tree& tree) {
+void check_lines(const region_tree& tree) {
   std::map<std::size_t, line> known;
   std::map<std::size_t, std::size_t> watchers;
   for (std::size_t rank = 1; rank < tree.members(); ++rank) {
@@ -112,52 +112,52 @@ void check_lines(const fork_tree& tree) {
   ASSERT_LE(tree.lines(), known.size() + steps.size());
 }
 
-TEST(fork_tree, every_rank_but_0_watches_one_line_with_less_than_width_watchers) {
+TEST(region_tree, every_rank_but_0_watches_one_line_with_less_than_width_watchers) {
   for (const std::size_t width : widths()) {
     for (std::size_t members = 1; members <= exhaustive; ++members) {
       SCOPED_TRACE(testing::Message() << members << " members, width " << width);
-      check_lines(fork_tree(members, width));
+      check_lines(region_tree(members, width));
       if (HasFatalFailure()) return;
     }
   }
 }
 
-TEST(fork_tree, a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
+TEST(region_tree, a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
   for (std::size_t members = 1; members <= exhaustive; ++members) {
     for (std::size_t size = 1; size <= members; ++size) {
       SCOPED_TRACE(testing::Message() << size << " of " << members << " members");
-      check_region(fork_tree(members), size);
+      check_region(region_tree(members), size);
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
   }
 }
 
-TEST(fork_tree, a_region_of_all_members_reaches_them_in_every_team_up_to_600) {
+TEST(region_tree, a_region_of_all_members_reaches_them_in_every_team_up_to_600) {
   for (const std::size_t width : widths()) {
     for (std::size_t members = 1; members <= exhaustive; ++members) {
       SCOPED_TRACE(testing::Message() << members << " members, width " << width);
-      check_region(fork_tree(members, width), members);
+      check_region(region_tree(members, width), members);
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
   }
 }
 
-TEST(fork_tree, the_same_holds_for_narrow_trees_and_regions_of_any_size) {
+TEST(region_tree, the_same_holds_for_narrow_trees_and_regions_of_any_size) {
   for (const std::size_t width : {2u, 3u}) {
     for (std::size_t members = 1; members <= 90; ++members) {
       for (std::size_t size = 1; size <= members; ++size) {
         SCOPED_TRACE(testing::Message() << size << " of " << members << ", width " << width);
-        check_region(fork_tree(members, width), size);
+        check_region(region_tree(members, width), size);
         if (HasFatalFailure() || HasNonfatalFailure()) return;
       }
     }
   }
 }
 
-TEST(fork_tree, the_same_holds_for_large_teams) {
+TEST(region_tree, the_same_holds_for_large_teams) {
   for (const std::size_t members : large_teams()) {
     SCOPED_TRACE(members);
-    const fork_tree tree(members);
+    const region_tree tree(members);
     check_lines(tree);
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{8}, std::size_t{9},
                                    members / 2, members - 1, members}) {
@@ -168,18 +168,18 @@ TEST(fork_tree, the_same_holds_for_large_teams) {
   }
 }
 
-TEST(fork_tree, a_team_up_to_the_width_has_a_single_line_and_one_member_has_none) {
-  EXPECT_EQ(fork_tree(1).lines(), 0u);
-  for (std::size_t members = 2; members <= fork_tree::usual_width; ++members) {
-    EXPECT_EQ(fork_tree(members).lines(), 1u) << members;
+TEST(region_tree, a_team_up_to_the_width_has_a_single_line_and_one_member_has_none) {
+  EXPECT_EQ(region_tree(1).lines(), 0u);
+  for (std::size_t members = 2; members <= region_tree::usual_width; ++members) {
+    EXPECT_EQ(region_tree(members).lines(), 1u) << members;
   }
-  EXPECT_GT(fork_tree(fork_tree::usual_width + 1).lines(), 1u);
+  EXPECT_GT(region_tree(region_tree::usual_width + 1).lines(), 1u);
 }
 
-TEST(fork_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allows) {
+TEST(region_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allows) {
   for (const std::size_t width : widths()) {
     for (const std::size_t members : {2u, 9u, 64u, 65u, 512u, 513u, 600u}) {
-      const fork_tree tree(members, width);
+      const region_tree tree(members, width);
       std::size_t levels = 0;
       for (std::size_t reached = 1; reached < members; reached *= width) ++levels;
       for (std::size_t rank = 1; rank < members; ++rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/leaf_loop_test.cpp -- LEAF-1 and LEAF-2: which function is called, with what, and on which object
-#include <lockstep/detail/team/leaf_loop.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/lone_loops_test.cpp -- LONE-1 to LONE-5: loops that run without a region are loops all the same
-#include <lockstep/detail/team/lone_loops.hpp>
+#include <lockstep/detail/loop/lone_loops.hpp>
 
 #include <gtest/gtest.h>
 
@@ -191,7 +191,7 @@ TEST_P(lone_team_sizes, inside_a_region_a_stop_is_that_of_the_region_LONE_1) {
   until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
   loop.stops = true;
   EXPECT_FALSE(workers.run([&](lockstep::member& me) {
-    me.master([&] { loop(); });
+    me.masked([&] { loop(); });
     me.sync_threads();
   })) << "the iteration stopped the region around";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/partition_test.cpp -- learning from simulated members: no threads, no clock
-#include <lockstep/detail/team/partition.hpp>
+#include <lockstep/detail/loop/partition.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reducing_barrier_test.cpp -- MEET-1 to MEET-5 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
 // changing sizes, and when the region is stopped
-#include <lockstep/detail/team/team_barrier.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
 
 #include <gtest/gtest.h>
 

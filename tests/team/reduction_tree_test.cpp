@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reduction_tree_test.cpp -- one tree for every team size, bit for bit
-#include <lockstep/detail/team/range_parts.hpp>
+#include <lockstep/detail/base/range_parts.hpp>
 
 #include <gtest/gtest.h>
 

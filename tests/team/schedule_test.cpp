@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/schedule_test.cpp -- pure functions, tested exhaustively for small numbers
-#include <lockstep/detail/team/range_parts.hpp>
+#include <lockstep/detail/base/range_parts.hpp>
 
 #include <gtest/gtest.h>
 

@@ -59,12 +59,12 @@ void expect_usable(team& workers) {
   }
   EXPECT_FALSE(workers.run([](member& me) {
     if (me.rank() + 1 == me.size()) me.request_stop();
-    while (me.try_sync_threads()) {
+    while (me.sync_threads_unless_stopped()) {
     }
   }));
   EXPECT_THROW(workers.run([](member& me) {
     if (me.rank() + 1 == me.size()) throw std::runtime_error("a member");
-    while (me.try_sync_threads()) {
+    while (me.sync_threads_unless_stopped()) {
     }
   }),
                std::runtime_error);
@@ -201,15 +201,15 @@ TEST_P(team_fork, TEAM_5_a_region_that_member_0_forks_in_is_stopped_in_the_child
         }
         if (me.rank() == 0 && child == 0) {
           EXPECT_TRUE(me.stop_requested());
-          waits += !me.try_sync_threads();
-          waits += !me.try_for_each(0, 10, [](std::size_t) {});
+          waits += !me.sync_threads_unless_stopped();
+          waits += !me.for_each_unless_stopped(0, 10, [](std::size_t) {});
           if (me.size() == 1) return;
           waits += !me.try_wait_for(me.size() - 1, 5);
           static_cast<void>(me.sync_sum(1));  // throws region_stopped
           ++values;
           return;
         }
-        if (!me.try_sync_threads() && me.rank() == 0) wrong_sync = true;
+        if (!me.sync_threads_unless_stopped() && me.rank() == 0) wrong_sync = true;
       });
       if (child == 0) {
         EXPECT_FALSE(complete);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/without_wait_test.cpp -- what comes after a construct without a wait, for every pair (LOOPS-6, REDUCE-5)
-#include <lockstep/detail/team/reductions.hpp>
+#include <lockstep/detail/reduce/reductions.hpp>
 
 #include <gtest/gtest.h>
 
@@ -58,8 +58,8 @@ void add_loops(std::vector<writer>& to, schedule how) {
   to.push_back({"for_each " + text_of(how), [how](member& me, std::size_t n, auto& set) {
                   me.for_each(nowait, 0, n, set, how);
                 }});
-  to.push_back({"try_for_each " + text_of(how), [how](member& me, std::size_t n, auto& set) {
-                  EXPECT_TRUE(me.try_for_each(nowait, 0, n, set, how));
+  to.push_back({"for_each_unless_stopped " + text_of(how), [how](member& me, std::size_t n, auto& set) {
+                  EXPECT_TRUE(me.for_each_unless_stopped(nowait, 0, n, set, how));
                 }});
   to.push_back({"for_range " + text_of(how), [how](member& me, std::size_t n, auto& set) {
                   const auto part = [&](std::size_t first, std::size_t last) {
@@ -200,23 +200,23 @@ std::vector<reader> by_rank(schedule how) {
     return [&round](std::size_t i) { static_cast<void>(round.read(i)); };
   };
   all.push_back({"for_each", [=](member& me, one_round& round) {
-                   return me.try_for_each(0, round.length(), read_all(round), how);
+                   return me.for_each_unless_stopped(0, round.length(), read_all(round), how);
                  }});
   all.push_back({"for_each nowait", [=](member& me, one_round& round) {
-                   return me.try_for_each(nowait, 0, round.length(), read_all(round), how);
+                   return me.for_each_unless_stopped(nowait, 0, round.length(), read_all(round), how);
                  }});
   all.push_back({"for_each twice", [=](member& me, one_round& round) {
                    me.for_range(0, round.length(), [](std::size_t, std::size_t) {});
-                   return me.try_for_each(0, round.length(), read_all(round), how);
+                   return me.for_each_unless_stopped(0, round.length(), read_all(round), how);
                  }});
   all.push_back({"for_each nested", [=](member& me, one_round& round) {
                    const auto pair = [&](std::size_t i, std::size_t j) { round.read(2 * i + j); };
-                   return me.try_for_each(index_range_2{{0, round.length() / 2}, {0, 2}}, pair,
+                   return me.for_each_unless_stopped(index_range_2{{0, round.length() / 2}, {0, 2}}, pair,
                                           how);
                  }});
   all.push_back({"for_ordered", [=](member& me, one_round& round) {
                    const auto each = [&](std::size_t i, lockstep::ordered_turn&) { round.read(i); };
-                   return me.try_for_ordered(0, round.length(), each, how);
+                   return me.for_ordered_unless_stopped(0, round.length(), each, how);
                  }});
   all.push_back({"reduce_each fast", [=](member& me, one_round& round) {
                    const auto value = [&](std::size_t i) { return round.read(i); };
@@ -368,14 +368,14 @@ std::vector<double> residuals_of_cg(team& by, std::size_t n, int iterations) {
       });
       rho = me.reduce_each(0, n, 0.0, [&](std::size_t i) { return r[i] * r[i]; }, add);
       me.for_each(0, n, [&](std::size_t i) { p[i] = r[i] + rho / before * p[i]; });
-      me.master([&] { found.push_back(rho); });
+      me.masked([&] { found.push_back(rho); });
     }
     me.for_range(0, n, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i) r[i] = row_times(z, i);
     });
     const double norm = me.reduce_each(
         0, n, 0.0, [&](std::size_t i) { return (x[i] - r[i]) * (x[i] - r[i]); }, add);
-    me.master([&] { found.push_back(norm); });
+    me.masked([&] { found.push_back(norm); });
   });
   return found;
 }

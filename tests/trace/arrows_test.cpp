@@ -123,8 +123,8 @@ TEST(arrows, VIEW_3_an_arrow_comes_from_the_thread_that_let_a_polling_one_go) {
     expect_notify("lockstep::fan_in", [&] { object.wait(); }, [&] { object.notify(0); });
   }
   {
-    lockstep::rendezvous object(1, 1, polls);
-    expect_notify("lockstep::rendezvous", [&] { object.wait(0); }, [&] { object.notify(0); });
+    lockstep::fan_in_out object(1, 1, polls);
+    expect_notify("lockstep::fan_in_out", [&] { object.wait(0); }, [&] { object.notify(0); });
   }
   {
     lockstep::split_barrier object(2, polls);

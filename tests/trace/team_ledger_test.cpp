@@ -209,15 +209,15 @@ TEST(ledger, constructs_are_told_apart_by_the_users_region_around_them) {
   };
   {
     const std::string name = "assemble";  // no longer there when the ledger is read
-    lockstep::trace_region here(name.c_str());
+    lockstep::trace_scope here(name.c_str());
     step(100);
     step(100);
   }
   {
-    LOCKSTEP_REGION("solve");
+    LOCKSTEP_TRACE_SCOPE("solve");
     step(7);
     {
-      LOCKSTEP_REGION("inner");
+      LOCKSTEP_TRACE_SCOPE("inner");
       step(3);
       two.parallel_for(0, 10, [](int) {});
     }
@@ -289,11 +289,11 @@ TEST(ledger, says_what_regions_that_need_all_members_cost_between_loops) {
 
 TEST(ledger, a_region_of_the_user_inside_of_a_part_goes_before_the_one_around) {
   team two(kept(2));
-  LOCKSTEP_REGION("outer");
+  LOCKSTEP_TRACE_SCOPE("outer");
   two.run([](member& me) {
     me.sync_threads();
     {
-      LOCKSTEP_REGION("part");
+      LOCKSTEP_TRACE_SCOPE("part");
       me.sync_threads();
       me.sync_threads();
     }

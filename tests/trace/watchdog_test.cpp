@@ -214,8 +214,8 @@ TEST(watchdog, a_wait_outside_of_constructs_names_the_line_of_its_call) {
       EXPECT_HERE("fan_out", object.wait(0), object.notify());
       lockstep::fan_in in(1);
       EXPECT_HERE("fan_in", in.wait(), in.notify(0));
-      lockstep::rendezvous both(1, 1);
-      EXPECT_HERE("rendezvous", both.wait(0), both.notify(0));
+      lockstep::fan_in_out both(1, 1);
+      EXPECT_HERE("fan_in_out", both.wait(0), both.notify(0));
     }
     {
       lockstep::barrier object(2);
@@ -530,7 +530,7 @@ TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
     watch();
     lockstep::latch count(3);
     lockstep::split_barrier<> split(4);
-    lockstep::rendezvous both(3, 1);
+    lockstep::fan_in_out both(3, 1);
     both.notify(1);
     std::thread a([&] { count.arrive_and_wait(); }), b([&] { split.arrive_and_wait(); });
     both.wait(0);
@@ -542,7 +542,7 @@ TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
                           ": 1 waits; when the last one began to, 2 more were to come\n",
                           "  lockstep::split_barrier at 0x",
                           ", phase 1: 1 waits; when the last one began to, 3 more were to come\n",
-                          "  lockstep::rendezvous at 0x",
+                          "  lockstep::fan_in_out at 0x",
                           ": 1 waits; 1 of 3 have notified: rank 1; missing: ranks 0, 2\n"}));
 }
 

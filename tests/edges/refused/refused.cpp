@@ -145,7 +145,7 @@ int main() {
   });
 #elif REFUSED == 43
   team.run([](lockstep::member& me) {
-    const bool goes_on = me.try_for_ordered(0, 9, takes_index, lockstep::nowait);
+    const bool goes_on = me.for_ordered_unless_stopped(0, 9, takes_index, lockstep::nowait);
     static_cast<void>(goes_on);
   });
 #elif REFUSED == 44

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "../platform/config.hpp"
-#include "../platform/growing_array.hpp"
+#include "../base/growing_array.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -29,8 +29,8 @@
 #include <utility>
 
 #include "../../member.hpp"
-#include "fork_lines.hpp"
-#include "team_reductions.hpp"
+#include "../region/region_lines.hpp"
+#include "../reduce/team_reductions.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -33,7 +33,7 @@
 #include <cstdlib>
 #include "../platform/atomic.hpp"
 #include "../platform/fork.hpp"
-#include "../platform/growing_array.hpp"
+#include "../base/growing_array.hpp"
 #include "../platform/process.hpp"
 #endif
 

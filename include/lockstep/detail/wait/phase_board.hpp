@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: wait)
 //
-// The common part of fan_out, fan_in and rendezvous; use those. Every writer has a phase number that it alone
+// The common part of fan_out, fan_in and fan_in_out; use those. Every writer has a phase number that it alone
 // advances. Every reader remembers the phase that it has reached. A wait blocks until *each* writer is beyond
 // that phase: a fast writer cannot stand in for a slow one, and may run ahead without losing a notification.
 //
