@@ -60,7 +60,7 @@ void fill_band(lockstep::member& me, distance_table& table) {
   std::size_t step = 0;
   for (std::size_t first = 1; first <= table.rows(); first += rows_per_step) {
     ++step;
-    if (me.rank() > 0 && !me.wait_for(me.rank() - 1, step)) return;
+    if (me.rank() > 0 && !me.await_step(me.rank() - 1, step)) return;
     const std::size_t last = std::min(first + rows_per_step, table.rows() + 1);
     for (std::size_t i = first; i < last; ++i) table.fill_row(i, band.first, band.last);
     me.publish(step);

@@ -38,12 +38,12 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/barrier.hpp"
 #include "lockstep/detail/platform/atomic.hpp"
 #include "lockstep/detail/platform/system.hpp"
 #include "lockstep/detail/wait/word_waiter.hpp"
 #include "lockstep/event.hpp"
 #include "lockstep/fan.hpp"
+#include "lockstep/ranked_barrier.hpp"
 
 #if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
 using namespace std;
@@ -251,7 +251,7 @@ class WaitNotifyEachOther {
   bool isTerminating() const { return barrier_.terminated(); }
 
  private:
-  lockstep::barrier barrier_;
+  lockstep::ranked_barrier barrier_;
 };
 
 #endif  // LOCKSTEP_THREAD_SYNCHRONIZER_H

@@ -128,8 +128,8 @@ sweep_count fill_by_bands(membrane& of, const sweep_rule& rule, lockstep::team& 
           const bool has_left = me.rank() > 0;
           const bool has_right = me.rank() + 1 < me.size() && sweep > 0;
           // The left band's strip of this sweep, and the right band's of the sweep before.
-          if (has_left && !me.wait_for(me.rank() - 1, step + 1)) return;
-          if (has_right && !me.wait_for(me.rank() + 1, step + 1 - strips)) return;
+          if (has_left && !me.await_step(me.rank() - 1, step + 1)) return;
+          if (has_right && !me.await_step(me.rank() + 1, step + 1 - strips)) return;
           const std::size_t end = std::min((strip + 1) * rule.tile, of.rows());
           change = std::max(change, of.relax({strip * rule.tile, end, band.first, band.last}));
           me.publish(++step);

@@ -323,7 +323,7 @@ double flush() {
   int step = 0;
   // [flush]
   team.run([&](lockstep::member& me) {
-    if (me.rank() > 0) me.wait_for(me.rank() - 1, 1);
+    if (me.rank() > 0) me.await_step(me.rank() - 1, 1);
     ++step;  // after the parts of all members before
     me.publish(1);
   });

@@ -7,7 +7,7 @@
 //   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
 //   one does it                 single (others wait), master (they do not), critical (one at a time)
 //   different work              sections, split, first
-//   step by step in a chain     publish and wait_for, for_ordered
+//   step by step in a chain     publish and await_step, for_ordered
 // The last parameter, `where`, is for messages of debug builds: leave it out.
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
@@ -32,10 +32,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "detail/platform/error.hpp"
-#include "detail/team/critical_name.hpp"
 #include "detail/loop/member_loops.hpp"
+#include "detail/platform/error.hpp"
 #include "detail/reduce/scans.hpp"
+#include "detail/team/critical_name.hpp"
 #include "mutex.hpp"
 
 namespace lockstep {
@@ -267,11 +267,11 @@ class member : public detail::member_loops {
   }
   /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
   /// for a step of this member's own beyond what it has published: nobody else can publish that.
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool wait_for(std::size_t rank, std::size_t step) {
-    return or_leave(try_wait_for(rank, step));
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_step(std::size_t rank, std::size_t step) {
+    return or_leave(await_step_unless_stopped(rank, step));
   }
-  LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
-    detail::checked_rank("lockstep::member::wait_for", "members", rank, size());
+  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step) {
+    detail::checked_rank("lockstep::member::await_step", "members", rank, size());
     if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
     if (step > published_) fail_own_step(step, published_);
     return !at_.is_stopped();
@@ -310,7 +310,7 @@ class member : public detail::member_loops {
                                                            std::size_t published) {
     char message[160];
     std::snprintf(message, sizeof message,
-                  "lockstep::member::wait_for: this member waits for its own step %zu, and has "
+                  "lockstep::member::await_step: this member waits for its own step %zu, and has "
                   "published %zu: it would wait for ever",
                   step, published);
     detail::fail<std::logic_error>(message);

@@ -12,9 +12,9 @@
 #include <lockstep/latch.hpp>
 #include <lockstep/mailbox.hpp>
 #include <lockstep/mutex.hpp>
+#include <lockstep/ranked_barrier.hpp>
 #include <lockstep/semaphore.hpp>
 #include <lockstep/shared_mutex.hpp>
-#include <lockstep/split_barrier.hpp>
 #include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>
@@ -100,13 +100,13 @@ struct rendezvous_face : ranked_face<lockstep::fan_in_out> {
   rendezvous_face() : ranked_face{lockstep::fan_in_out(1, 1)} {}
   void release() { object.notify(0); }
 };
-struct barrier_face : ranked_face<lockstep::barrier> {
-  barrier_face() : ranked_face{lockstep::barrier(2)} { object.arrive(0); }
+struct barrier_face : ranked_face<lockstep::ranked_barrier> {
+  barrier_face() : ranked_face{lockstep::ranked_barrier(2)} { object.arrive(0); }
   void release() { object.arrive(1); }
 };
 struct split_barrier_face {
-  lockstep::split_barrier<> object{2, lockstep::wait_policy::block()};
-  lockstep::split_barrier<>::arrival_token token = object.arrive();
+  lockstep::barrier<> object{2, lockstep::wait_policy::block()};
+  lockstep::barrier<>::arrival_token token = object.arrive();
   template <class Time>
   auto wait_for(Time time) {
     return object.wait_for(token, time);

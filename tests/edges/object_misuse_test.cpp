@@ -103,14 +103,14 @@ TEST_F(destroying, the_fans_and_the_rendezvous_while_somebody_waits_is_said) {
 
 TEST_F(destroying, the_barriers_while_somebody_waits_is_said) {
   is_said(
-      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(2); },
-      [](lockstep::barrier& each) { each.arrive_and_wait(0); });
+      "lockstep::ranked_barrier", [] { return std::make_unique<lockstep::ranked_barrier>(2); },
+      [](lockstep::ranked_barrier& each) { each.arrive_and_wait(0); });
   is_said(
-      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(20); },
-      [](lockstep::barrier& each) { each.arrive_and_wait(19); });
+      "lockstep::ranked_barrier", [] { return std::make_unique<lockstep::ranked_barrier>(20); },
+      [](lockstep::ranked_barrier& each) { each.arrive_and_wait(19); });
   is_said(
-      "lockstep::split_barrier", [] { return std::make_unique<lockstep::split_barrier<>>(2); },
-      [](lockstep::split_barrier<>& each) { each.arrive_and_wait(); });
+      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier<>>(2); },
+      [](lockstep::barrier<>& each) { each.arrive_and_wait(); });
 }
 
 TEST_F(destroying, mailboxes_and_sets_of_futures_while_somebody_waits_is_said) {
@@ -126,8 +126,8 @@ TEST_F(destroying, mailboxes_and_sets_of_futures_while_somebody_waits_is_said) {
 }
 
 TEST_F(destroying, says_the_address_of_the_object_itself) {
-  alignas(64) static unsigned char place[sizeof(lockstep::barrier)];
-  lockstep::barrier* const barrier = new (place) lockstep::barrier(2);
+  alignas(64) static unsigned char place[sizeof(lockstep::ranked_barrier)];
+  lockstep::ranked_barrier* const barrier = new (place) lockstep::ranked_barrier(2);
   // Not by its destructor, which lets static storage be: see below.
   EXPECT_EQ(static_cast<void*>(barrier), static_cast<void*>(place));
   barrier->~barrier();
@@ -184,7 +184,7 @@ TEST(destroyed_by_the_waiter, objects_of_one_word_are_let_alone) {
 
 TEST(destroyed_after_all_calls, boards_are_let_alone) {
   for (int round = 0; round < 200; ++round) {
-    auto barrier = std::make_unique<lockstep::barrier>(3);
+    auto barrier = std::make_unique<lockstep::ranked_barrier>(3);
     auto fan = std::make_unique<lockstep::fan_in>(2);
     run_threads(3, [&](std::size_t rank) {
       barrier->arrive_and_wait(rank);
@@ -227,8 +227,8 @@ TEST(the_end_of_the_program, finds_threads_waiting_on_static_objects_and_says_no
     static lockstep::auto_reset_event one;
     static lockstep::manual_reset_event gate;
     static lockstep::eventual<int> value;
-    static lockstep::split_barrier<> split(2);
-    static lockstep::barrier barrier(2);
+    static lockstep::barrier<> split(2);
+    static lockstep::ranked_barrier barrier(2);
     static lockstep::fan_in fan(1);
     static lockstep::mailbox mailbox(2);
     wait_for_ever([] { event.wait(); });

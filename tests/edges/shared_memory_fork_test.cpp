@@ -34,7 +34,7 @@ struct shared_objects {
   lockstep::manual_reset_event gate;
   lockstep::auto_reset_event one;
   lockstep::latch open;
-  lockstep::split_barrier<> phase;
+  lockstep::barrier<> phase;
   int data = 0;  // handed to and fro: order is part of what is promised
 };
 

@@ -54,7 +54,7 @@ std::vector<construct> constructs() {
       {"broadcast", [](member& me) { me.broadcast(0, 1); }},
       {"reduce_each",
        [](member& me) { me.reduce_each(0, 9, 0, [](int i) { return i; }, std::plus<int>()); }},
-      {"wait_for", [](member& me) { me.wait_for(me.rank(), 0); }},
+      {"await_step", [](member& me) { me.await_step(me.rank(), 0); }},
       {"split", [](member& me) { me.split(0); }},
   };
 }
@@ -157,7 +157,7 @@ TEST_P(stopped_regions_of,
     any = me.for_each_unless_stopped(0, 9, count, weighted) || any;
     any = me.sections_unless_stopped(count, count) || any;
     any = me.sections_unless_stopped(nowait, count) || any;
-    any = me.try_wait_for(me.rank(), 0) || any;
+    any = me.await_step_unless_stopped(me.rank(), 0) || any;
     told += !any;
     me.publish(1);
     me.masked([] {});

@@ -95,15 +95,15 @@ timed_wait on_thread(wait_policy policy) {
 
 timed_wait on_barrier(wait_policy policy) {
   return {"barrier", [policy](std::chrono::nanoseconds time) {
-            lockstep::barrier two(2, policy);
+            lockstep::ranked_barrier two(2, policy);
             two.arrive(0);
             return two.wait_for(0, time) == wait_status::timed_out;
           }};
 }
 
 timed_wait on_split_barrier(wait_policy policy) {
-  return {"split_barrier", [policy](std::chrono::nanoseconds time) {
-            lockstep::split_barrier<> two(2, {}, policy);
+  return {"barrier", [policy](std::chrono::nanoseconds time) {
+            lockstep::barrier<> two(2, {}, policy);
             return two.wait_for(two.arrive(), time) == wait_status::timed_out;
           }};
 }

@@ -140,8 +140,8 @@ long rendezvous_of_all(const setting& with) {
   });
 }
 
-long ranked_barrier(const setting& with) {
-  barrier all(with.threads, with.policy);
+long ranked_phases(const setting& with) {
+  ranked_barrier all(with.threads, with.policy);
   return count_torn_phases(with, [&](std::size_t rank, int round) {
     all.arrive(rank);
     wait_on(round, all, rank);
@@ -149,7 +149,7 @@ long ranked_barrier(const setting& with) {
 }
 
 long split_barrier_of_all(const setting& with) {
-  split_barrier<> all(static_cast<std::ptrdiff_t>(with.threads), {}, with.policy);
+  barrier<> all(static_cast<std::ptrdiff_t>(with.threads), {}, with.policy);
   return count_torn_phases(with, [&](std::size_t, int round) {
     auto token = all.arrive();
     wait_either_way(
@@ -377,8 +377,8 @@ const std::vector<workload>& all_workloads() {
       {"event", event_ring},
       {"fan_out_and_fan_in", fan_out_and_in},
       {"fan_in_out", rendezvous_of_all},
-      {"barrier", ranked_barrier},
-      {"split_barrier", split_barrier_of_all},
+      {"barrier", ranked_phases},
+      {"barrier", split_barrier_of_all},
       {"latch", latch_per_round},
       {"manual_reset_event", manual_reset_gate},
       {"auto_reset_event", auto_reset_token},

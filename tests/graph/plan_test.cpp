@@ -175,7 +175,7 @@ TEST_P(plan_run, gives_a_team_wide_node_members_that_synchronise) {
   const auto wide = g.node("wide", graph::whole_team, [&](member& me) {
     const std::size_t all = me.sync_sum(before);
     me.publish(me.rank() + 1);
-    if (me.rank() > 0 && !me.try_wait_for(me.rank() - 1, me.rank())) return;
+    if (me.rank() > 0 && !me.await_step_unless_stopped(me.rank() - 1, me.rank())) return;
     if (me.rank() == 0) sum += all;
     me.sync_threads();
   });

@@ -3,7 +3,7 @@
 #include <lockstep/barrier.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/fan.hpp>
-#include <lockstep/split_barrier.hpp>
+#include <lockstep/ranked_barrier.hpp>
 
 #include <array>
 #include <functional>
@@ -156,35 +156,35 @@ void meet(Barrier& all, std::size_t playing, std::size_t phases) {
 
 TEST_P(barrier_model, of_two_holds_everyone_until_all_have_arrived_for_three_phases) {
   explore_with(large(), [] {
-    barrier all(2, policy());
+    ranked_barrier all(2, policy());
     meet<barrier, 2>(all, 2, 3);
   });
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived_for_two_phases) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    barrier all(3, policy());
+    ranked_barrier all(3, policy());
     meet<barrier, 3>(all, 3, 2);
   });
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived) {
   explore_with(large(), [] {
-    barrier all(3, policy());
+    ranked_barrier all(3, policy());
     meet<barrier, 3>(all, 3, 1);
   });
 }
 
 TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_RANKED_1) {
   explore_with(huge(), [] {
-    barrier all(3, policy(), 0, 1);
+    ranked_barrier all(3, policy(), 0, 1);
     meet<barrier, 3>(all, 2, 2);
   });
 }
 
 TEST_P(barrier_model, terminate_releases_who_waits_for_one_that_never_comes) {
   explore_with(huge(), [] {
-    barrier all(3, policy());
+    ranked_barrier all(3, policy());
     int data = 0;
     const auto waits = [&](std::size_t rank) {
       check(!all.arrive_and_wait(rank), "says that it was terminated");
@@ -200,7 +200,7 @@ TEST_P(barrier_model, terminate_releases_who_waits_for_one_that_never_comes) {
 
 TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_before) {
   explore_with(small(), [] {
-    barrier all(2, policy());
+    ranked_barrier all(2, policy());
     int data = 0;
     threads({[&] {
                data = 7;
@@ -214,28 +214,28 @@ TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_bef
 
 TEST_P(tree_barrier_model, holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{3, 0, 0}, {2, 1, 0}}, [] {
-    barrier all(5, policy(), 0, 1);
+    ranked_barrier all(5, policy(), 0, 1);
     meet<barrier, 5>(all, 2, 2);
   });
 }
 
 TEST_P(tree_barrier_model, of_three_threads_holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{1, 1, 0}}, [] {
-    barrier all(5, policy(), 0, 1);
+    ranked_barrier all(5, policy(), 0, 1);
     meet<barrier, 5>(all, 3, 2);
   });
 }
 
 TEST_P(split_barrier_model, who_finds_the_phase_over_without_waiting_sees_what_came_before) {
   explore_with(small(), [] {
-    split_barrier<> all(2, policy());
+    barrier<> all(2, policy());
     int data = 0;
     threads({[&] {
                data = 1;
                static_cast<void>(all.arrive());
              },
              [&] {
-               const split_barrier<>::arrival_token mine = all.arrive();
+               const barrier<>::arrival_token mine = all.arrive();
                if (all.try_wait(mine)) check(data == 1, "over and data");
              }});
   });
@@ -245,7 +245,7 @@ TEST_P(split_barrier_model, completes_once_a_phase_and_everyone_sees_it_SPLIT_2)
   explore_with({{1, 1, 0}, {2, 0, 0}}, [] {
     int done[3] = {}, completed = 0;
     const auto complete = [&]() noexcept { ++completed; };
-    split_barrier<decltype(complete)> all(3, complete, policy());
+    barrier<decltype(complete)> all(3, complete, policy());
     const auto comes = [&](std::size_t rank) {
       done[rank] = 1;
       all.arrive_and_wait();
@@ -260,7 +260,7 @@ TEST_P(split_barrier_model, completes_once_a_phase_and_everyone_sees_it_SPLIT_2)
 
 TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on_SPLIT_3) {
   explore_with(huge(), [] {
-    split_barrier<> all(2, policy());
+    barrier<> all(2, policy());
     event begun(policy());
     threads({[&] {
                all.arrive_and_wait();
@@ -280,7 +280,7 @@ TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on
 
 TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
   explore_with(large(), [] {
-    split_barrier<> all(3, policy());
+    barrier<> all(3, policy());
     int left = 0;
     threads({[&] {
                left = 1;
@@ -300,7 +300,7 @@ TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
 
 TEST_P(split_barrier_model, may_be_destroyed_when_the_waits_have_returned_SPLIT_4) {
   explore_with(small(), [] {
-    mortal<split_barrier<>> all(2, policy());
+    mortal<barrier<>> all(2, policy());
     threads({[&] { static_cast<void>(all->arrive()); },
              [&] {
                all->arrive_and_wait();

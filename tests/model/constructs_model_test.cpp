@@ -335,7 +335,7 @@ TEST_P(progress_board_model, steps_begin_again_in_every_region_STEP_2) {
           data = region + 1;
           me.publish(1);
         } else {
-          check(me.wait_for(0, 1), "nobody stopped it");
+          check(me.await_step(0, 1), "nobody stopped it");
           check(data == region + 1, "the step of this region");
         }
       });

@@ -3,9 +3,9 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
-#include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/loop/loop_crew.hpp>
 #include <lockstep/detail/region/nesting.hpp>
+#include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/member.hpp>
 
@@ -193,13 +193,15 @@ TEST_P(region_board_model, direct_by_several_lines_wakes_who_stood_still_FORK_2)
 }
 
 TEST_P(region_board_model, relayed_reaches_every_member_and_awaits_it_FORK_3) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4}); });
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4});
+  });
 }
 
 TEST_P(region_board_model, relayed_wakes_who_stood_still_FORK_2) {
-  explore_with({{0, 0, 0}},
-               [] { crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({3, 4}); });
+  explore_with({{0, 0, 0}}, [] {
+    crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({3, 4});
+  });
 }
 
 TEST_P(region_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_FORK_2_PART_1) {
@@ -229,7 +231,8 @@ TEST_P(region_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_
 
 TEST_P(region_board_model, direct_by_several_lines_loops_of_changing_sizes_FORK_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(region_tree(3, 2), policy(), region_board::way::direct).run({{2, loop}, {3, loop}, {3, run}});
+    crew(region_tree(3, 2), policy(), region_board::way::direct)
+        .run({{2, loop}, {3, loop}, {3, run}});
   });
 }
 
@@ -245,7 +248,8 @@ TEST_P(region_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it
                [] { crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2}}); });
 }
 
-TEST_P(region_board_model, a_late_member_helps_with_parts_of_its_loop_and_of_no_other_PART_2_PART_3) {
+TEST_P(region_board_model,
+       a_late_member_helps_with_parts_of_its_loop_and_of_no_other_PART_2_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFB)
         .run({{2, 2}, {2, loop}, {2, 2}});
@@ -271,8 +275,9 @@ TEST_P(region_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wak
 }
 
 TEST_P(region_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_FORK_6) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
-               [] { crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, never}}); });
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, never}});
+  });
 }
 
 TEST_P(region_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_FORK_6_PART_3) {
@@ -309,14 +314,16 @@ TEST_P(region_board_model, relayed_lines_and_claims_are_renewed_beside_late_lead
 }
 
 TEST_P(region_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_FORK_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(region_tree(4, 2), policy(), region_board::way::relayed).run({{4, loop}}); });
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(region_tree(4, 2), policy(), region_board::way::relayed).run({{4, loop}});
+  });
 }
 
 TEST_P(region_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_FORK_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
-  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
-               [] { crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({2, 2}); });
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}, [] {
+    crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({2, 2});
+  });
 }
 
 TEST_P(region_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_FORK_1_PART_3) {
@@ -471,7 +478,7 @@ TEST_P(stop_source_model, releases_who_waits_for_a_step_STOP_2) {
       if (me.rank() == 0) {
         me.request_stop();
       } else {
-        check(!me.try_wait_for(0, 1), "says that it was stopped");
+        check(!me.await_step_unless_stopped(0, 1), "says that it was stopped");
       }
     });
   });

@@ -7,7 +7,7 @@
 
 #include "lockstep/barrier.hpp"
 #include "lockstep/latch.hpp"
-#include "lockstep/split_barrier.hpp"
+#include "lockstep/ranked_barrier.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {
@@ -66,7 +66,7 @@ void take_part(Barrier& at, phase_cells& cells, std::size_t first, std::size_t l
 /// Groups small enough for the barrier's way with flags.
 void run_barrier_flags(round& the) {
   const std::size_t size = 2 + the.random.below(detail::most_flags_for(the.policy()) - 1);
-  std::deque<barrier> barriers;
+  std::deque<ranked_barrier> barriers;
   std::deque<phase_cells> cells;
   for (std::size_t left = the.threads(); left > 0; left -= std::min(left, size)) {
     barriers.emplace_back(std::min(left, size), the.policy(), the.random.first_phase());
@@ -89,11 +89,11 @@ void run_ranked(round& the, std::size_t least) {
   });
 }
 void run_barrier_tree(round& the) {
-  run_ranked<barrier>(the, detail::most_flags_for(the.policy()) + 1);
+  run_ranked<ranked_barrier>(the, detail::most_flags_for(the.policy()) + 1);
 }
 struct barrier_by_tree : barrier {
   barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
-      : barrier(participants, policy, first_phase, 1) {}
+      : ranked_barrier(participants, policy, first_phase, 1) {}
 };
 void run_small_trees(round& the) { run_ranked<barrier_by_tree>(the, 1 + the.random.below(20)); }
 
@@ -132,8 +132,8 @@ void run_split_barrier(round& the) {
   phase_cells cells(the.threads());
   std::size_t completions = 0;  // plain: the completion function runs alone
   const auto complete = [&completions]() noexcept { ++completions; };
-  split_barrier<decltype(complete)> at(static_cast<std::ptrdiff_t>(part.expected), complete,
-                                       the.policy(), the.random.first_phase());
+  barrier<decltype(complete)> at(static_cast<std::ptrdiff_t>(part.expected), complete, the.policy(),
+                                 the.random.first_phase());
   the.run(part.operations, [&](actor& self) {
     const std::size_t last = part.last_phase[self.rank()];
     for (std::size_t phase = 1; phase <= last; ++phase) {
@@ -144,8 +144,8 @@ void run_split_barrier(round& the) {
       } else {
         arrive_and_wait_some_way(at, part.arrivals[self.rank()], self);
         const auto is_member = [&](std::size_t rank) { return part.last_phase[rank] >= phase; };
-        self.require(cells.are_written(phase, is_member), "split_barrier: through too early");
-        self.require(completions >= phase, "split_barrier: through before the completion");
+        self.require(cells.are_written(phase, is_member), "barrier: through too early");
+        self.require(completions >= phase, "barrier: through before the completion");
       }
       self.done();
     }
@@ -181,13 +181,12 @@ void run_latch(round& the) {
 }  // namespace
 
 std::vector<scenario> barrier_scenarios() {
-  return {
-      {"barrier_flags", "nobody is through before all have arrived", run_barrier_flags},
-      {"barrier_tree", "the same, counted in, with several ranks a thread if need be",
-       run_barrier_tree},
-      {"barrier_small_trees", "the same, by a tree", run_small_trees},
-      {"split_barrier", "the same, threads drop out; one completion a phase", run_split_barrier},
-      {"latch", "no wait returns before the count is zero", run_latch}};
+  return {{"barrier_flags", "nobody is through before all have arrived", run_barrier_flags},
+          {"barrier_tree", "the same, counted in, with several ranks a thread if need be",
+           run_barrier_tree},
+          {"barrier_small_trees", "the same, by a tree", run_small_trees},
+          {"barrier", "the same, threads drop out; one completion a phase", run_split_barrier},
+          {"latch", "no wait returns before the count is zero", run_latch}};
 }
 
 }  // namespace lockstep::stress

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "lockstep/barrier.hpp"
 #include "lockstep/condition_variable.hpp"
 #include "lockstep/event.hpp"
 #include "lockstep/eventual.hpp"
@@ -16,7 +17,6 @@
 #include "lockstep/latch.hpp"
 #include "lockstep/mutex.hpp"
 #include "lockstep/semaphore.hpp"
-#include "lockstep/split_barrier.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {
@@ -81,7 +81,7 @@ void use_future_set(counter_desk& desk, std::size_t step, wait_policy policy) {
   object->wait();
 }
 void use_split_barrier(counter_desk& desk, std::size_t step, wait_policy policy) {
-  using barrier_of_two = split_barrier<>;
+  using barrier_of_two = barrier<>;
   const auto object = std::make_unique<barrier_of_two>(2, policy);
   desk.offer(step, *object, [](void* it) { as<barrier_of_two>(it).arrive_and_drop(); });
   object->arrive_and_wait();

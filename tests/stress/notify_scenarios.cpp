@@ -5,9 +5,9 @@
 // of ThreadSanitizer or a wrong value, a lost notification a round that never ends.
 #include <deque>
 
-#include "lockstep/barrier.hpp"
 #include "lockstep/event.hpp"
 #include "lockstep/fan.hpp"
+#include "lockstep/ranked_barrier.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {
@@ -203,7 +203,7 @@ void run_terminate(round& the) {
   terminate_one(the, out, [&](std::size_t rank) { return out.wait(rank); });
   fan_in_out meeting(2, waiters, the.policy());
   terminate_one(the, meeting, [&](std::size_t rank) { return meeting.wait(rank); });
-  barrier gathering(waiters + 1, the.policy());
+  ranked_barrier gathering(waiters + 1, the.policy());
   terminate_one(the, gathering, [&](std::size_t rank) { return gathering.arrive_and_wait(rank); });
   std::deque<event> events;
   for (std::size_t i = 0; i < waiters; ++i) events.emplace_back(the.policy());

@@ -80,17 +80,20 @@ std::vector<waiting_place> waiting_places() {
   const auto one = [](std::size_t) { return 1.0; };
   return {
       {"sync_threads", throws([](member& self) { self.sync_threads(); })},
-      {"sync_threads_unless_stopped", [](member& self) { return !self.sync_threads_unless_stopped(); }},
+      {"sync_threads_unless_stopped",
+       [](member& self) { return !self.sync_threads_unless_stopped(); }},
       {"single", throws([](member& self) { self.single([] {}); })},
       {"single_unless_stopped", [](member& self) { return !self.single_unless_stopped([] {}); }},
       {"for_each", throws([](member& self) { self.for_each(0, 9, [](std::size_t) {}); })},
-      {"for_each_unless_stopped", [](member& self) { return !self.for_each_unless_stopped(0, 9, [](std::size_t) {}); }},
+      {"for_each_unless_stopped",
+       [](member& self) { return !self.for_each_unless_stopped(0, 9, [](std::size_t) {}); }},
       {"for_each dynamic", throws([](member& self) {
          self.for_each(0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
        })},
       {"for_each_unless_stopped dynamic",
        [](member& self) {
-         return !self.for_each_unless_stopped(0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
+         return !self.for_each_unless_stopped(
+             0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
        }},
       {"for_each nowait, the ring is full", throws([](member& self) {
          while (true) {
@@ -102,8 +105,8 @@ std::vector<waiting_place> waiting_places() {
          const std::uint32_t places = lockstep::detail::loop_board::usual_slots;
          bool going = true;
          for (std::uint32_t i = 0; i <= places && going; ++i) {
-           going =
-               self.for_each_unless_stopped(nowait, 0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
+           going = self.for_each_unless_stopped(
+               nowait, 0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
          }
          return !going;
        }},
@@ -119,16 +122,19 @@ std::vector<waiting_place> waiting_places() {
          return true;
        }},
       {"sections", throws([](member& self) { self.sections([] {}, [] {}); })},
-      {"sections_unless_stopped", [](member& self) { return !self.sections_unless_stopped([] {}, [] {}); }},
+      {"sections_unless_stopped",
+       [](member& self) { return !self.sections_unless_stopped([] {}, [] {}); }},
       {"for_ordered", throws([](member& self) {
          self.for_ordered(0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
        })},
       {"for_ordered_unless_stopped",
        [](member& self) {
-         return !self.for_ordered_unless_stopped(0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
+         return !self.for_ordered_unless_stopped(
+             0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
        }},
-      {"wait_for", throws([](member& self) { self.wait_for(0, 1); })},
-      {"try_wait_for", [](member& self) { return !self.try_wait_for(0, 1); }},
+      {"await_step", throws([](member& self) { self.await_step(0, 1); })},
+      {"await_step_unless_stopped",
+       [](member& self) { return !self.await_step_unless_stopped(0, 1); }},
       {"sync_sum", throws([](member& self) { self.sync_sum(1); })},
       {"sync_sum of strings", throws([](member& self) { self.sync_sum(std::string(99, 'a')); })},
       {"broadcast", throws([](member& self) { self.broadcast(0, 1); })},

@@ -155,7 +155,7 @@ TEST_P(sub_teams, every_construct_is_among_the_members_of_the_sub_team) {
     half->sections([&] { ++mine[1]; }, [&] { ++mine[2]; });
     for (std::size_t i = 0; i < 3; ++i) wrong += mine[i] != expected + 1;
     half->publish(1);
-    wrong += !half->wait_for(half->size() - 1, 1);
+    wrong += !half->await_step(half->size() - 1, 1);
     wrong += half->broadcast(half->size() - 1, self.rank()) % 2 != color;
   });
   EXPECT_EQ(wrong.load(), 0);
@@ -232,7 +232,8 @@ TEST_P(sub_teams, those_left_behind_by_an_exception_are_let_go) {
       sub_team half = self.split(self.rank() % 2), pair = half->split(half->rank() / 2);
       pair->sync_threads();
       if (self.rank() == thrower) throw std::logic_error("with two sub-teams in hand");
-      while (half->sync_threads_unless_stopped() && pair->sync_threads_unless_stopped() && self.sync_threads_unless_stopped())
+      while (half->sync_threads_unless_stopped() && pair->sync_threads_unless_stopped() &&
+             self.sync_threads_unless_stopped())
         continue;
     }),
                  std::logic_error);
@@ -265,7 +266,8 @@ TEST_P(sub_teams, MEMBER_3_a_stopped_region_stops_its_sub_teams) {
     static_cast<void>(self.sync_threads_unless_stopped());  // all have theirs
     if (self.rank() == 0) self.request_stop();
     while (half->sync_threads_unless_stopped()) continue;
-    told += !alone->sync_threads_unless_stopped() && half->stop_requested() && alone->stop_requested();
+    told +=
+        !alone->sync_threads_unless_stopped() && half->stop_requested() && alone->stop_requested();
     half->sync_sum(1);
     ADD_FAILURE() << "the region is stopped";
   }));

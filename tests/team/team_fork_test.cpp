@@ -204,7 +204,7 @@ TEST_P(team_fork, TEAM_5_a_region_that_member_0_forks_in_is_stopped_in_the_child
           waits += !me.sync_threads_unless_stopped();
           waits += !me.for_each_unless_stopped(0, 10, [](std::size_t) {});
           if (me.size() == 1) return;
-          waits += !me.try_wait_for(me.size() - 1, 5);
+          waits += !me.await_step_unless_stopped(me.size() - 1, 5);
           static_cast<void>(me.sync_sum(1));  // throws region_stopped
           ++values;
           return;

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/barrier.hpp>
+#include <lockstep/ranked_barrier.hpp>
 
 #include "support/threads.hpp"
 
@@ -271,7 +271,7 @@ TEST(weighted_schedule, WEIGHTED_1_and_5_threads_cover_every_loop_while_rank_0_l
   constexpr std::size_t length = 257;
   for (const std::size_t size : {2u, 3u, 5u}) {
     weighted_blocks schedule(size);
-    lockstep::barrier common(size);
+    lockstep::ranked_barrier common(size);
     std::vector<unsigned> done(length, 0);
     const unsigned loops = size == 2 ? 4000 : 1000;
     const volatile unsigned zero = 0;  // read anew each time: work that takes time

@@ -58,9 +58,10 @@ void add_loops(std::vector<writer>& to, schedule how) {
   to.push_back({"for_each " + text_of(how), [how](member& me, std::size_t n, auto& set) {
                   me.for_each(nowait, 0, n, set, how);
                 }});
-  to.push_back({"for_each_unless_stopped " + text_of(how), [how](member& me, std::size_t n, auto& set) {
-                  EXPECT_TRUE(me.for_each_unless_stopped(nowait, 0, n, set, how));
-                }});
+  to.push_back(
+      {"for_each_unless_stopped " + text_of(how), [how](member& me, std::size_t n, auto& set) {
+         EXPECT_TRUE(me.for_each_unless_stopped(nowait, 0, n, set, how));
+       }});
   to.push_back({"for_range " + text_of(how), [how](member& me, std::size_t n, auto& set) {
                   const auto part = [&](std::size_t first, std::size_t last) {
                     for (std::size_t i = first; i < last; ++i) set(i);
@@ -203,7 +204,8 @@ std::vector<reader> by_rank(schedule how) {
                    return me.for_each_unless_stopped(0, round.length(), read_all(round), how);
                  }});
   all.push_back({"for_each nowait", [=](member& me, one_round& round) {
-                   return me.for_each_unless_stopped(nowait, 0, round.length(), read_all(round), how);
+                   return me.for_each_unless_stopped(nowait, 0, round.length(), read_all(round),
+                                                     how);
                  }});
   all.push_back({"for_each twice", [=](member& me, one_round& round) {
                    me.for_range(0, round.length(), [](std::size_t, std::size_t) {});
@@ -211,8 +213,8 @@ std::vector<reader> by_rank(schedule how) {
                  }});
   all.push_back({"for_each nested", [=](member& me, one_round& round) {
                    const auto pair = [&](std::size_t i, std::size_t j) { round.read(2 * i + j); };
-                   return me.for_each_unless_stopped(index_range_2{{0, round.length() / 2}, {0, 2}}, pair,
-                                          how);
+                   return me.for_each_unless_stopped(index_range_2{{0, round.length() / 2}, {0, 2}},
+                                                     pair, how);
                  }});
   all.push_back({"for_ordered", [=](member& me, one_round& round) {
                    const auto each = [&](std::size_t i, lockstep::ordered_turn&) { round.read(i); };

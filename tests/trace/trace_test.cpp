@@ -264,15 +264,15 @@ TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_threa
         "lockstep::fan_in_out", nullptr, [&] { object.wait(0); }, [&] { object.notify(0); });
   }
   {
-    lockstep::barrier object(2);
+    lockstep::ranked_barrier object(2);
     expect_wake(
-        "lockstep::barrier", &object, [&] { object.arrive_and_wait(0); },
+        "lockstep::ranked_barrier", &object, [&] { object.arrive_and_wait(0); },
         [&] { object.arrive_and_wait(1); });
   }
   {
-    lockstep::split_barrier object(2);
+    lockstep::barrier object(2);
     expect_wake(
-        "lockstep::split_barrier", nullptr, [&] { object.arrive_and_wait(); },
+        "lockstep::barrier", nullptr, [&] { object.arrive_and_wait(); },
         [&] { object.arrive_and_drop(); });
   }
   {

@@ -97,7 +97,7 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  backoff_trust patience = {};          ///< whether others come while it polls for them
+  backoff_trust patience = {};        ///< whether others come while it polls for them
   growing_array<std::uint64_t> seen;  ///< of each lane: how far it was
   growing_array<lane_place> places;   ///< in the graph, and in the loops that the member is in
   growing_array<std::uint32_t>

@@ -33,10 +33,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../trace/hooks.hpp"
-#include "leaf_loop.hpp"
 #include "../region/nesting.hpp"
 #include "../region/stop_source.hpp"
+#include "../trace/hooks.hpp"
+#include "leaf_loop.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -28,10 +28,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../region/region_board.hpp"
-#include "lone_loops.hpp"
 #include "../region/region_accounts.hpp"
+#include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
+#include "lone_loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -238,8 +238,8 @@ class loop_crew {
   }
 
   /// `self` runs a claimed part of the share of `rank`.
-  LOCKSTEP_NOINLINE void run_claimed_part(std::size_t self, std::size_t rank, const assignment& claimed,
-                              bool wakes) {
+  LOCKSTEP_NOINLINE void run_claimed_part(std::size_t self, std::size_t rank,
+                                          const assignment& claimed, bool wakes) {
     if (claimed.part == 0 && rank != 0) board_.relay(rank, claimed, wakes);
     if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);

@@ -26,9 +26,9 @@
 #include <cstdint>
 
 #include "../region/region_board.hpp"
+#include "../team/placement.hpp"
 #include "loop_costs.hpp"
 #include "loop_crew.hpp"
-#include "../team/placement.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstdio>

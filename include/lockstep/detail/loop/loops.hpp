@@ -39,8 +39,8 @@
 #include <cstdint>
 
 #include "../region/group.hpp"
-#include "leaf_loop.hpp"
 #include "../region/member_state.hpp"
+#include "leaf_loop.hpp"
 #include "misplaced.hpp"
 
 namespace lockstep {

@@ -87,8 +87,8 @@ class member_loops {
     return or_leave(for_range_unless_stopped(first, last, f, how));
   }
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD if_bounds<First, Last> for_range_unless_stopped(First first, Last last, Function&& f,
-                                                          schedule how = static_schedule()) {
+  LOCKSTEP_NODISCARD if_bounds<First, Last> for_range_unless_stopped(
+      First first, Last last, Function&& f, schedule how = static_schedule()) {
     const auto span = span_of(first, last);
     const auto blocks = blocks_of(span, f);
     return loops::hand_out(at_, span.length, how, body_of(blocks));
@@ -105,9 +105,9 @@ class member_loops {
     return or_leave(for_each_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(First first, Last last, Function&& f,
-                                                         schedule how = static_schedule(),
-                                                         call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
@@ -119,9 +119,8 @@ class member_loops {
     return or_leave(for_each_unless_stopped(nowait, first, last, f, how));
   }
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(nowait_t, First first, Last last,
-                                                         Function&& f,
-                                                         schedule how = static_schedule()) {
+  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(
+      nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
     const auto span = span_of(first, last);
     const auto each = each_of(span, f);
     return loops::hand_out(at_, span.length, how, body_of(each));
@@ -136,9 +135,9 @@ class member_loops {
     return or_leave(for_each_unless_stopped(ranges, f, how, where));
   }
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD if_nested<Ranges> for_each_unless_stopped(const Ranges& ranges, Function&& f,
-                                                    schedule how = static_schedule(),
-                                                    call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD if_nested<Ranges> for_each_unless_stopped(
+      const Ranges& ranges, Function&& f, schedule how = static_schedule(),
+      call_site where = call_site::here()) {
     const auto each = each_of_nested(ranges, f);
     at_.come_to("for_each", where, iterations_of(ranges));
     return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
@@ -150,8 +149,9 @@ class member_loops {
     return or_leave(for_each_unless_stopped(nowait, ranges, f, how));
   }
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD if_nested<Ranges> for_each_unless_stopped(nowait_t, const Ranges& ranges, Function&& f,
-                                                    schedule how = static_schedule()) {
+  LOCKSTEP_NODISCARD if_nested<Ranges> for_each_unless_stopped(nowait_t, const Ranges& ranges,
+                                                               Function&& f,
+                                                               schedule how = static_schedule()) {
     const auto each = each_of_nested(ranges, f);
     return loops::hand_out(at_, iterations_of(ranges), how, body_of(each));
   }
@@ -165,9 +165,9 @@ class member_loops {
     return or_leave(for_each_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(First first, Last last, Function&& f,
-                                                         weighted_schedule& how,
-                                                         call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(
+      First first, Last last, Function&& f, weighted_schedule& how,
+      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
@@ -184,9 +184,9 @@ class member_loops {
     return or_leave(run_ordered(span_of(first, last), how, f, where, true));
   }
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD if_bounds<First, Last> for_ordered_unless_stopped(First first, Last last, Function&& f,
-                                                            schedule how = static_schedule(1),
-                                                            call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD if_bounds<First, Last> for_ordered_unless_stopped(
+      First first, Last last, Function&& f, schedule how = static_schedule(1),
+      call_site where = call_site::here()) {
     return run_ordered(span_of(first, last), how, f, where, false);
   }
 

@@ -16,8 +16,8 @@
 #include <cstring>
 #include <utility>
 
-#include "../region/region_lines.hpp"
 #include "../loop/loop_steering.hpp"
+#include "../region/region_lines.hpp"
 #include "scans.hpp"
 
 namespace lockstep {

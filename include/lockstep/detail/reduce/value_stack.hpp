@@ -15,8 +15,8 @@
 #include <cstring>
 #include <new>
 
-#include "reduction_operations.hpp"
 #include "../region/stop_source.hpp"
+#include "reduction_operations.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

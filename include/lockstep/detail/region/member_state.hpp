@@ -11,11 +11,11 @@
 #include <cstdint>
 
 #include "../../call_site.hpp"
+#include "../base/cells.hpp"
+#include "../base/range_parts.hpp"
 #include "../trace/hooks.hpp"
 #include "../trace/ledger_board.hpp"
 #include "../wait/wait_engine.hpp"
-#include "../base/cells.hpp"
-#include "../base/range_parts.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {

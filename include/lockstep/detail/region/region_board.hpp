@@ -44,8 +44,8 @@
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"
-#include "region_lines.hpp"
 #include "loop_claims.hpp"
+#include "region_lines.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {
@@ -65,8 +65,8 @@ class region_board {
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
   /// `anticipates` counts for the adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
   LOCKSTEP_COLD region_board(region_tree tree, wait_policy policy, way how,
-                           std::uint32_t first_phase = 0, bool anticipates = false,
-                           std::uint64_t most_age = usual_most_age, bool separates_cpus = false);
+                             std::uint32_t first_phase = 0, bool anticipates = false,
+                             std::uint64_t most_age = usual_most_age, bool separates_cpus = false);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -102,7 +102,9 @@ class region_board {
   /// have one part, the caller runs its own, and nobody claims that.
   LOCKSTEP_OUT_OF_LINE bool claim(std::size_t rank, assignment& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
-  bool finish_part(std::size_t rank, const assignment& of) { return shares_.finish(rank, of.announced); }
+  bool finish_part(std::size_t rank, const assignment& of) {
+    return shares_.finish(rank, of.announced);
+  }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
   LOCKSTEP_OUT_OF_LINE void relay(std::size_t rank, const assignment& from, bool wakes);

@@ -10,8 +10,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, way how,
-                                     std::uint32_t first_phase, bool anticipates,
-                                     std::uint64_t most_age, bool separates_cpus)
+                                         std::uint32_t first_phase, bool anticipates,
+                                         std::uint64_t most_age, bool separates_cpus)
     : tree_(tree),
       lines_(tree_.lines(), policy),
       reports_(tree.members(), policy),
@@ -47,13 +47,14 @@ LOCKSTEP_OUT_OF_LINE bool region_board::next(std::size_t rank, assignment& out) 
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void region_board::relay(std::size_t rank, const assignment& from, bool wakes) {
+LOCKSTEP_OUT_OF_LINE void region_board::relay(std::size_t rank, const assignment& from,
+                                              bool wakes) {
   if (!is_leader(rank)) return;
   publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
 }
 
 void region_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
-                               announcement as, bool wakes) {
+                                 announcement as, bool wakes) {
   const auto tell = [&](const region_tree::line& at) {
     lines_.beside(at.index).what = what;
     publish(at.index, head, as, wakes);
@@ -66,7 +67,7 @@ void region_board::publish_lines(std::size_t rank, const region_head& head, cons
 }
 
 std::size_t region_board::find_told(std::size_t rank, announcement of,
-                                  std::size_t after) const noexcept {
+                                    std::size_t after) const noexcept {
   const std::size_t end = of.is_loop() ? of.size() : members(), width = tree_.width();
   std::size_t step = 1, next = after + 1;
   if (how_ == way::direct) {
@@ -96,7 +97,7 @@ LOCKSTEP_OUT_OF_LINE void region_board::collect(std::size_t rank, announcement o
 }
 
 LOCKSTEP_OUT_OF_LINE bool region_board::collect_shortly(std::size_t rank, announcement of,
-                                                      unsigned polls) {
+                                                        unsigned polls) {
   bool all = true;
   for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
     bool has_come = has_reported(at, of);
@@ -167,7 +168,8 @@ LOCKSTEP_OUT_OF_LINE bool region_board::claim(std::size_t rank, assignment& out)
   return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
 }
 
-LOCKSTEP_OUT_OF_LINE bool region_board::claim_on(std::size_t line, std::size_t rank, assignment& out) {
+LOCKSTEP_OUT_OF_LINE bool region_board::claim_on(std::size_t line, std::size_t rank,
+                                                 assignment& out) {
   while (true) {
     const std::uint64_t known = shares_.look(rank);
     read_line(line, out);

@@ -21,8 +21,8 @@
 #include <new>
 #include <type_traits>
 
-#include "../platform/config.hpp"
 #include "../base/closures.hpp"
+#include "../platform/config.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

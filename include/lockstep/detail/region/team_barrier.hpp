@@ -2,7 +2,7 @@
 // lockstep/detail/region/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: region)
 //
 // What a team's sync functions are made of: all members wait for all, and see a value of up to 16 bytes from each.
-// It is the barrier of ranked_barrier.hpp for the members of a region: it takes their private state from outside,
+// It is the barrier of ranked_phases.hpp for the members of a region: it takes their private state from outside,
 // follows the region's size and number, and ends with the region (stop_source.hpp). Members that share a CPU with
 // the one they wait for part.
 #ifndef LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
@@ -47,7 +47,7 @@ struct usual_arrival {
 //   MEET-5  A participant that has come may leave its arrival to another (arrive_for), and waits for it as all
 //           others do.
 //
-// Cost   as ranked_barrier.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
+// Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
 // Source values on the flags' lines: ours.
 class team_barrier final : public stoppable {
@@ -181,7 +181,7 @@ class team_barrier final : public stoppable {
 
   line_gap before_;
   stop_source& stop_;
-  ranked_barrier<values> phases_;
+  ranked_phases<values> phases_;
   cpu_separation separation_;
   line_gap after_;
 };

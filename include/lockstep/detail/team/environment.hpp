@@ -330,9 +330,9 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
-  const environment_entry* const all[] = {&members,  &policy,   &bind,   &anticipate,
+  const environment_entry* const all[] = {&members,  &policy,         &bind,   &anticipate,
                                           &learn,    &cpu_separation, &ledger, &trace,
-                                          &watchdog, &delay,    &display};
+                                          &watchdog, &delay,          &display};
   for (const environment_entry* each : all) {
     const bool is_debug_aid = each == &watchdog || each == &delay;
     const bool is_observers = is_debug_aid || each == &ledger || each == &trace;

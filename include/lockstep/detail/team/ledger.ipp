@@ -10,9 +10,9 @@
 
 #include "../../ledger.hpp"
 #include "../platform/user_files.hpp"
-#include "environment.hpp"
 #include "../region/group.hpp"
 #include "../region/region_accounts.hpp"
+#include "environment.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

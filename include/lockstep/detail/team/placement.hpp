@@ -252,8 +252,9 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
   result.anticipates =
       can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
   result.cpu_separation_by = who(options.has_cpu_separation(), variables.cpu_separation.is_set);
-  result.separates_cpus = can_adapt && result.cpu_of_rank.empty() &&
-                     (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
+  result.separates_cpus =
+      can_adapt && result.cpu_of_rank.empty() &&
+      (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
   result.keeps_ledger =
       options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
   return result;

@@ -30,10 +30,10 @@
 #include <cstdint>
 
 #include "../../member.hpp"
-#include "../region/region_board.hpp"
 #include "../loop/loop_steering.hpp"
 #include "../region/nesting.hpp"
 #include "../region/region_accounts.hpp"
+#include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 
 namespace lockstep {
@@ -292,7 +292,7 @@ class team_core {
   LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);      // 1
+    running_.store(0, memory_order_relaxed);              // 1
     if (crew_.is_alone()) crew_.orphaned_by_fork(false);  // members read that line
     if (!stop_.requested(head.region)) return true;
     if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
@@ -335,7 +335,8 @@ class team_core {
   // The caller's own.
   loop_steering steering_;
   nesting::region region_;
-  nesting::region caller_region_;  // of the caller that has started a region: its workers are not in it
+  nesting::region
+      caller_region_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
   // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.

@@ -131,7 +131,7 @@ LOCKSTEP_COLD void team_core::forget_others() noexcept {
 
 LOCKSTEP_COLD region_board::way team_core::way_of(const resolved_team& made) noexcept {
   return made.members > region_tree::usual_width && !made.is_crowded ? region_board::way::relayed
-                                                                   : region_board::way::direct;
+                                                                     : region_board::way::direct;
 }
 
 LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {

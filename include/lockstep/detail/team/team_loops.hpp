@@ -29,8 +29,8 @@
 #include <utility>
 
 #include "../../member.hpp"
-#include "../region/region_lines.hpp"
 #include "../reduce/team_reductions.hpp"
+#include "../region/region_lines.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

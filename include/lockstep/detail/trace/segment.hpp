@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/config.hpp"
 #include "../base/growing_array.hpp"
+#include "../platform/config.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

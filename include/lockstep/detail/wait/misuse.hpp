@@ -31,9 +31,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include "../base/growing_array.hpp"
 #include "../platform/atomic.hpp"
 #include "../platform/fork.hpp"
-#include "../base/growing_array.hpp"
 #include "../platform/process.hpp"
 #endif
 

@@ -149,12 +149,12 @@ constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
 }
 
 template <class Value = nothing_beside>
-class ranked_barrier {
+class ranked_phases {
  public:
   using words = published_words<std::uint32_t, Value>;
 
   /// For phases of up to `most` participants, with that many lines at least. Tests pass a smaller limit for flags.
-  ranked_barrier(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags)
+  ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags)
       : flags_(lines, policy),
         end_(1, policy),
         tree_(most > most_flags ? most : 0),

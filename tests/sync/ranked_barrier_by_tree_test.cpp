@@ -3,7 +3,7 @@
 //
 // Every thread writes its own *plain* slot between barriers and reads the others': a hole in the ordering
 // is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest timeout.
-#include <lockstep/barrier.hpp>
+#include <lockstep/ranked_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -27,11 +27,11 @@ using lockstep::detail::arrival_tree;
 using lockstep::detail::tree_shape;
 
 /// A barrier that has no flags, however few its participants are.
-struct tree_barrier : lockstep::barrier {
+struct tree_barrier : lockstep::ranked_barrier {
   explicit tree_barrier(std::size_t participants,
                         lockstep::wait_policy policy = lockstep::wait_policy(),
                         std::uint32_t first_phase = 0)
-      : lockstep::barrier(participants, policy, first_phase, 1) {}
+      : lockstep::ranked_barrier(participants, policy, first_phase, 1) {}
 };
 
 TEST(tree_shape, RANKED_2_each_rank_has_one_leaf_and_each_node_as_many_below_it_as_its_width) {

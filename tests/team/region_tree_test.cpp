@@ -122,7 +122,8 @@ TEST(region_tree, every_rank_but_0_watches_one_line_with_less_than_width_watcher
   }
 }
 
-TEST(region_tree, a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
+TEST(region_tree,
+     a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
   for (std::size_t members = 1; members <= exhaustive; ++members) {
     for (std::size_t size = 1; size <= members; ++size) {
       SCOPED_TRACE(testing::Message() << size << " of " << members << " members");

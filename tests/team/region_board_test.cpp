@@ -24,12 +24,12 @@ namespace {
 
 using lockstep::member;
 using lockstep::detail::announcement;
-using lockstep::detail::region_board;
-using lockstep::detail::region_tree;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
 using lockstep::detail::order;
+using lockstep::detail::region_board;
 using lockstep::detail::region_head;
+using lockstep::detail::region_tree;
 using lockstep::test::watchers_of;
 
 struct parameters {
@@ -61,8 +61,8 @@ std::vector<parameters> all_parameters() {
 }
 
 /// By the lines of the tree: whom a member has told of a region.
-std::vector<std::size_t> told_by_lines(const region_tree& tree, region_board::way how, std::size_t rank,
-                                       announcement of) {
+std::vector<std::size_t> told_by_lines(const region_tree& tree, region_board::way how,
+                                       std::size_t rank, announcement of) {
   std::vector<std::size_t> told;
   const std::size_t end = of.is_loop() ? of.size() : tree.members();
   const auto add = [&](const region_tree::line& at) {
@@ -111,7 +111,8 @@ class crew {
  public:
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = region_board::usual_most_age)
-      : board(region_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false, most_age),
+      : board(region_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false,
+              most_age),
         loops_(board, stop_, error_, p.how == region_board::way::direct),
         seen_(p.members),
         threads_(p.members) {
@@ -338,7 +339,7 @@ TEST_P(region_board_of, a_region_wakes_workers_that_sleep) {
 
 TEST_P(region_board_of, a_worker_that_comes_after_close_does_not_wait) {
   region_board board(region_tree(members(), GetParam().width), GetParam().policy.policy,
-                   GetParam().how);
+                     GetParam().how);
   board.close();
   order none;
   for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));
@@ -364,7 +365,7 @@ TEST_P(region_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
 TEST(region_board, says_which_way_it_was_made_for) {
   for (const bool relayed : {false, true}) {
     const region_board board(region_tree(9), lockstep::wait_policy(),
-                           relayed ? region_board::way::relayed : region_board::way::direct);
+                             relayed ? region_board::way::relayed : region_board::way::direct);
     EXPECT_EQ(board.is_relayed(), relayed);
   }
 }

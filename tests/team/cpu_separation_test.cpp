@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/team/separation_test.cpp -- SEPARATE-1 to SEPARATE-5, on the scripted system; of boards, and of the barrier of a
 // program's own threads
-#include <lockstep/barrier.hpp>
 #include <lockstep/detail/region/anticipation.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
+#include <lockstep/ranked_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -178,7 +178,7 @@ class separated_barrier_test : public testing::Test {
   static std::vector<unsigned> left_by_two(int cpu_of_first, int cpu_of_second,
                                            lockstep::wait_policy policy = {}) {
     scripted_system& system = scripted_system::reset();
-    lockstep::barrier all(2, policy);
+    lockstep::ranked_barrier all(2, policy);
     const int cpus[] = {cpu_of_first, cpu_of_second};
     for (std::size_t turn = 0; turn < 4000; ++turn) {
       const std::size_t waiting = turn % 2, late = 1 - waiting;
