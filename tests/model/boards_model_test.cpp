@@ -18,7 +18,7 @@ class fan_in_model : public model_test {};
 class rendezvous_model : public model_test {};
 class barrier_model : public model_test {};
 class barrier_of_three_model : public model_test {};
-class tree_barrier_model : public model_test {};
+class barrier_by_tree_model : public model_test {};
 class split_barrier_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, fan_out_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(policies, barrier_of_three_model,
                          testing::Values(setting{"block", wait_policy::block()},
                                          setting{"adaptive", wait_policy()}),
                          setting_name);
-INSTANTIATE_TEST_SUITE_P(policies, tree_barrier_model, testing::ValuesIn(policies_and_fences()),
+INSTANTIATE_TEST_SUITE_P(policies, barrier_by_tree_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, split_barrier_model, testing::ValuesIn(policies()),
                          setting_name);
@@ -212,14 +212,14 @@ TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_bef
   });
 }
 
-TEST_P(tree_barrier_model, holds_everyone_until_all_have_arrived_RANKED_2) {
+TEST_P(barrier_by_tree_model, holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{3, 0, 0}, {2, 1, 0}}, [] {
     ranked_barrier all(5, policy(), 0, 1);
     meet<barrier, 5>(all, 2, 2);
   });
 }
 
-TEST_P(tree_barrier_model, of_three_threads_holds_everyone_until_all_have_arrived_RANKED_2) {
+TEST_P(barrier_by_tree_model, of_three_threads_holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{1, 1, 0}}, [] {
     ranked_barrier all(5, policy(), 0, 1);
     meet<barrier, 5>(all, 3, 2);

@@ -176,60 +176,60 @@ constexpr std::uint32_t run = 0, loop = 1;  // parts
 constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never,
                        probe = crew::waking::after_a_probe;
 
-TEST_P(region_board_model, of_two_orders_two_regions_and_ends_FORK_1_FORK_3) {
+TEST_P(region_board_model, of_two_orders_two_regions_and_ends_ANNOUNCE_1_ANNOUNCE_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFF).run({2, 2});
   });
 }
 
-TEST_P(region_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_FORK_2) {
+TEST_P(region_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(region_tree(3), policy(), region_board::way::direct).run({2, 3}); });
 }
 
-TEST_P(region_board_model, direct_by_several_lines_wakes_who_stood_still_FORK_2) {
+TEST_P(region_board_model, direct_by_several_lines_wakes_who_stood_still_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(region_tree(3, 2), policy(), region_board::way::direct).run({2, 3}); });
 }
 
-TEST_P(region_board_model, relayed_reaches_every_member_and_awaits_it_FORK_3) {
+TEST_P(region_board_model, relayed_reaches_every_member_and_awaits_it_ANNOUNCE_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4});
   });
 }
 
-TEST_P(region_board_model, relayed_wakes_who_stood_still_FORK_2) {
+TEST_P(region_board_model, relayed_wakes_who_stood_still_ANNOUNCE_2) {
   explore_with({{0, 0, 0}}, [] {
     crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({3, 4});
   });
 }
 
-TEST_P(region_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_FORK_2_PART_1) {
+TEST_P(region_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_ANNOUNCE_2_PART_1) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
                [] { crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop}}); });
 }
 
 TEST_P(region_board_model,
-       a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_FORK_1_PART_3) {
+       a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_ANNOUNCE_1_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFD)
         .run({{2, loop}, {2, loop}, {2, run}});
   });
 }
 
-TEST_P(region_board_model, a_late_member_reads_no_line_that_is_written_again_FORK_4_PART_3) {
+TEST_P(region_board_model, a_late_member_reads_no_line_that_is_written_again_ANNOUNCE_4_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop}, {2, run}, {2, loop}});
   });
 }
 
-TEST_P(region_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_FORK_4) {
+TEST_P(region_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_ANNOUNCE_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(3), policy(), region_board::way::direct).run({{2, loop}, {3, loop}});
   });
 }
 
-TEST_P(region_board_model, direct_by_several_lines_loops_of_changing_sizes_FORK_2) {
+TEST_P(region_board_model, direct_by_several_lines_loops_of_changing_sizes_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(3, 2), policy(), region_board::way::direct)
         .run({{2, loop}, {3, loop}, {3, run}});
@@ -256,31 +256,31 @@ TEST_P(region_board_model,
   });
 }
 
-TEST_P(region_board_model, parts_then_a_run_then_parts_of_another_size_PART_2_FORK_4) {
+TEST_P(region_board_model, parts_then_a_run_then_parts_of_another_size_PART_2_ANNOUNCE_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(3), policy(), region_board::way::direct).run({{3, 2}, {2, run}, {2, 2}});
   });
 }
 
 TEST_P(region_board_model,
-       relayed_parts_of_a_leaders_share_are_finished_before_it_reports_PART_4_FORK_3) {
+       relayed_parts_of_a_leaders_share_are_finished_before_it_reports_PART_4_ANNOUNCE_3) {
   explore_with({{0, 0, 0}},
                [] { crew(region_tree(3, 2), policy(), region_board::way::relayed).run({{3, 2}}); });
 }
 
-TEST_P(region_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_FORK_6) {
+TEST_P(region_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_ANNOUNCE_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop, never}, {2, run}});
   });
 }
 
-TEST_P(region_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_FORK_6) {
+TEST_P(region_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_ANNOUNCE_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, never}});
   });
 }
 
-TEST_P(region_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_FORK_6_PART_3) {
+TEST_P(region_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_ANNOUNCE_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, late}, {2, loop, never}});
   });
@@ -299,41 +299,41 @@ TEST_P(region_board_model, who_is_late_in_a_loop_disturbs_no_probe_CREW_6_PART_3
   });
 }
 
-TEST_P(region_board_model, lines_and_claims_are_renewed_beside_late_members_FORK_5) {
+TEST_P(region_board_model, lines_and_claims_are_renewed_beside_late_members_ANNOUNCE_5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(3, 2), policy(), region_board::way::direct, 0xFFFFFFF9, 1, false, 2)
         .run({{3, loop}, {2, loop}, {3, run}});
   });
 }
 
-TEST_P(region_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_FORK_5) {
+TEST_P(region_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_ANNOUNCE_5) {
   explore_with({{0, 0, 0}}, [] {
     crew(region_tree(4, 2), policy(), region_board::way::relayed, 0xFFFFFFF9, 1, false, 2)
         .run({{2, loop}, {2, loop}, {4, loop}});
   });
 }
 
-TEST_P(region_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_FORK_2) {
+TEST_P(region_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(4, 2), policy(), region_board::way::relayed).run({{4, loop}});
   });
 }
 
-TEST_P(region_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_FORK_1) {
+TEST_P(region_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_ANNOUNCE_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}, [] {
     crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({2, 2});
   });
 }
 
-TEST_P(region_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_FORK_1_PART_3) {
+TEST_P(region_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_ANNOUNCE_1_PART_3) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({{2, loop}, {2, run}});
   });
 }
 
-TEST_P(region_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_FORK_1) {
+TEST_P(region_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_ANNOUNCE_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                [] { crew(crew::anticipating(), region_tree(3), policy(), 0xFFFFFFFD).run({3}); });

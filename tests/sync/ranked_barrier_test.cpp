@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/barrier_test.cpp -- all wait for all, whichever way the barrier goes about it
+// tests/sync/ranked_barrier_test.cpp -- all wait for all, whichever way the barrier goes about it
 //
 // Every thread writes its own *plain* slot between barriers and reads the others': a hole in the ordering
 // is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest timeout.

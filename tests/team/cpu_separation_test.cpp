@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/separation_test.cpp -- SEPARATE-1 to SEPARATE-5, on the scripted system; of boards, and of the barrier of a
+// tests/team/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-5, on the scripted system; of boards, and of the barrier of a
 // program's own threads
 #include <lockstep/detail/region/anticipation.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> partings(separation_pace& pace, std::uint64_t begin, 
   return times;
 }
 
-TEST(parting, members_that_switch_all_the_time_part_after_a_millisecond_PARTING_2) {
+TEST(cpu_separation, members_that_switch_all_the_time_part_after_a_millisecond_SEPARATE_2) {
   separation_pace pace;
   const std::vector<std::uint64_t> times = partings(pace, 5000 * ms, 5003 * ms, 3 * us);
   ASSERT_FALSE(times.empty());
@@ -42,12 +42,12 @@ TEST(parting, members_that_switch_all_the_time_part_after_a_millisecond_PARTING_
   EXPECT_LE(times.front(), 5001 * ms + 3 * us);
 }
 
-TEST(parting, members_that_work_between_their_waits_stay_PARTING_2) {
+TEST(cpu_separation, members_that_work_between_their_waits_stay_SEPARATE_2) {
   separation_pace pace;
   EXPECT_TRUE(partings(pace, 5000 * ms, 9000 * ms, 50 * us).empty());
 }
 
-TEST(parting, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_PARTING_3) {
+TEST(cpu_separation, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_SEPARATE_3) {
   separation_pace pace;
   const std::vector<std::uint64_t> times = partings(pace, 0, 4000 * ms, 3 * us);
   ASSERT_GE(times.size(), 8u);
@@ -69,13 +69,13 @@ std::vector<int> partings(stacked_starts& regions, int count) {
   return numbers;
 }
 
-TEST(parting, a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_PARTING_5) {
+TEST(cpu_separation, a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_SEPARATE_5) {
   stacked_starts regions;
   EXPECT_FALSE(regions.must_separate());
   EXPECT_EQ(partings(regions, 800), (std::vector<int>{4, 12, 28, 60, 124, 252, 508, 764}));
 }
 
-TEST(parting, regions_that_find_the_worker_running_make_the_next_move_early_again_PARTING_5) {
+TEST(cpu_separation, regions_that_find_the_worker_running_make_the_next_move_early_again_SEPARATE_5) {
   stacked_starts regions;
   partings(regions, 60);
   for (int i = 0; i < 200; ++i) regions.came(false);
@@ -121,13 +121,13 @@ TEST_F(cpu_separation_test, members_on_cpus_of_their_own_know_it_and_stay) {
   EXPECT_TRUE(is_elsewhere_);
 }
 
-TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_PARTING_1) {
+TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPARATE_1) {
   cpu_separation board(2, false);
   wait_in_turns(board, 7, 7);
   EXPECT_TRUE(left().empty());
 }
 
-TEST_F(cpu_separation_test, a_worker_leaves_when_it_is_told_and_may_PARTING_1_PARTING_5) {
+TEST_F(cpu_separation_test, a_worker_leaves_when_it_is_told_and_may_SEPARATE_1_SEPARATE_5) {
   scripted_system::instance().cpu = 7;
   cpu_separation fixed(2, false), board(2, true);
   fixed.leave(1);
@@ -137,7 +137,7 @@ TEST_F(cpu_separation_test, a_worker_leaves_when_it_is_told_and_may_PARTING_1_PA
   EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
-TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_PARTING_1) {
+TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {
   cpu_separation board(2, true);
   scripted_system& system = scripted_system::instance();
   for (int i = 0; i < 2000; ++i) {
@@ -197,7 +197,7 @@ class separated_barrier_test : public testing::Test {
   }
 };
 
-TEST_F(separated_barrier_test, threads_of_a_barrier_that_share_a_cpu_part_PARTING_2) {
+TEST_F(separated_barrier_test, threads_of_a_barrier_that_share_a_cpu_part_SEPARATE_2) {
   const std::vector<unsigned> left = left_by_two(7, 7);
   ASSERT_FALSE(left.empty());
   EXPECT_EQ(left.front(), 7u);
@@ -207,7 +207,7 @@ TEST_F(separated_barrier_test, threads_of_a_barrier_on_cpus_of_their_own_stay) {
   EXPECT_TRUE(left_by_two(7, 8).empty());
 }
 
-TEST_F(separated_barrier_test, the_variable_keeps_threads_of_a_barrier_where_they_are_PARTING_1) {
+TEST_F(separated_barrier_test, the_variable_keeps_threads_of_a_barrier_where_they_are_SEPARATE_1) {
   for (const char* no : {"0", " false ", "FALSE", "False\t"}) {
     setenv("LOCKSTEP_CPU_SEPARATION", no, 1);
     EXPECT_TRUE(left_by_two(7, 7).empty()) << no;
@@ -218,7 +218,7 @@ TEST_F(separated_barrier_test, the_variable_keeps_threads_of_a_barrier_where_the
   }
 }
 
-TEST_F(separated_barrier_test, with_another_policy_threads_of_a_barrier_stay_PARTING_1) {
+TEST_F(separated_barrier_test, with_another_policy_threads_of_a_barrier_stay_SEPARATE_1) {
   EXPECT_TRUE(left_by_two(7, 7, lockstep::wait_policy::block()).empty());
   EXPECT_TRUE(
       left_by_two(7, 7, lockstep::wait_policy::hybrid(std::chrono::microseconds(1))).empty());

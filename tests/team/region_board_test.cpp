@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/region_board_test.cpp -- BOARD-1 to BOARD-3 both ways, which no small machine chooses by itself
+// tests/team/region_board_test.cpp -- ANNOUNCE-1 to ANNOUNCE-3 both ways, which no small machine chooses by itself
 #include <lockstep/detail/region/region_board.hpp>
 
 #include <lockstep/detail/loop/loop_crew.hpp>
@@ -80,7 +80,7 @@ std::vector<std::size_t> told_by_lines(const region_tree& tree, region_board::wa
   return told;
 }
 
-TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_FORK_2) {
+TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_ANNOUNCE_2) {
   for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
     for (const std::size_t width : {2u, 3u, 8u}) {
       for (std::size_t members = 1; members <= 70; ++members) {
@@ -158,7 +158,7 @@ class crew {
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
-  /// The heads that a worker has taken part in (plain: BOARD-3).
+  /// The heads that a worker has taken part in (plain: ANNOUNCE-3).
   const std::vector<region_head>& seen_by(std::size_t rank) const { return seen_[rank]; }
 
  private:
@@ -220,7 +220,7 @@ class region_board_of : public testing::TestWithParam<parameters> {
   void run_regions(crew& workers, bool with_loops = false) const {
     constexpr std::uint32_t most_parts = 3;
     std::vector<std::uint32_t> calls(most_parts * members()),
-        expected(calls.size());           // plain: BOARD-3
+        expected(calls.size());           // plain: ANNOUNCE-3
     std::uint32_t before = 0, wrong = 0;  // plain: seen by all
     for (std::uint32_t region = 1; region <= regions(); ++region) {
       const std::size_t size = size_of(region);
@@ -278,7 +278,7 @@ TEST_P(region_board_of, FORK_1_no_announcement_is_missed_where_phases_wrap_aroun
   }
 }
 
-TEST_P(region_board_of, FORK_2_FORK_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
+TEST_P(region_board_of, FORK_2_ANNOUNCE_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
   crew workers(GetParam(), 0);
   run_regions(workers, true);
 }

@@ -33,7 +33,7 @@ namespace detail {
 //                           loop; 0 where shares have one part                   one of the share: 0
 //
 //   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
-//           comes again (BOARD-5 of region_board.hpp), so a claim from an old word fails.
+//           comes again (ANNOUNCE-5 of region_board.hpp), so a claim from an old word fails.
 //   PART-2  A loop ends only when all its shares were reported. A share is reported when all its parts have been run.
 //           So a loop goes on from the claim of a part until finish() of that part. In between its thread may read
 //           what belongs to the region, and at no other time.

@@ -8,20 +8,20 @@
 //   relayed  each leader publishes its lines when it has read its own, and collects their reports before
 //            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
 //
-//   BOARD-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//   ANNOUNCE-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
 //           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
 //           after its report. It may miss phases of loops: then others have done its share.
-//   BOARD-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
+//   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
 //           share are claimed (loop_claims.hpp): the member that claims the first one relays, the one that finishes
 //           the last one collects and reports. Either way a report has caught up with the line exactly when the
 //           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
-//   BOARD-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//   ANNOUNCE-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
 //           that before the return of collect() by the member that collects it.
-//   BOARD-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
+//   ANNOUNCE-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
 //           a part, it reads nothing of a loop's line but the word.
-//   BOARD-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
+//   ANNOUNCE-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
 //           phase that comes again for the old one.
-//   BOARD-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
+//   ANNOUNCE-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
 //
 // A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
 //
@@ -59,7 +59,7 @@ class region_board {
   /// What observers call the wait of a worker that has nothing to do.
   static constexpr const char* next_region = waits_for::next_region();
 
-  /// After how many phases lines and claims are renewed (BOARD-5): half of all that a line tells apart.
+  /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
