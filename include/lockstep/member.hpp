@@ -61,10 +61,10 @@ class member : public detail::member_loops {
   // --- all wait for all ---
 
   /// Blocks until every member of the region has called it as often as this one; MEMBER-2, MEMBER-3.
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = {}) {
     return or_leave(sync_threads_unless_stopped(where));
   }
-  LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(call_site where = {}) {
     return at_.sync_in("sync_threads", where);
   }
 
@@ -72,37 +72,35 @@ class member : public detail::member_loops {
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
   /// when run() returns.
   template <class Type, class Operation>
-  Type sync_reduce(Type value, Operation op, call_site where = call_site::here()) {
+  Type sync_reduce(Type value, Operation op, call_site where = {}) {
     return reduce_as("sync_reduce", where, value, op);
   }
   template <class Type>
-  Type sync_sum(Type value, call_site where = call_site::here()) {
+  Type sync_sum(Type value, call_site where = {}) {
     return reduce_as("sync_sum", where, value, sum_of<Type>());
   }
   template <class Type>
-  Type sync_min(Type value, call_site where = call_site::here()) {
+  Type sync_min(Type value, call_site where = {}) {
     return reduce_as("sync_min", where, value,
                      [](const Type& a, const Type& b) { return b < a ? b : a; });
   }
   template <class Type>
-  Type sync_max(Type value, call_site where = call_site::here()) {
+  Type sync_max(Type value, call_site where = {}) {
     return reduce_as("sync_max", where, value,
                      [](const Type& a, const Type& b) { return a < b ? b : a; });
   }
   /// How many members said true.
-  std::size_t sync_count(bool condition, call_site where = call_site::here()) {
+  std::size_t sync_count(bool condition, call_site where = {}) {
     return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, sum_of<std::size_t>());
   }
-  bool sync_and(bool condition, call_site where = call_site::here()) {
+  bool sync_and(bool condition, call_site where = {}) {
     return sync_count(condition, where) == size();
   }
-  bool sync_or(bool condition, call_site where = call_site::here()) {
-    return sync_count(condition, where) != 0;
-  }
+  bool sync_or(bool condition, call_site where = {}) { return sync_count(condition, where) != 0; }
 
   /// The value of member `root`, on all. One phase. Fails if root >= size().
   template <class Type>
-  Type broadcast(std::size_t root, Type value, call_site where = call_site::here()) {
+  Type broadcast(std::size_t root, Type value, call_site where = {}) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
     at_.come_to("broadcast", where, sizeof(Type));
     return detail::reductions::broadcast<Type>(at_, root, value);
@@ -113,11 +111,11 @@ class member : public detail::member_loops {
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
   /// region that was stopped before.
   template <class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = {}) {
     return or_leave(single_unless_stopped(f, where));
   }
   template <class Function>
-  LOCKSTEP_NODISCARD bool single_unless_stopped(Function&& f, call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD bool single_unless_stopped(Function&& f, call_site where = {}) {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
@@ -173,7 +171,7 @@ class member : public detail::member_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
-                                                    call_site where = call_site::here()) {
+                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
@@ -184,7 +182,7 @@ class member : public detail::member_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_each(First first, Last last, Type init, Function&& f,
                                                    Operation op, schedule how = static_schedule(),
-                                                   call_site where = call_site::here()) {
+                                                   call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
@@ -197,7 +195,7 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,
                                                     schedule how = static_schedule(),
-                                                    call_site where = call_site::here()) {
+                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce_fast<Type, Operation>(
@@ -208,7 +206,7 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
                                                    Function&& f, Operation op,
                                                    schedule how = static_schedule(),
-                                                   call_site where = call_site::here()) {
+                                                   call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce_fast<Type, Operation>(
@@ -220,7 +218,7 @@ class member : public detail::member_loops {
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
                                                  Operation op, Store&& store,
-                                                 call_site where = call_site::here()) {
+                                                 call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
     const auto by = detail::reductions::by_offset(span, f);
@@ -251,10 +249,10 @@ class member : public detail::member_loops {
   // In sub_team.hpp.
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
-  sub_team split(std::size_t color, call_site where = call_site::here());
+  sub_team split(std::size_t color, call_site where = {});
   /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
   /// 0 or above size().
-  sub_team first(std::size_t k, call_site where = call_site::here());
+  sub_team first(std::size_t k, call_site where = {});
   static constexpr std::size_t no_color = ~std::size_t{0};
 
   // --- step by step ---
@@ -310,8 +308,8 @@ class member : public detail::member_loops {
                                                            std::size_t published) {
     char message[160];
     std::snprintf(message, sizeof message,
-                  "lockstep::member::await_step: this member waits for its own step %zu, and has "
-                  "published %zu: it would wait for ever",
+                  "lockstep::member::await_step: this member would wait for ever: for its own step "
+                  "%zu, while it has published %zu",
                   step, published);
     detail::fail<std::logic_error>(message);
   }
