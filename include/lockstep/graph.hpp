@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep/graph.hpp -- nodes that run one after the other, beside each other, and again (layer: graph)
 //
-//   lockstep::graph g;
-//   auto load = g.node("load", [&] { ... });
-//   auto left = g.node("left", [&] { ... }), right = g.node("right", [&] { ... });
-//   auto test = g.node("test", [&] { return residual > tolerance; });
-//   g.edge(load, left).edge(load, right).edge(left, test).edge(right, test);
-//   g.repeat_while(test, load);              // again while test returns true
-//   lockstep::plan plan(g, team);            // plan.hpp
-//   plan.run();
-//
-// The same in blocks: g.loop(g.series(load, g.parallel(left, right), test)).
-//
 // A graph says which node comes before which; a plan says which member runs which node when. Data between nodes are the
 // user's own variables:
 //
@@ -32,7 +21,22 @@
 // A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
 // added after they were made.
 //
-// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate().
+// Order  GRAPH-1, GRAPH-3, GRAPH-4.
+// Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
+//        changed. What validate() finds is refused when a plan is made. A graph that was moved: std::logic_error.
+// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate(). To run
+//        one: plan.hpp.
+// Example
+//   double residual = 1;
+//   lockstep::graph g;
+//   auto load = g.node("load", [&] { residual /= 2; });
+//   auto left = g.node("left", [&] {}), right = g.node("right", [&] {});
+//   auto test = g.node("test", [&] { return residual > 0.01; });
+//   g.edge(load, left).edge(load, right).edge(left, test).edge(right, test);
+//   g.repeat_while(test, load);  // in blocks, all of it: g.loop(g.series(load, g.parallel(left, right), test))
+//   lockstep::team two(2);
+//   lockstep::plan plan(g, two);
+//   plan.run();
 #ifndef LOCKSTEP_GRAPH_HPP
 #define LOCKSTEP_GRAPH_HPP
 
@@ -112,6 +116,7 @@ class graph_block {
   detail::node_list firsts_, lasts_;
 };
 
+/// Nodes, edges between them, loops and feedback.
 class graph {
  public:
   /// The width of a team-wide node that all members of the plan's team run.
@@ -143,7 +148,7 @@ class graph {
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
   /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
   /// is done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
-  /// of one member (T2 of team.hpp) the node runs on that one.
+  /// of one member the node runs on that one.
   template <class Function>
   graph_node node(std::string name, std::size_t width, Function&& f) {
     using form = detail::node_form<typename std::decay<Function>::type>;

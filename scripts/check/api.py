@@ -26,7 +26,7 @@ from source_text import Report, root_argument  # noqa: E402
 
 # Headers whose text is still to be written. The list only becomes shorter.
 NOT_YET = {
-    "external_team.hpp", "graph.hpp", "ledger.hpp", "member.hpp", "per_member.hpp", "plan.hpp", "reduction.hpp",
+    "external_team.hpp", "ledger.hpp", "per_member.hpp", "plan.hpp", "reduction.hpp",
     "region.hpp", "region_stopped.hpp", "schedule.hpp", "sub_team.hpp", "team.hpp", "team_options.hpp", "trace.hpp",
     "watchdog.hpp", "weighted_schedule.hpp",
 }
