@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "../loop/loop_steering.hpp"
-#include "../region/region_lines.hpp"
+#include "../region/job.hpp"
 #include "scans.hpp"
 
 namespace lockstep {

@@ -30,7 +30,7 @@
 
 #include "../../member.hpp"
 #include "../reduce/team_reductions.hpp"
-#include "../region/region_lines.hpp"
+#include "../region/job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/reducing_barrier_test.cpp -- MEET-1 to MEET-5 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
+// tests/region/team_barrier_test.cpp -- MEET-1 to MEET-5 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
 // changing sizes, and when the region is stopped
 #include <lockstep/detail/region/team_barrier.hpp>
 

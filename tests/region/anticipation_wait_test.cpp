@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/anticipating_wait_test.cpp -- EXPECT-1 to EXPECT-3 on a clock of the test's own
+// tests/region/anticipation_wait_test.cpp -- EXPECT-1 to EXPECT-3 on a clock of the test's own
 #include <lockstep/detail/region/anticipation.hpp>
 
 #include <gtest/gtest.h>
