@@ -2,7 +2,7 @@
 // lockstep/detail/loop/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: loop)
 //
 // In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
-// that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. The loop's function
+// that comes claims parts (share_board.hpp): first of its own share, then of shares that are late. The loop's function
 // sees a part as a loop_share. A part knows which share it is of, and nothing of the thread that runs it. For
 // team_core.hpp.
 //
