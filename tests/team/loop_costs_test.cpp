@@ -159,7 +159,7 @@ TEST(loop_costs, a_known_loop_that_gains_runs_on_all_at_once_when_they_are_awake
 }
 
 TEST(loop_costs, more_work_is_never_planned_on_fewer_members_COST_2) {
-  loop_costs costs({{64, 64, false, true}});
+  loop_costs costs({64, 64, false, true});
   teach(costs, 1);
   std::uint32_t before = 1;
   for (std::size_t n = 1; n < 100000; n += 1 + n / 16) {
@@ -470,13 +470,13 @@ TEST(loop_costs, a_join_that_was_learned_too_high_keeps_no_long_loop_alone_COST_
 }
 
 TEST(loop_costs, where_one_member_can_run_loops_of_any_length_run_alone_COST_6) {
-  loop_costs costs({{8, 1, true, true}});
+  loop_costs costs({8, 1, true, true});
   teach(costs, 1);
   EXPECT_GE(costs.lone(here, 100).most_iterations, 100000);
 }
 
 TEST(loop_costs, who_does_not_learn_runs_nothing_alone_COST_6) {
-  loop_costs costs({{4, 4, false, false}});
+  loop_costs costs({4, 4, false, false});
   teach(costs, 1);
   EXPECT_EQ(costs.lone(here, 100).loops, 0u);
 }
@@ -516,7 +516,7 @@ TEST(loop_costs, parts_have_a_grain_at_least) {
 }
 
 TEST(loop_costs, who_does_not_learn_runs_every_loop_on_all_at_once) {
-  loop_costs costs({{4, 4, false, false}});
+  loop_costs costs({4, 4, false, false});
   for (const bool sleeps : {awake, asleep}) {
     for (std::size_t n = 0; n < 10000; n += 1 + n / 8) {
       const loop_plan plan = costs.plan(loop_of(n), sleeps);
@@ -611,7 +611,7 @@ TEST(loop_costs, numbers_of_any_size_make_possible_plans) {
   for (const std::size_t members : {2u, 65536u}) {
     for (const double first : times) {
       for (const std::size_t learned : counts) {
-        loop_costs costs({{members, members, false, true}});
+        loop_costs costs({members, members, false, true});
         for (int i = 0; i < 40; ++i) costs.learn_iterations(here, learned, first);
         for (const std::size_t n : counts) {
           for (const bool sleeps : {awake, asleep}) {
@@ -630,7 +630,7 @@ TEST(loop_costs, numbers_of_any_size_make_possible_plans) {
 }
 
 TEST(loop_costs, the_most_members_and_iterations_by_hand) {
-  loop_costs costs({{65536, 65536, false, false}});
+  loop_costs costs({65536, 65536, false, false});
   const loop_plan plan = costs.plan(loop_of(plenty), awake);
   EXPECT_EQ(plan.shares, 65536u);
   expect_possible(plan, loop_of(plenty), 65536);
