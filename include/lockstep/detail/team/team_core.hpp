@@ -30,11 +30,13 @@
 #include <cstdint>
 
 #include "../../member.hpp"
+#include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
 #include "../region/region_accounts.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -280,11 +282,10 @@ class team_core {
     if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
       all_came = run_probe(plan, head, what);
     } else if (is_announced) {
-      all_came =
-          crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.timing());
     } else {
       crew_.run_alone(head, what);
-      if (plan.is_timed) steering_.after_part(true);
+      if (plan.is_timed) steering_.timing()->after_part(true);
     }
     steering_.end(all_came);
   }

@@ -29,6 +29,8 @@
 #include <utility>
 
 #include "../../member.hpp"
+#include "../loop/lone_loops.hpp"
+#include "../loop/loop_share.hpp"
 #include "../reduce/team_reductions.hpp"
 #include "../region/job.hpp"
 
