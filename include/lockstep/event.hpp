@@ -243,7 +243,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   struct taker {
     auto_reset_event& owner;
     std::uint32_t announced;  // what this waiter has added to the word
-    const call_site where;
+    const detail::source_place where;
 
     taker(auto_reset_event& of, call_site from) noexcept : owner(of), announced(0), where(from) {}
 

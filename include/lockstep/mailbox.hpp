@@ -193,7 +193,7 @@ class mailbox {
   /// What the wait engine looks at.
   struct call_or_end {
     mailbox& owner;
-    call_site where;
+    detail::source_place where;
 
     bool ready() const noexcept { return owner.is_posted(owner.head_) || owner.is_over(); }
     void sleep(deadline until) {

@@ -144,7 +144,7 @@ class ranked_barrier {
     const ranked_barrier& of;
     const own_state& self;
     detail::whereabouts whom;
-    call_site where;
+    detail::source_place where;
 
     bool is_separated(std::uint64_t now) noexcept { return whom.is_separated(now); }
     void describe(detail::wait_subject& to) const noexcept {

@@ -13,7 +13,8 @@ says what the class does. Four parts follow there, or in the banner of the heade
     Cost     read-modify-writes, line transfers, system calls, memory; measured times with their source
     Example  a few lines of code, indented, up to the next empty line or word
 
-Complaints: a class that lacks one of them; a header in NOT_YET that lacks none any more. An example is the body of a
+Complaints: a class that lacks one of them; a header in NOT_YET that lacks none any more; in any header, a data member of
+type call_site, which would be a place in the library where nobody gives it another: that is a source_place. An example is the body of a
 function, or one function; it may use all of lockstep, and std's threads, vectors and printing.
 """
 
@@ -22,7 +23,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, root_argument  # noqa: E402
+from source_text import Report, headers, root_argument  # noqa: E402
 
 # Headers whose text is still to be written. The list only becomes shorter.
 NOT_YET = {
@@ -36,6 +37,7 @@ CLASS = re.compile(r"(?:class|struct)\s+(?:alignas\([^)]*\)\s+)?(?:LOCKSTEP_\w+\
 COMMENT = re.compile(r"//+ ?(.*)")
 NAMESPACE = re.compile(r"namespace detail \{|\}  // namespace detail")
 FUNCTION = re.compile(r"(?:template|inline|void|int|double|bool) ?.*[{})>]$")
+KEPT_CALL_SITE = re.compile(r"\s+(?:const )?(?:lockstep::)?call_site \w+(?: = \{\w.*)?;")
 UMBRELLA = "lockstep.hpp"
 
 
@@ -149,6 +151,10 @@ def main(arguments):
         for number, code in examples_of(lines):
             if not code:
                 report.add(header, number, "an example without code")
+    for header in headers(root):
+        for number, line in enumerate(header.read_text(encoding="utf-8").splitlines(), 1):
+            if KEPT_CALL_SITE.match(line):
+                report.add(header, number, "a kept call_site: make it a source_place")
     return report.finish(len(public_headers(root)))
 
 

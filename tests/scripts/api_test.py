@@ -52,6 +52,12 @@ class Api(TreeTest):
         finally:
             api.NOT_YET.remove("latch.hpp")
 
+    def test_a_call_site_is_not_kept(self):
+        kept = {"include/lockstep/detail/wait/a.hpp": header("detail/wait/a.hpp", "struct a {\n  call_site where;\n};\n")}
+        self.assert_bad(kept, "a.hpp:5: a kept call_site: make it a source_place")
+        kept = {path: text.replace("call_site", "source_place") for path, text in kept.items()}
+        self.assert_good(kept)
+
     def test_examples_end_at_an_empty_line_or_a_word(self):
         lines = [*PARTS.splitlines(), "// Source [A]", "", "/// Example", "///   void f() {}", "///", "///   no code"]
         self.assertEqual(

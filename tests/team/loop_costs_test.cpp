@@ -48,7 +48,7 @@ loop_request grained(std::size_t iterations, std::size_t grain, bool can_split =
 void teach(loop_costs& costs, double each, const void* place = here) {
   for (int i = 0; i < 64; ++i) costs.learn_iterations(place, 1000, 1000 * each + 20);
 }
-loop_costs four_members() { return loop_costs(4, 4, false, true); }
+loop_costs four_members() { return loop_costs({4, 4, false, true}); }
 
 /// A plan that any loop can be run by.
 void expect_possible(const loop_plan& plan, const loop_request& of, std::size_t most) {
@@ -108,7 +108,8 @@ TEST(loop_costs, the_rest_of_a_probe_is_announced_when_that_is_worth_much_more_t
   EXPECT_FALSE(costs.is_rest_worth(10000, asleep));
   EXPECT_EQ(costs.is_rest_worth(1e6, asleep), costs.is_worth_waking(1e6));
   EXPECT_TRUE(costs.is_rest_worth(1e6, asleep));
-  EXPECT_FALSE(loop_costs(4, 1, true, true).is_rest_worth(1e300, awake)) << "nobody could take any";
+  EXPECT_FALSE(loop_costs({4, 1, true, true}).is_rest_worth(1e300, awake))
+      << "nobody could take any";
 }
 
 TEST(loop_costs, a_place_is_known_from_its_second_sample_on_COST_1) {
@@ -158,7 +159,7 @@ TEST(loop_costs, a_known_loop_that_gains_runs_on_all_at_once_when_they_are_awake
 }
 
 TEST(loop_costs, more_work_is_never_planned_on_fewer_members_COST_2) {
-  loop_costs costs(64, 64, false, true);
+  loop_costs costs({64, 64, false, true});
   teach(costs, 1);
   std::uint32_t before = 1;
   for (std::size_t n = 1; n < 100000; n += 1 + n / 16) {
@@ -218,7 +219,7 @@ TEST(loop_costs, what_is_left_is_worth_a_wake_up_by_the_same_rule) {
   EXPECT_FALSE(costs.is_worth_waking(0));
   EXPECT_FALSE(costs.is_worth_waking(least * 0.99));
   EXPECT_TRUE(costs.is_worth_waking(least * 1.01));
-  EXPECT_FALSE(loop_costs(4, 1, true, true).is_worth_waking(1e300)) << "nobody could take any";
+  EXPECT_FALSE(loop_costs({4, 1, true, true}).is_worth_waking(1e300)) << "nobody could take any";
 }
 
 // --- COST-3: parts ---
@@ -469,13 +470,13 @@ TEST(loop_costs, a_join_that_was_learned_too_high_keeps_no_long_loop_alone_COST_
 }
 
 TEST(loop_costs, where_one_member_can_run_loops_of_any_length_run_alone_COST_6) {
-  loop_costs costs(8, 1, true, true);
+  loop_costs costs({8, 1, true, true});
   teach(costs, 1);
   EXPECT_GE(costs.lone(here, 100).most_iterations, 100000);
 }
 
 TEST(loop_costs, who_does_not_learn_runs_nothing_alone_COST_6) {
-  loop_costs costs(4, 4, false, false);
+  loop_costs costs({4, 4, false, false});
   teach(costs, 1);
   EXPECT_EQ(costs.lone(here, 100).loops, 0u);
 }
@@ -515,7 +516,7 @@ TEST(loop_costs, parts_have_a_grain_at_least) {
 }
 
 TEST(loop_costs, who_does_not_learn_runs_every_loop_on_all_at_once) {
-  loop_costs costs(4, 4, false, false);
+  loop_costs costs({4, 4, false, false});
   for (const bool sleeps : {awake, asleep}) {
     for (std::size_t n = 0; n < 10000; n += 1 + n / 8) {
       const loop_plan plan = costs.plan(loop_of(n), sleeps);
@@ -532,7 +533,7 @@ TEST(loop_costs, who_does_not_learn_runs_every_loop_on_all_at_once) {
 
 TEST(loop_costs, a_fixed_loop_has_a_share_for_every_member_also_in_a_crowd) {
   for (const bool learns : {true, false}) {
-    loop_costs costs(16, 2, true, learns);
+    loop_costs costs({16, 2, true, learns});
     const auto fixed = [&](std::size_t n) {
       return costs.plan({n, nullptr, 0, false, true}, asleep);
     };
@@ -552,7 +553,7 @@ TEST(loop_costs, a_fixed_loop_has_a_share_for_every_member_also_in_a_crowd) {
 
 TEST(loop_costs, no_loop_has_more_shares_than_members_can_run_at_once) {
   for (const bool learns : {true, false}) {
-    loop_costs costs(16, 2, true, learns);
+    loop_costs costs({16, 2, true, learns});
     EXPECT_EQ(costs.most_shares(), 2u);
     for (int round = 0; round < 2; ++round) {
       for (std::size_t n = 0; n < 1000000; n += 1 + n / 4) {
@@ -568,13 +569,13 @@ TEST(loop_costs, no_loop_has_more_shares_than_members_can_run_at_once) {
 }
 
 TEST(loop_costs, a_join_in_a_crowd_is_taken_to_be_dear_at_first) {
-  EXPECT_GT(join_of(loop_costs(16, 2, true, true)), join_of(loop_costs(2, 2, false, true)) * 4);
+  EXPECT_GT(join_of(loop_costs({16, 2, true, true})), join_of(loop_costs({2, 2, false, true})) * 4);
 }
 
 TEST(loop_costs, where_one_member_can_run_every_loop_is_the_callers) {
   for (const std::size_t members : {std::size_t{1}, std::size_t{8}}) {
     for (const bool learns : {true, false}) {
-      loop_costs costs(members, 1, members > 1, learns);
+      loop_costs costs({members, 1, members > 1, learns});
       for (int round = 0; round < 2; ++round) {
         for (std::size_t n = 0; n < 1000000; n += 1 + n / 2) {
           EXPECT_EQ(costs.plan(loop_of(n), asleep).shares, 1u);
@@ -589,7 +590,7 @@ TEST(loop_costs, where_one_member_can_run_every_loop_is_the_callers) {
 
 TEST(loop_costs, loops_of_no_and_of_one_iteration_are_the_callers) {
   for (const bool learns : {true, false}) {
-    loop_costs costs(4, 4, false, learns);
+    loop_costs costs({4, 4, false, learns});
     for (int round = 0; round < 2; ++round) {
       for (const std::size_t n : {0u, 1u}) {
         for (const bool sleeps : {awake, asleep}) {
@@ -610,7 +611,7 @@ TEST(loop_costs, numbers_of_any_size_make_possible_plans) {
   for (const std::size_t members : {2u, 65536u}) {
     for (const double first : times) {
       for (const std::size_t learned : counts) {
-        loop_costs costs(members, members, false, true);
+        loop_costs costs({members, members, false, true});
         for (int i = 0; i < 40; ++i) costs.learn_iterations(here, learned, first);
         for (const std::size_t n : counts) {
           for (const bool sleeps : {awake, asleep}) {
@@ -629,7 +630,7 @@ TEST(loop_costs, numbers_of_any_size_make_possible_plans) {
 }
 
 TEST(loop_costs, the_most_members_and_iterations_by_hand) {
-  loop_costs costs(65536, 65536, false, false);
+  loop_costs costs({65536, 65536, false, false});
   const loop_plan plan = costs.plan(loop_of(plenty), awake);
   EXPECT_EQ(plan.shares, 65536u);
   expect_possible(plan, loop_of(plenty), 65536);

@@ -112,7 +112,7 @@ class parked_thread : public list_node<parked_thread> {
   /// A wait of the thread, and where it was called: not in the node, which is to stay small.
   struct located_wait {
     parked_thread& self;
-    call_site where;
+    source_place where;
 
     bool ready() const noexcept { return self.ready(); }
     void sleep(deadline until) { self.sleep(until); }

@@ -98,7 +98,7 @@ class phase_board {
   struct notifiers {
     const phase_board& of;
     phase_reached next;
-    call_site where;
+    source_place where;
 
     void describe(wait_subject& to) const noexcept {
       to.kind = of.kind_;

@@ -129,7 +129,7 @@ class queued_word {
   struct plain_attempt {
     queued_word& owner;
     std::uint32_t as;
-    const call_site where;
+    const source_place where;
 
     plain_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
         : owner(of), as(purpose), where(from) {}

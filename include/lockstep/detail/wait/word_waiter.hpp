@@ -93,7 +93,7 @@ class word_waiter {
   wait_word& word_;
   Done done_;
   bool announced_;
-  const call_site where_;
+  const source_place where_;
 };
 
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
