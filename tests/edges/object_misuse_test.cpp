@@ -130,7 +130,7 @@ TEST_F(destroying, says_the_address_of_the_object_itself) {
   lockstep::ranked_barrier* const barrier = new (place) lockstep::ranked_barrier(2);
   // Not by its destructor, which lets static storage be: see below.
   EXPECT_EQ(static_cast<void*>(barrier), static_cast<void*>(place));
-  barrier->~barrier();
+  barrier->~ranked_barrier();
 }
 
 TEST_F(destroying, who_polls_is_said_too) {

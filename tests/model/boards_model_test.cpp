@@ -157,28 +157,28 @@ void meet(Barrier& all, std::size_t playing, std::size_t phases) {
 TEST_P(barrier_model, of_two_holds_everyone_until_all_have_arrived_for_three_phases) {
   explore_with(large(), [] {
     ranked_barrier all(2, policy());
-    meet<barrier, 2>(all, 2, 3);
+    meet<ranked_barrier, 2>(all, 2, 3);
   });
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived_for_two_phases) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     ranked_barrier all(3, policy());
-    meet<barrier, 3>(all, 3, 2);
+    meet<ranked_barrier, 3>(all, 3, 2);
   });
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived) {
   explore_with(large(), [] {
     ranked_barrier all(3, policy());
-    meet<barrier, 3>(all, 3, 1);
+    meet<ranked_barrier, 3>(all, 3, 1);
   });
 }
 
 TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_RANKED_1) {
   explore_with(huge(), [] {
     ranked_barrier all(3, policy(), 0, 1);
-    meet<barrier, 3>(all, 2, 2);
+    meet<ranked_barrier, 3>(all, 2, 2);
   });
 }
 
@@ -215,14 +215,14 @@ TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_bef
 TEST_P(barrier_by_tree_model, holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{3, 0, 0}, {2, 1, 0}}, [] {
     ranked_barrier all(5, policy(), 0, 1);
-    meet<barrier, 5>(all, 2, 2);
+    meet<ranked_barrier, 5>(all, 2, 2);
   });
 }
 
 TEST_P(barrier_by_tree_model, of_three_threads_holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{1, 1, 0}}, [] {
     ranked_barrier all(5, policy(), 0, 1);
-    meet<barrier, 5>(all, 3, 2);
+    meet<ranked_barrier, 5>(all, 3, 2);
   });
 }
 

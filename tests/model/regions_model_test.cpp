@@ -144,7 +144,7 @@ class crew {
     while (serve_once(rank)) continue;
   }
   bool serve_once(std::size_t rank) {
-    order what;
+    assignment what;
     if (!board_.next(rank, what)) return false;
     if (what.is_loop()) {
       loops_.serve(rank, what);
@@ -344,7 +344,7 @@ TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_befo
     region_board board(region_tree(3, 2), policy(), region_board::way::direct);
     int data = 0;
     const auto serves = [&](std::size_t rank) {
-      order none;
+      assignment none;
       check(!board.next(rank, none), "says that it was closed");
       check(data == 7, "sees what came before close");
     };
@@ -376,7 +376,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
                  board.close();
                },
                [&] {
-                 order what;
+                 assignment what;
                  while (board.next(1, what)) loops.serve(1, what);
                }});
       board.reset();

@@ -91,7 +91,7 @@ void run_ranked(round& the, std::size_t least) {
 void run_barrier_tree(round& the) {
   run_ranked<ranked_barrier>(the, detail::most_flags_for(the.policy()) + 1);
 }
-struct barrier_by_tree : barrier {
+struct barrier_by_tree : ranked_barrier {
   barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
       : ranked_barrier(participants, policy, first_phase, 1) {}
 };

@@ -130,10 +130,10 @@ TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPA
 TEST_F(cpu_separation_test, a_worker_leaves_when_it_is_told_and_may_SEPARATE_1_SEPARATE_5) {
   scripted_system::instance().cpu = 7;
   cpu_separation fixed(2, false), board(2, true);
-  fixed.leave(1);
-  board.leave(0);
+  fixed.move_away(1);
+  board.move_away(0);
   EXPECT_TRUE(left().empty());
-  board.leave(1);
+  board.move_away(1);
   EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 

@@ -26,7 +26,7 @@ using lockstep::member;
 using lockstep::detail::announcement;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
-using lockstep::detail::order;
+using lockstep::detail::assignment;
 using lockstep::detail::region_board;
 using lockstep::detail::region_head;
 using lockstep::detail::region_tree;
@@ -178,7 +178,7 @@ class crew {
 
   void work(std::size_t rank) {
     threads_[rank].enter();
-    order what;
+    assignment what;
     while (board.next(rank, what)) {
       if (what.is_loop()) {
         loops_.serve(rank, what);
@@ -341,7 +341,7 @@ TEST_P(region_board_of, a_worker_that_comes_after_close_does_not_wait) {
   region_board board(region_tree(members(), GetParam().width), GetParam().policy.policy,
                      GetParam().how);
   board.close();
-  order none;
+  assignment none;
   for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));
 }
 
