@@ -134,6 +134,7 @@ do_check() {
   python3 scripts/check_layers.py || failed=1
   python3 scripts/check_orders.py || failed=1
   python3 scripts/check_labels.py || failed=1
+  python3 scripts/check/room_tests.py || failed=1
   python3 scripts/check_openmp_page.py || failed=1
   python3 scripts/performance.py --check || failed=1
   python3 scripts/amalgamate.py --check || failed=1
