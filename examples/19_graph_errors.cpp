@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// 19_graph_errors -- what is said of graphs that make no sense
+// 19_graph_errors -- the messages for graphs that make no sense
 //
 // A plan is refused with a sentence that names the nodes. graph::validate() gives the same sentence without a plan.
 // The lines that this program prints are in docs/graphs.md.
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Builds a graph of three nodes, and what `wire` does with them, and prints why there is no plan for it.
+/// Builds a graph of three nodes, lets `wire` connect them, and prints why there is no plan for it.
 template <class Wire>
 void refuse(const char* what, Wire wire) {
   lockstep::graph g;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/sleeper_mark_stress_test.cpp -- mark and engine on the running system, many times
+// tests/wait/published_words_stress_test.cpp -- mark and engine on the running system, many times
 //
 // A lost wake-up is a ctest timeout, a hole in the order of payload and phase a report of
 // ThreadSanitizer or a wrong value. The steps one by one are in sleeper_mark_test.cpp.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/late_members_fork_test.cpp -- fork() in a share that was taken from a late member
+// tests/fork/late_members_test.cpp -- fork() in a share that was taken from a late member
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>

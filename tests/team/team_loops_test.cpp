@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/one_liners_test.cpp -- regions with one loop in them: parallel_for, _2d, _3d, _invoke, _reduce, _scan
+// tests/team/team_loops_test.cpp -- regions with one loop in them: parallel_for, _2d, _3d, _invoke, _reduce, _scan
 #include <lockstep/detail/team/team_loops.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/sleeper_mark_test.cpp -- each step of notifier and sleeper, on the scripted system
+// tests/wait/published_words_test.cpp -- each step of notifier and sleeper, on the scripted system
 #include <lockstep/detail/wait/published_words.hpp>
 
 #include <gtest/gtest.h>

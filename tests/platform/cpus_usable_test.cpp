@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/usable_cpus_test.cpp -- affinity and quota of the running system both count
+// tests/platform/cpus_usable_test.cpp -- affinity and quota of the running system both count
 #include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/system.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/growing_array_test.cpp -- values stay what they were; each is destroyed once; order of heaps and sorts
+// tests/base/growing_array_test.cpp -- values stay what they were; each is destroyed once; order of heaps and sorts
 #include <lockstep/detail/base/growing_array.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/ranked_barrier_by_tree_test.cpp -- the combining tree by itself, then barriers that have nothing else
+// tests/wait/ranked_phases_test.cpp -- the combining tree by itself, then barriers that have nothing else
 //
 // Every thread writes its own *plain* slot between barriers and reads the others': a hole in the ordering
 // is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest timeout.

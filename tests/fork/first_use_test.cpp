@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/first_use_fork_test.cpp -- what a program does first: fork() in the middle of it, and what it may cost
+// tests/fork/first_use_test.cpp -- what a program does first: fork() in the middle of it, and what it may cost
 //
 // And that no two threads have one number, after a fork() either.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/deadline_test.cpp -- no duration overflows, whatever its type; on the scripted clock
+// tests/base/deadline_test.cpp -- no duration overflows, whatever its type; on the scripted clock
 #include <lockstep/wait_policy.hpp>
 
 #include <gtest/gtest.h>

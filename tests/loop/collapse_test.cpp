@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/collapse_test.cpp -- nested ranges as one, exhaustively for small numbers
+// tests/loop/collapse_test.cpp -- nested ranges as one, exhaustively for small numbers
 #include <lockstep/detail/loop/leaf_loop.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/reducers_test.cpp -- a value with its index, several values at once: the same for every team size
+// tests/reduce/reduction_test.cpp -- a value with its index, several values at once: the same for every team size
 // (REDUCER-1, REDUCER-2)
 #include <lockstep/reduction.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/fault/fork_test.cpp -- children of a program that has threads, and teams, and waiters
+// tests/fork/children_test.cpp -- children of a program that has threads, and teams, and waiters
 //
 // What a child makes for itself works there, whatever the threads of its parent did when it was made.
 // Objects that the parent's threads use are not for the child: those threads are not there.
@@ -50,7 +50,9 @@ TEST(fork, while_a_team_sleeps_leaves_the_child_able_to_work) {
     for (std::size_t rank = 1; rank < members; ++rank) threads[rank].wait_until_asleep();
     expect_children_to_work();
     int calls = 0;
-    workers.run([&](lockstep::member& self) { calls += self.rank() == 1; });
+    workers.run([&](lockstep::member& self) {
+      if (self.rank() == 1) ++calls;
+    });
     EXPECT_EQ(calls, 1) << "the parent's team is as it was";
   });
 }

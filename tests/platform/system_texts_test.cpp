@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/cgroup_test.cpp -- the text functions, and whole trees below a directory of the test
+// tests/platform/system_texts_test.cpp -- the text functions, and whole trees below a directory of the test
 #include <lockstep/detail/platform/system_texts.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/late_shares_test.cpp -- the share of a member that has not come is run by others (LOOPS-5, LOOPS-7)
+// tests/loop/late_shares_test.cpp -- the share of a member that has not come is run by others (LOOPS-5, LOOPS-7)
 #include <lockstep/detail/loop/loops.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/without_wait_test.cpp -- what comes after a construct without a wait, for every pair (LOOPS-6, REDUCE-5)
+// tests/reduce/without_wait_test.cpp -- what comes after a construct without a wait, for every pair (LOOPS-6, REDUCE-5)
 #include <lockstep/detail/reduce/reductions.hpp>
 
 #include <gtest/gtest.h>

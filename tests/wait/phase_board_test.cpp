@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/phase_board_test.cpp -- the common part of fan_out, fan_in and fan_in_out
+// tests/wait/phase_board_test.cpp -- the common part of fan_out, fan_in and fan_in_out
 #include <lockstep/detail/wait/phase_board.hpp>
 
 #include <gtest/gtest.h>

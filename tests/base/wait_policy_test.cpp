@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/wait_policy_test.cpp -- a policy is a small constant value
+// tests/base/wait_policy_test.cpp -- a policy is a small constant value
 #include <lockstep/wait_policy.hpp>
 
 #include <gtest/gtest.h>

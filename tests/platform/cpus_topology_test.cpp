@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/cpu_topology_test.cpp -- systems of many shapes, as trees below a directory of the test
+// tests/platform/cpus_topology_test.cpp -- systems of many shapes, as trees below a directory of the test
 #include <lockstep/detail/platform/cpus.hpp>
 
 #include <gtest/gtest.h>

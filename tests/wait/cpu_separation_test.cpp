@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-5, on the scripted system; of boards, and of the barrier of a
+// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-5, on the scripted system; of boards, and of the barrier of a
 // program's own threads
 #include <lockstep/detail/region/anticipation.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/weighted_schedule_test.cpp -- the same bounds for all in every loop, and what is learned
+// tests/loop/weighted_schedule_test.cpp -- the same bounds for all in every loop, and what is learned
 #include <lockstep/weighted_schedule.hpp>
 
 #include <gtest/gtest.h>

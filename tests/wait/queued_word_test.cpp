@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/queue_waits_test.cpp -- how long a thread polls before it queues and sleeps, on the scripted system
+// tests/wait/queued_word_test.cpp -- how long a thread polls before it queues and sleeps, on the scripted system
 #include <lockstep/condition_variable.hpp>
 #include <lockstep/mutex.hpp>
 

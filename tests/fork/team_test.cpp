@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/team_fork_test.cpp -- TEAM-5: teams in the child processes of a program that has threads
+// tests/fork/team_test.cpp -- TEAM-5: teams in the child processes of a program that has threads
 //
 // Every test runs in a child of its own (expect_in_child), and makes grandchildren.
 #include <lockstep/external_team.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/shared_memory_fork_test.cpp -- objects of one word in memory that two processes share
+// tests/fork/shared_memory_test.cpp -- objects of one word in memory that two processes share
 //
 // A sleeper is woken from its own process only. So between processes an object is made with spin(), or waited
 // on for a limited time, again and again: a time-out looks once more before it is one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/cpu_list_test.cpp -- numbers and lists of CPUs: what is taken, and what is refused
+// tests/platform/cpus_list_test.cpp -- numbers and lists of CPUs: what is taken, and what is refused
 #include <lockstep/detail/platform/cpus.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/graph/plan_fork_test.cpp -- plans in the child processes of a program that has threads (TEAM-5)
+// tests/fork/plan_test.cpp -- plans in the child processes of a program that has threads (TEAM-5)
 //
 // Every test runs in a child of its own (expect_in_child), and makes grandchildren.
 #include <lockstep/plan.hpp>

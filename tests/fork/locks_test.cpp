@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/fork_locks_test.cpp -- locks that others queue for when their process forks
+// tests/fork/locks_test.cpp -- locks that others queue for when their process forks
 //
 // The pattern of pthread_atfork: who forks holds the lock, and frees it in the child. Nobody waits there,
 // whatever the object's word said. A child that hangs is ended by its alarm.
