@@ -2,7 +2,7 @@
 // 09_team [members] [elements] -- the code of README.md
 //
 // README.md has the code between [first_page] and [/first_page], word for word:
-// scripts/check_openmp_page.py compares the two.
+// scripts/check/openmp_page.py compares the two.
 #include <cmath>
 #include <functional>
 #include <lockstep/lockstep.hpp>

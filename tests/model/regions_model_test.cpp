@@ -4,9 +4,9 @@
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
 #include <lockstep/detail/loop/loop_crew.hpp>
-#include <lockstep/detail/region/nesting.hpp>
 #include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/region/team_door.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -106,18 +106,9 @@ class crew {
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    struct late_waking final : part_listener {
-      region_board& board;
-      std::uint32_t size;
-      bool is_to_wake;
-
-      late_waking(region_board& forks, const region& loop)
-          : board(forks), size(loop.size), is_to_wake(loop.wakes == waking::after_a_part) {}
-      void after_part(bool) override {
-        if (is_to_wake) board.wake(size);
-        is_to_wake = false;
-      }
-    } listener(board_, of);
+    loop_timing timing(board_);
+    timing.begin(of.size * of.parts);
+    if (of.wakes == waking::after_a_part) timing.wake_above(-1, of.size);
     job work;
     work.assign<loop_share>(part);
     loops_.reset_counts();
@@ -128,7 +119,7 @@ class crew {
     board_.announce_loop(head, work, of.parts,
                          of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
     // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, work, true, &listener);
+    loops_.lead(head, work, true, &timing);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -204,7 +195,8 @@ TEST_P(region_board_model, relayed_wakes_who_stood_still_ANNOUNCE_2) {
   });
 }
 
-TEST_P(region_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_ANNOUNCE_2_PART_1) {
+TEST_P(region_board_model,
+       each_share_of_a_loop_is_run_once_by_its_member_or_for_it_ANNOUNCE_2_PART_1) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
                [] { crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop}}); });
 }
@@ -223,7 +215,8 @@ TEST_P(region_board_model, a_late_member_reads_no_line_that_is_written_again_ANN
   });
 }
 
-TEST_P(region_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_ANNOUNCE_4) {
+TEST_P(region_board_model,
+       who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_ANNOUNCE_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(3), policy(), region_board::way::direct).run({{2, loop}, {3, loop}});
   });
@@ -313,13 +306,15 @@ TEST_P(region_board_model, relayed_lines_and_claims_are_renewed_beside_late_lead
   });
 }
 
-TEST_P(region_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_ANNOUNCE_2) {
+TEST_P(region_board_model,
+       relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(region_tree(4, 2), policy(), region_board::way::relayed).run({{4, loop}});
   });
 }
 
-TEST_P(region_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_ANNOUNCE_1) {
+TEST_P(region_board_model,
+       who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_ANNOUNCE_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}, [] {
     crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({2, 2});
@@ -384,7 +379,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
   });
 }
 
-TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1_CALLER_2) {
+TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_TURN_1_TURN_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     caller_queue callers(policy());
     int turns = 0;
@@ -397,7 +392,7 @@ TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1
   });
 }
 
-TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_CALLER_2) {
+TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_TURN_2) {
   explore_with(small(), [] {
     caller_queue callers(policy());
     int turns = 0;

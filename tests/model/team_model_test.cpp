@@ -326,7 +326,7 @@ struct used_body {
   int& data;
 };
 
-TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_TURN_3) {
+TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_DOOR_2) {
   explore_with(small(), [] {
     int data = 0;
     team_door door(1, policy(), "a team", "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/region/job_test.cpp -- closures that travel by value, and those that stay where they are
 #include <lockstep/detail/loop/loop_crew.hpp>
-#include <lockstep/detail/region/region_lines.hpp>
+#include <lockstep/detail/region/job.hpp>
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>

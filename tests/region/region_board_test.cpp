@@ -278,7 +278,8 @@ TEST_P(region_board_of, FORK_1_no_announcement_is_missed_where_phases_wrap_aroun
   }
 }
 
-TEST_P(region_board_of, FORK_2_ANNOUNCE_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
+TEST_P(region_board_of,
+       FORK_2_ANNOUNCE_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
   crew workers(GetParam(), 0);
   run_regions(workers, true);
 }

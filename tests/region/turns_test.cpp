@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/region/turns_test.cpp -- CALLER-1 and CALLER-2: turns in the order of the calls, one thread at a time
-#include <lockstep/detail/region/nesting.hpp>
+// tests/region/turns_test.cpp -- TURN-1 and TURN-2: turns in the order of the calls, one thread at a time
+#include <lockstep/detail/region/turns.hpp>
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(policies, caller_queue_by,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
-TEST_P(caller_queue_by, CALLER_2_a_turn_sees_what_all_turns_before_it_did) {
+TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
   caller_queue queue(GetParam().policy);
   const int each = spins() ? 200 : 2000;
   long sum = 0;  // plain: one turn at a time
@@ -47,12 +47,12 @@ TEST_P(caller_queue_by, CALLER_2_a_turn_sees_what_all_turns_before_it_did) {
   EXPECT_EQ(sum, static_cast<long>(threads()) * each);
 }
 
-TEST_P(caller_queue_by, CALLER_1_turns_are_given_in_the_order_of_the_calls_of_begin) {
+TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begin) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
   caller_queue queue(GetParam().policy);
   constexpr std::size_t waiters = 6;
   for (int round = 0; round < 5; ++round) {
-    std::vector<std::size_t> order;  // plain: CALLER-2
+    std::vector<std::size_t> order;  // plain: TURN-2
     std::vector<watched_thread> watched(waiters);
     std::vector<std::thread> threads;
     queue.begin();
@@ -73,7 +73,7 @@ TEST_P(caller_queue_by, CALLER_1_turns_are_given_in_the_order_of_the_calls_of_be
 TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
   caller_queue queue(GetParam().policy);
   for (int round = 0; round < 20; ++round) {
-    bool ended = false;  // plain: CALLER-2
+    bool ended = false;  // plain: TURN-2
     queue.begin();
     std::thread other([&] {
       const caller_turn mine(queue);
@@ -98,7 +98,7 @@ TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
   }
 }
 
-TEST_P(caller_queue_by, CALLER_1_try_begin_does_not_pass_those_who_are_queued) {
+TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
   caller_queue queue(GetParam().policy);
   for (int round = 0; round < 20; ++round) {
@@ -118,7 +118,7 @@ TEST_P(caller_queue_by, CALLER_1_try_begin_does_not_pass_those_who_are_queued) {
   }
 }
 
-TEST_P(caller_queue_by, CALLER_2_holds_between_begin_and_try_begin) {
+TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
   caller_queue queue(GetParam().policy);
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
@@ -149,7 +149,7 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
     queue.begin();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);
     if (has_turn) {
-      bool ended = false;  // plain: CALLER-2
+      bool ended = false;  // plain: TURN-2
       std::thread other([&] {
         const caller_turn mine(queue);
         EXPECT_TRUE(ended);

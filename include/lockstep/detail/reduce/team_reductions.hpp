@@ -16,8 +16,8 @@
 #include <cstring>
 #include <utility>
 
-#include "../loop/loop_steering.hpp"
-#include "../region/region_lines.hpp"
+#include "../loop/loop_share.hpp"
+#include "../region/job.hpp"
 #include "scans.hpp"
 
 namespace lockstep {

@@ -23,7 +23,8 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       board_(region_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              region_board::usual_most_age, made.separates_cpus),
       crew_(board_, stop_, error_, made.is_crowded, &group_, &ledger_),
-      steering_(board_, made, lone_team{this, door.age()}.number()),
+      steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
+                lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_) {
   if (made.is_crowded && observers() != 0) {
@@ -142,7 +143,7 @@ LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head
     if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
     crew_.note_begun(done);
     board_.announce_loop(head, what, plan.parts, true);
-    return crew_.lead(head, what, steering_.were_asleep(), steering_.listener());
+    return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
   }
   for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
     crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
@@ -234,7 +235,7 @@ LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
 LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core,
                                                 const callback& make_ready, std::size_t size,
                                                 job& what, const region_name& name) {
-  const region_turn turn(door, core);
+  const region_turn turn(door.callers(), door.age(), core);
   if (!turn) {
     tell_alone(false);
     return run_alone(what);
