@@ -52,7 +52,7 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
 UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/trace/delay_hooks.hpp": ["trace/debug_aids"],
               "detail/trace/hooks.ipp": ["trace/thread_log", "trace/trace"], "detail/trace/ledger.ipp": ["trace/ledger_board"],
-              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_slot.hpp": ["trace/team_ledger"],
+              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_slot.hpp": ["trace/ledger"],
               "detail/trace/records.hpp": ["trace/trace"], "detail/trace/records.ipp": ["trace/trace"],
               "detail/trace/kept_texts.hpp": ["trace/trace"],
               "detail/trace/recorder.hpp": ["trace/trace"], "detail/trace/recorder.ipp": ["trace/trace"],
@@ -60,7 +60,7 @@ UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/
               "detail/trace/thread_log.hpp": ["trace/thread_log"], "detail/trace/thread_log.ipp": ["trace/thread_log"],
               "detail/trace/trace_view.ipp": ["trace/trace"], "detail/trace/wait_histogram.hpp": ["trace/wait_histogram"],
               "detail/trace/watch_hooks.hpp": ["trace/watch_hooks", "trace/watchdog"],
-              "detail/team/ledger.ipp": ["trace/team_ledger"]}
+              "detail/team/ledger.ipp": ["trace/ledger"]}
 PURE = {"detail/trace/delay_hooks.hpp", "detail/trace/ledger.ipp", "detail/trace/ledger_board.hpp",
         "detail/trace/segment.hpp", "detail/trace/stuck_report.ipp", "detail/trace/trace_view.ipp",
         "detail/trace/wait_histogram.hpp", "detail/team/ledger.ipp"}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/team_ledger_test.cpp -- the ledger of a team: who came last, the counts, switching it while regions run
+// tests/trace/ledger_test.cpp -- the ledger of a team: who came last, the counts, switching it while regions run
 //
 // No test asserts on times. Who comes last is staged: the others have arrived when it begins to work.
 #include <lockstep/external_team.hpp>
@@ -98,8 +98,8 @@ TEST(ledger, counts_each_construct_on_each_member) {
   EXPECT_EQ(find(result, "for_each").count, 5u);
   for (const ledger::waits& each : find(result, "sync_threads").members)
     EXPECT_EQ(each.count, 1000u);
-  EXPECT_NE(find(result, "sync_threads").file.find("team_ledger_test.cpp"), std::string::npos);
-  EXPECT_NE(find(result, "run").file.find("team_ledger_test.cpp"), std::string::npos);
+  EXPECT_NE(find(result, "sync_threads").file.find("ledger_test.cpp"), std::string::npos);
+  EXPECT_NE(find(result, "run").file.find("ledger_test.cpp"), std::string::npos);
 }
 
 TEST(ledger, two_places_are_two_constructs) {
@@ -335,7 +335,7 @@ TEST(ledger, each_plan_is_a_construct_of_its_own) {
   EXPECT_EQ(count_of("one.cpp", 1), 20u) << result.table();
   EXPECT_EQ(count_of("other.cpp", 2), 3u);
   EXPECT_EQ(count_of("alone.cpp", 3), 2u);
-  EXPECT_EQ(count_of("team_ledger_test.cpp", line), 2u);
+  EXPECT_EQ(count_of("ledger_test.cpp", line), 2u);
   EXPECT_EQ(count_in(result, "run", ""), 0u);
   EXPECT_EQ(runs.load(), 4 * (20 + 3 + 2 + 2));
 }
@@ -365,7 +365,7 @@ TEST(ledger, names_the_node_that_a_member_had_to_wait_for) {
   for (const ledger::construct& each : result.constructs) {
     if (each.kind != "node" || each.label != "slow") continue;
     EXPECT_GT(each.members.at(0).total, 0);
-    EXPECT_NE(each.file.find("team_ledger_test.cpp"), std::string::npos);
+    EXPECT_NE(each.file.find("ledger_test.cpp"), std::string::npos);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/loop_costs_test.cpp -- COST-1 to COST-5, on made-up times, without a thread or a clock
+// tests/loop/loop_costs_test.cpp -- COST-1 to COST-5, on made-up times, without a thread or a clock
 #include <lockstep/detail/loop/loop_steering.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/reductions_test.cpp -- a whole range becomes one value, with the same bits for every team size,
+// tests/reduce/reductions_test.cpp -- a whole range becomes one value, with the same bits for every team size,
 // schedule and run (REDUCE-1, REDUCE-2, TREE-1 to TREE-5)
 #include <lockstep/detail/reduce/reductions.hpp>
 

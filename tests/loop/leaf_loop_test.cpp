@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/leaf_loop_test.cpp -- LEAF-1 and LEAF-2: which function is called, with what, and on which object
+// tests/loop/leaf_loop_test.cpp -- LEAF-1 and LEAF-2: which function is called, with what, and on which object
 #include <lockstep/detail/loop/leaf_loop.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/lone_loops_test.cpp -- LONE-1 to LONE-5: loops that run without a region are loops all the same
+// tests/loop/lone_loops_test.cpp -- LONE-1 to LONE-5: loops that run without a region are loops all the same
 #include <lockstep/detail/loop/lone_loops.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/schedule_test.cpp -- pure functions, tested exhaustively for small numbers
+// tests/base/schedule_test.cpp -- pure functions, tested exhaustively for small numbers
 #include <lockstep/detail/base/range_parts.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/partition_test.cpp -- learning from simulated members: no threads, no clock
+// tests/loop/partition_test.cpp -- learning from simulated members: no threads, no clock
 #include <lockstep/detail/loop/partition.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/reduction_tree_test.cpp -- one tree for every team size, bit for bit
+// tests/base/range_parts_tree_test.cpp -- one tree for every team size, bit for bit
 #include <lockstep/detail/base/range_parts.hpp>
 
 #include <gtest/gtest.h>
