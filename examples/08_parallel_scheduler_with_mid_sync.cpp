@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
 
   lockstep::fan_out start(workers);
   lockstep::fan_in finish(workers);
-  lockstep::barrier aligned(workers);
+  lockstep::ranked_barrier aligned(workers);
   unsigned outer = 0;
 
   const auto part = [&](std::size_t rank, unsigned inner, unsigned number) {

@@ -4,7 +4,7 @@
 // The edit distance of two texts: each cell of a table needs the cells above, to the left, and above left. Each
 // member has a band of columns, and goes down the rows. It may begin a row when its left neighbour has finished that
 // row in its own band. A barrier after each row would make all members wait for the slowest; with publish() and
-// wait_for() each waits for its neighbour only.
+// await_step() each waits for its neighbour only.
 #include <algorithm>
 #include <lockstep/lockstep.hpp>
 #include <string>
@@ -60,7 +60,7 @@ void fill_band(lockstep::member& me, distance_table& table) {
   std::size_t step = 0;
   for (std::size_t first = 1; first <= table.rows(); first += rows_per_step) {
     ++step;
-    if (me.rank() > 0 && !me.wait_for(me.rank() - 1, step)) return;
+    if (me.rank() > 0 && !me.await_step(me.rank() - 1, step)) return;
     const std::size_t last = std::min(first + rows_per_step, table.rows() + 1);
     for (std::size_t i = first; i < last; ++i) table.fill_row(i, band.first, band.last);
     me.publish(step);

@@ -60,14 +60,14 @@ int main(int argc, char** argv) {
     // A team of one has one half, which does it all.
     if (is_first_half) {
       const std::size_t primes = count_primes(*half, is_composite);
-      half->master([&] { result.primes = primes; });
+      half->masked([&] { result.primes = primes; });
     }
     if (!is_first_half || me.size() == 1) {
       const std::size_t divisors = sum_divisors(*half, limit);
-      half->master([&] { result.divisors = divisors; });
+      half->masked([&] { result.divisors = divisors; });
     }
     me.sync_threads();  // both halves: from here on all may read both answers
-    me.master([&] {
+    me.masked([&] {
       numbered::print_line("primes " + std::to_string(result.primes));
       numbered::print_line("divisors " + std::to_string(result.divisors));
     });

@@ -25,14 +25,14 @@ int main(int argc, char** argv) {
   // [trace]
   lockstep::start_trace();
   for (std::size_t sweep = 0; sweep < sweeps; ++sweep) {
-    LOCKSTEP_REGION("sweep");
+    LOCKSTEP_TRACE_SCOPE("sweep");
     team.run([&](lockstep::member& me) {
       {
-        LOCKSTEP_REGION("even");
+        LOCKSTEP_TRACE_SCOPE("even");
         me.for_each(0, cells, [&](std::size_t i) { row[i] = std::sqrt(row[i] + 1); });
       }
       {
-        LOCKSTEP_REGION("uneven");
+        LOCKSTEP_TRACE_SCOPE("uneven");
         const std::size_t times = me.rank() + 1 == me.size() ? 2 : 1;
         for (std::size_t k = 0; k < times; ++k) {
           me.for_range(0, cells, [&](std::size_t first, std::size_t last) {

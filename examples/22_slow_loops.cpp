@@ -24,7 +24,7 @@ unsigned row_sum(std::size_t row) {
 }
 
 void sum_rows_unequal(lockstep::team& team, numbers& sums, std::size_t steps) {
-  LOCKSTEP_REGION("rows, a block each");
+  LOCKSTEP_TRACE_SCOPE("rows, a block each");
   team.run([&](lockstep::member& me) {
     for (std::size_t step = 0; step < steps; ++step) {
       // [unequal]
@@ -38,7 +38,7 @@ void sum_rows_unequal(lockstep::team& team, numbers& sums, std::size_t steps) {
 }
 
 void sum_rows_mended(lockstep::team& team, numbers& sums, std::size_t steps) {
-  LOCKSTEP_REGION("rows, as members come");
+  LOCKSTEP_TRACE_SCOPE("rows, as members come");
   team.run([&](lockstep::member& me) {
     for (std::size_t step = 0; step < steps; ++step) {
       // [unequal_mended]
@@ -69,7 +69,7 @@ struct rod {
 
 /// All members share each rod, and wait for each other after each step.
 void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
-  LOCKSTEP_REGION("rods, shared");
+  LOCKSTEP_TRACE_SCOPE("rods, shared");
   team.run([&](lockstep::member& me) {
     // [too_small]
     for (rod& each : rods) {
@@ -86,7 +86,7 @@ void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t s
 
 /// Each rod is one member's.
 void smooth_apart(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
-  LOCKSTEP_REGION("rods, one a member");
+  LOCKSTEP_TRACE_SCOPE("rods, one a member");
   // [too_small_mended]
   team.parallel_for(0, rods.size(), [&](std::size_t i) {
     for (std::size_t step = 0; step < steps; ++step) {

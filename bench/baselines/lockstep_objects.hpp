@@ -7,7 +7,7 @@
 #include <lockstep/barrier.hpp>
 #include <lockstep/condition_variable.hpp>
 #include <lockstep/mutex.hpp>
-#include <lockstep/split_barrier.hpp>
+#include <lockstep/ranked_barrier.hpp>
 #include <string_view>
 
 #include "baselines/lockstep_policies.hpp"
@@ -45,7 +45,7 @@ struct lockstep_split_objects {
     }
 
    private:
-    lockstep::split_barrier<> all_;
+    lockstep::barrier<> all_;
   };
 };
 

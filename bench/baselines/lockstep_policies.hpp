@@ -51,8 +51,9 @@ struct mechanism {
   struct fan_in : lockstep::fan_in {
     explicit fan_in(std::size_t notifiers) : lockstep::fan_in(notifiers, Choice::policy) {}
   };
-  struct barrier : lockstep::barrier {
-    explicit barrier(std::size_t participants) : lockstep::barrier(participants, Choice::policy) {}
+  struct barrier : lockstep::ranked_barrier {
+    explicit barrier(std::size_t participants)
+        : lockstep::ranked_barrier(participants, Choice::policy) {}
   };
 };
 

@@ -20,7 +20,7 @@ namespace {
 using lockstep::padded;
 
 double lockstep_barrier(std::size_t members, std::size_t operations, placement where) {
-  lockstep::barrier all(members);
+  lockstep::ranked_barrier all(members);
   return time_per_operation(members, operations, where,
                             [&](std::size_t rank) { all.arrive_and_wait(rank); });
 }

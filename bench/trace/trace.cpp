@@ -55,7 +55,7 @@ std::vector<row> all_rows(lockstep::team& team, bool is_quick) {
   return {
       {"mark", times(1'000'000), 1, mark},
       {"counter", times(1'000'000), 1, repeat([] { lockstep::trace_counter("counter", 1); })},
-      {"region", times(1'000'000), 1, repeat([] { LOCKSTEP_REGION("region"); })},
+      {"region", times(1'000'000), 1, repeat([] { LOCKSTEP_TRACE_SCOPE("region"); })},
       {"run/1", times(300'000), 4, repeat([&team] { team.run(1, [](lockstep::member&) {}); })},
       {"run/2", times(100'000), 0, repeat([&team] { team.run([](lockstep::member&) {}); })},
       {"barrier/2", times(100'000), 0,

@@ -8,7 +8,7 @@
 //
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (fork_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
+// those who watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
 // serve yet (team_loops.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -110,14 +110,14 @@ class external_team : public detail::team_loops<external_team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f, call_site where) {
-    detail::check_part<Function>();
+    detail::check_region_function<Function>();
     return run_as("run", k, f, where);
   }
   /// `kind`: what observers call the region.
   template <class Function>
   bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
     if (k > 1) check_parent();
-    detail::part_of<Function> part(f);
+    detail::region_function<Function> part(f);
     return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where,
                                   kind);
   }

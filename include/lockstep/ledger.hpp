@@ -38,7 +38,7 @@ struct ledger {
     std::string kind;  ///< the name of the function; "others": all that found no room
     std::string file;  ///< where it was called, of plans where they were made; empty: not known
     unsigned line = 0;
-    /// The innermost trace_region or LOCKSTEP_REGION that it is in: of the member's part, or else of the region's caller.
+    /// The innermost trace_scope or LOCKSTEP_TRACE_SCOPE that it is in: of the member's part, or else of the region's caller.
     /// Of a node: its name.
     std::string label;
 

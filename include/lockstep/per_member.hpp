@@ -31,9 +31,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "detail/base/closures.hpp"
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
-#include "detail/team/closures.hpp"
 #include "member.hpp"
 
 namespace lockstep {

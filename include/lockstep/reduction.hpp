@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: team)
+// lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: reduce)
 //
 //   auto best = team.parallel_reduce(0, n, lockstep::no_index<double>(),
 //                                    [=](std::size_t i) { return lockstep::with_index(x[i], i); },

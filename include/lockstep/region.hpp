@@ -36,7 +36,8 @@
 #include <cstdint>
 
 #include "detail/platform/error.hpp"
-#include "detail/team/nesting.hpp"
+#include "detail/region/nesting.hpp"
+#include "detail/region/team_door.hpp"
 #include "detail/team/team_core.hpp"
 
 namespace lockstep {

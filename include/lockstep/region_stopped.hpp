@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/region_stopped.hpp -- what a construct throws in a region that was stopped (layer: team)
+// lockstep/region_stopped.hpp -- what a construct throws in a region that was stopped (layer: region)
 #ifndef LOCKSTEP_REGION_STOPPED_HPP
 #define LOCKSTEP_REGION_STOPPED_HPP
 

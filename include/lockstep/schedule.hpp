@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/schedule.hpp -- ranges of indices, and how loops hand them out (layer: team)
+// lockstep/schedule.hpp -- ranges of indices, and how loops hand them out (layer: base)
 //
 //   schedule      static (blocks or chunks by rank), dynamic and guided (chunks to whichever member asks)
 //   static_block  the block of one member, for loops of your own
@@ -20,8 +20,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/team/closures.hpp"
-#include "detail/team/index_span.hpp"
+#include "detail/base/closures.hpp"
+#include "detail/base/index_span.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -216,7 +216,7 @@ constexpr nowait_t nowait = {};
 class ordered_turn {
  public:
   /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it does not call
-  /// it: it throws region_stopped, or returns false in try_for_ordered().
+  /// it: it throws region_stopped, or returns false in for_ordered_unless_stopped().
   template <class Function>
   bool operator()(Function&& f) {
     if (!detail::take_turn(of_)) return false;

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/team/nesting.hpp"
+#include "detail/region/nesting.hpp"
 #include "member.hpp"
 
 namespace lockstep {

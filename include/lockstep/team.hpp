@@ -23,7 +23,7 @@
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
+//       process ends; threads that come later wait for that (team_door.hpp). Debug builds say so.
 //   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
 //       TEAM-7, and stops the region, so that its members end their parts.
 //
@@ -36,7 +36,7 @@
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
-//        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
+//        members along a tree (region_board.hpp). Two members uncrowded: two line transfers in a row.
 #ifndef LOCKSTEP_TEAM_HPP
 #define LOCKSTEP_TEAM_HPP
 
@@ -86,7 +86,7 @@ class team : public detail::team_loops<team> {
     return run_on(size(), f, where);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (fork_lines.hpp). Fails if k is 0 or above size().
+  /// those (region_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
@@ -99,9 +99,9 @@ class team : public detail::team_loops<team> {
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = call_site::here()) {
-    detail::check_part<Function>();
+    detail::check_region_function<Function>();
     static_assert(
-        std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
+        std::is_lvalue_reference<Function>::value || detail::region_function<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     return start_as("started region", f, where);
@@ -142,22 +142,22 @@ class team : public detail::team_loops<team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f, call_site where) {
-    detail::check_part<Function>();
+    detail::check_region_function<Function>();
     return run_as("run", k, f, where);
   }
   /// `kind`: what observers call the region.
   template <class Function>
   bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
-    detail::part_of<Function> part(f);
+    detail::region_function<Function> part(f);
     return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where,
                                   kind);
   }
   template <class Function>
   started_region start_as(const char* kind, Function& f, call_site where) {
     check_outside("start");
-    detail::region_turn turn(door_, &body_->core);
+    detail::region_turn turn(door_.callers(), door_.age(), &body_->core);
     body_->threads.make_ready();
-    detail::part_of<Function> part(f);
+    detail::region_function<Function> part(f);
     body_->core.start(part.function(), where, kind);
     turn.keep();
     return started_region(door_, body_->core);

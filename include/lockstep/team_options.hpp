@@ -148,7 +148,7 @@ class team_options {
   }
   /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
   /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
-  team_options& find_cpu(bool yes) {
+  team_options& cpu_separation(bool yes) {
     find_cpu_ = yes;
     has_find_cpu_ = true;
     return *this;
@@ -189,8 +189,8 @@ class team_options {
   bool anticipate() const noexcept { return anticipate_; }
   bool has_learn() const noexcept { return has_learn_; }
   bool learn() const noexcept { return learn_; }
-  bool has_find_cpu() const noexcept { return has_find_cpu_; }
-  bool find_cpu() const noexcept { return find_cpu_; }
+  bool has_cpu_separation() const noexcept { return has_find_cpu_; }
+  bool cpu_separation() const noexcept { return find_cpu_; }
   bool has_ledger() const noexcept { return has_ledger_; }
   bool ledger() const noexcept { return ledger_; }
   const binding& bind() const noexcept { return bind_; }

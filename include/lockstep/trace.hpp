@@ -5,7 +5,7 @@
 // its waits, what a loop's steering decided, and what the program adds. The file opens in Perfetto (ui.perfetto.dev).
 //
 //     lockstep::start_trace();
-//     ... LOCKSTEP_REGION("assemble"); ...
+//     ... LOCKSTEP_TRACE_SCOPE("assemble"); ...
 //     lockstep::stop_trace("trace.json");
 //
 // Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
@@ -65,22 +65,22 @@ LOCKSTEP_COLD std::string trace_summary();
 /// Whether a trace runs now.
 inline bool is_tracing() noexcept { return detail::is_observed_by(detail::observer::records); }
 
-/// A part of the timeline of the calling thread, under a name, as long as this lives; LOCKSTEP_REGION("name") makes one
+/// A part of the timeline of the calling thread, under a name, as long as this lives; LOCKSTEP_TRACE_SCOPE("name") makes one
 /// for the rest of a scope. Regions that the thread calls meanwhile have the name, too.
-class trace_region {
+class trace_scope {
  public:
   /// `name` is to live as long as this object.
-  explicit trace_region(const char* name) noexcept {
+  explicit trace_scope(const char* name) noexcept {
     if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
       name_ = name;
       since_ = detail::user_region::begin(name, outer_);
     }
   }
-  ~trace_region() {
+  ~trace_scope() {
     if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::user_region::end(name_, outer_, since_);
   }
-  trace_region(const trace_region&) = delete;
-  trace_region& operator=(const trace_region&) = delete;
+  trace_scope(const trace_scope&) = delete;
+  trace_scope& operator=(const trace_scope&) = delete;
 
  private:
   std::uint64_t since_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
+// lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: loop)
 //
 // For a loop that is run again and again. Members that compute slowly, or that wake up late, get less of it, so that all
 // finish together. Nothing is handed out while the loop runs. It takes all iterations of a block for equally long: for
 // iterations of uneven length choose dynamic_schedule(). How it learns: WEIGHTED-1 to WEIGHTED-5 of
-// detail/team/partition.hpp.
+// detail/loop/partition.hpp.
 //
 // Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples of all
 //        members and learns from them, some 60 ns per member: in every loop while shares move, else in every 16th. Its
@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "detail/team/loop_crew.hpp"
-#include "detail/team/loops.hpp"
-#include "detail/team/partition.hpp"
+#include "detail/loop/loop_crew.hpp"
+#include "detail/loop/loops.hpp"
+#include "detail/loop/partition.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

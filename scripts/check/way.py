@@ -41,10 +41,12 @@ WAYS = {
                  after="m.unlock();"),
     "unlock": dict(header="lockstep/mutex.hpp", objects="lockstep::mutex m;", before="m.lock();", call="m.unlock();",
                    after=""),
-    "barrier": dict(header="lockstep/barrier.hpp", objects="lockstep::barrier b(2);", before="b.arrive(1);",
+    "barrier": dict(header="lockstep/ranked_barrier.hpp", objects="lockstep::ranked_barrier b(2);", before="b.arrive(1);",
                     call="b.arrive_and_wait(0);", after="b.wait(1);"),
     "run": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());", before="",
                 call="t.run([](lockstep::member&) {});", after=""),
+    "parallel_for": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());",
+                         before="", call="t.parallel_for(0, 2, [](int) {}, lockstep::grain(1));", after=""),
 }
 
 

@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 BUILD=build/coverage
-TESTS='^(platform|wait|sync|team|contract|compat|fault)\.'
+TESTS='^(platform|base|wait|sync|region|loop|reduce|team|fork|contract|compat|fault)\.'
 JOBS=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
 COUNTED=(--coverage -fprofile-update=atomic -O0)
 

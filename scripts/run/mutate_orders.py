@@ -41,17 +41,18 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
          "detail/wait/queued_word.hpp": "locks",
          "detail/team/critical_name.hpp": "locks",
-         "detail/team/nesting.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
-         "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
-         "detail/team/loops.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
-         "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",
-         "detail/team/stop_source.hpp": "regions",
-         "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
+         "detail/region/turns.hpp": "regions", "detail/region/team_door.hpp": "regions",
+         "detail/region/share_board.hpp": "regions", "detail/region/share_claims.hpp": "constructs",
+         "detail/region/region_board.hpp": "regions", "detail/region/region_tree.hpp": "regions",
+         "detail/loop/loops.hpp": "constructs", "detail/region/construct_boards.hpp": "constructs",
+         "detail/region/team_barrier.hpp": "constructs", "detail/wait/ranked_phases.hpp": "boards",
+         "detail/region/stop_source.hpp": "regions",
+         "detail/region/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
 UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/trace/delay_hooks.hpp": ["trace/debug_aids"],
               "detail/trace/hooks.ipp": ["trace/thread_log", "trace/trace"], "detail/trace/ledger.ipp": ["trace/ledger_board"],
-              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_slot.hpp": ["trace/team_ledger"],
+              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_slot.hpp": ["trace/ledger"],
               "detail/trace/records.hpp": ["trace/trace"], "detail/trace/records.ipp": ["trace/trace"],
               "detail/trace/kept_texts.hpp": ["trace/trace"],
               "detail/trace/recorder.hpp": ["trace/trace"], "detail/trace/recorder.ipp": ["trace/trace"],
@@ -59,7 +60,7 @@ UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/
               "detail/trace/thread_log.hpp": ["trace/thread_log"], "detail/trace/thread_log.ipp": ["trace/thread_log"],
               "detail/trace/trace_view.ipp": ["trace/trace"], "detail/trace/wait_histogram.hpp": ["trace/wait_histogram"],
               "detail/trace/watch_hooks.hpp": ["trace/watch_hooks", "trace/watchdog"],
-              "detail/team/ledger.ipp": ["trace/team_ledger"]}
+              "detail/team/ledger.ipp": ["trace/ledger"]}
 PURE = {"detail/trace/delay_hooks.hpp", "detail/trace/ledger.ipp", "detail/trace/ledger_board.hpp",
         "detail/trace/segment.hpp", "detail/trace/stuck_report.ipp", "detail/trace/trace_view.ipp",
         "detail/trace/wait_histogram.hpp", "detail/team/ledger.ipp"}

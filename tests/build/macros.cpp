@@ -143,7 +143,7 @@ int main() {
   lockstep::counting_semaphore<5> permits(2);
   const lockstep::latch open(0);
   bool good = (lockstep::counting_semaphore<5>::max)() >= 5 && (lockstep::latch::max)() > 0 &&
-              (lockstep::split_barrier<>::max)() > 0 && permits.try_acquire() && open.try_wait();
+              (lockstep::barrier<>::max)() > 0 && permits.try_acquire() && open.try_wait();
   lockstep::team team(2);
   std::vector<int> values(100, 1);
   team.parallel_for(

@@ -15,7 +15,7 @@ namespace {
 bool trace(lockstep::team& team, const char* path) {
   if (!lockstep::start_trace()) return false;
   for (int i = 0; i < 5; ++i) {
-    LOCKSTEP_REGION("step");
+    LOCKSTEP_TRACE_SCOPE("step");
     team.run([](lockstep::member& me) {
       me.sync_threads();
       static_cast<void>(me.sync_sum(1.0));

@@ -32,12 +32,12 @@ TEST(bad_arguments, no_participants_is_refused_by_name) {
             "lockstep::fan_out: 0 waiters given, must be 1 to 65536");
   EXPECT_EQ(count_message([] { lockstep::fan_in object(0); }),
             "lockstep::fan_in: 0 notifiers given, must be 1 to 65536");
-  EXPECT_EQ(count_message([] { lockstep::rendezvous object(0, 1); }),
-            "lockstep::rendezvous: 0 notifiers given, must be 1 to 65536");
-  EXPECT_EQ(count_message([] { lockstep::rendezvous object(1, 0); }),
-            "lockstep::rendezvous: 0 waiters given, must be 1 to 65536");
-  EXPECT_EQ(count_message([] { lockstep::barrier object(0); }),
-            "lockstep::barrier: 0 participants given, must be 1 to 65536");
+  EXPECT_EQ(count_message([] { lockstep::fan_in_out object(0, 1); }),
+            "lockstep::fan_in_out: 0 notifiers given, must be 1 to 65536");
+  EXPECT_EQ(count_message([] { lockstep::fan_in_out object(1, 0); }),
+            "lockstep::fan_in_out: 0 waiters given, must be 1 to 65536");
+  EXPECT_EQ(count_message([] { lockstep::ranked_barrier object(0); }),
+            "lockstep::ranked_barrier: 0 participants given, must be 1 to 65536");
   EXPECT_EQ(count_message([] { lockstep::team object(0); }),
             "lockstep::team: 0 members given, must be 1 to 65536");
 }
@@ -50,9 +50,9 @@ TEST(bad_arguments, absurdly_many_participants_are_refused_before_anything_is_al
               std::string::npos);
     EXPECT_NE(count_message([&] { lockstep::fan_in object(count); }).find(given),
               std::string::npos);
-    EXPECT_NE(count_message([&] { lockstep::rendezvous object(1, count); }).find(given),
+    EXPECT_NE(count_message([&] { lockstep::fan_in_out object(1, count); }).find(given),
               std::string::npos);
-    EXPECT_NE(count_message([&] { lockstep::barrier object(count); }).find(given),
+    EXPECT_NE(count_message([&] { lockstep::ranked_barrier object(count); }).find(given),
               std::string::npos);
     EXPECT_NE(count_message([&] { lockstep::team object(count); }).find(given), std::string::npos);
   }
@@ -61,8 +61,8 @@ TEST(bad_arguments, absurdly_many_participants_are_refused_before_anything_is_al
 TEST(bad_arguments, a_rank_out_of_range_is_refused_by_every_call_that_takes_one) {
   lockstep::fan_out out(2);
   lockstep::fan_in in(3);
-  lockstep::rendezvous both(2, 3);
-  lockstep::barrier all(4);
+  lockstep::fan_in_out both(2, 3);
+  lockstep::ranked_barrier all(4);
   const std::string fan_out_text =
       "lockstep::fan_out: rank 2 of 2 waiters is out of range, must be 0 to 1";
   EXPECT_EQ(rank_message([&] { out.wait(2); }), fan_out_text);
@@ -71,11 +71,11 @@ TEST(bad_arguments, a_rank_out_of_range_is_refused_by_every_call_that_takes_one)
   EXPECT_EQ(rank_message([&] { in.notify(3); }),
             "lockstep::fan_in: rank 3 of 3 notifiers is out of range, must be 0 to 2");
   EXPECT_EQ(rank_message([&] { both.notify(2); }),
-            "lockstep::rendezvous: rank 2 of 2 notifiers is out of range, must be 0 to 1");
+            "lockstep::fan_in_out: rank 2 of 2 notifiers is out of range, must be 0 to 1");
   EXPECT_EQ(rank_message([&] { both.wait(3); }),
-            "lockstep::rendezvous: rank 3 of 3 waiters is out of range, must be 0 to 2");
+            "lockstep::fan_in_out: rank 3 of 3 waiters is out of range, must be 0 to 2");
   const std::string barrier_text =
-      "lockstep::barrier: rank 4 of 4 participants is out of range, must be 0 to 3";
+      "lockstep::ranked_barrier: rank 4 of 4 participants is out of range, must be 0 to 3";
   EXPECT_EQ(rank_message([&] { all.arrive_and_wait(4); }), barrier_text);
   EXPECT_EQ(rank_message([&] { all.arrive(4); }), barrier_text);
   EXPECT_EQ(rank_message([&] { all.wait(4); }), barrier_text);

@@ -12,9 +12,9 @@
 #include <lockstep/latch.hpp>
 #include <lockstep/mailbox.hpp>
 #include <lockstep/mutex.hpp>
+#include <lockstep/ranked_barrier.hpp>
 #include <lockstep/semaphore.hpp>
 #include <lockstep/shared_mutex.hpp>
-#include <lockstep/split_barrier.hpp>
 #include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>
@@ -96,17 +96,17 @@ struct fan_in_face : plain_face<lockstep::fan_in> {
   fan_in_face() : plain_face{lockstep::fan_in(1)} {}
   void release() { object.notify(0); }
 };
-struct rendezvous_face : ranked_face<lockstep::rendezvous> {
-  rendezvous_face() : ranked_face{lockstep::rendezvous(1, 1)} {}
+struct fan_in_out_face : ranked_face<lockstep::fan_in_out> {
+  fan_in_out_face() : ranked_face{lockstep::fan_in_out(1, 1)} {}
   void release() { object.notify(0); }
 };
-struct barrier_face : ranked_face<lockstep::barrier> {
-  barrier_face() : ranked_face{lockstep::barrier(2)} { object.arrive(0); }
+struct barrier_face : ranked_face<lockstep::ranked_barrier> {
+  barrier_face() : ranked_face{lockstep::ranked_barrier(2)} { object.arrive(0); }
   void release() { object.arrive(1); }
 };
-struct split_barrier_face {
-  lockstep::split_barrier<> object{2, lockstep::wait_policy::block()};
-  lockstep::split_barrier<>::arrival_token token = object.arrive();
+struct counted_barrier_face {
+  lockstep::barrier<> object{2, lockstep::wait_policy::block()};
+  lockstep::barrier<>::arrival_token token = object.arrive();
   template <class Time>
   auto wait_for(Time time) {
     return object.wait_for(token, time);
@@ -152,8 +152,8 @@ template <class Face>
 class timed_waits : public testing::Test {};
 using faces =
     testing::Types<event_face, auto_reset_face, manual_reset_face, latch_face, eventual_face,
-                   void_eventual_face, future_set_face, fan_out_face, fan_in_face, rendezvous_face,
-                   barrier_face, split_barrier_face, mailbox_face, thread_face>;
+                   void_eventual_face, future_set_face, fan_out_face, fan_in_face, fan_in_out_face,
+                   barrier_face, counted_barrier_face, mailbox_face, thread_face>;
 TYPED_TEST_SUITE(timed_waits, faces);
 
 TYPED_TEST(timed_waits, that_are_over_time_out_whatever_the_clock) {

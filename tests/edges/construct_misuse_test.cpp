@@ -158,8 +158,8 @@ TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places)
           me.sync_threads();
           me.single([] {});
         } else {
-          EXPECT_TRUE(me.try_sync_threads());
-          EXPECT_TRUE(me.try_single([] {}));
+          EXPECT_TRUE(me.sync_threads_unless_stopped());
+          EXPECT_TRUE(me.single_unless_stopped([] {}));
         }
         EXPECT_EQ(me.sync_count(true), size);
         me.for_range(0, 1000, [](int, int) {});
@@ -177,7 +177,7 @@ TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places)
         if (me.rank() == 1 && round % 3 == 0) me.request_stop();
         if (me.rank() == 0) {
           me.single([] {});
-        } else if (me.try_single([] {})) {
+        } else if (me.single_unless_stopped([] {})) {
           me.sync_threads();
         }
         if (me.rank() == 0) me.sync_threads();

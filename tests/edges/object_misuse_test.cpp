@@ -65,8 +65,8 @@ class destroying : public testing::Test {
     };
     EXPECT_DEATH(destroy(),
                  kind +
-                     " at 0x.*: destroyed by thread [0-9]+ 'alice', but there waits on it "
-                     "thread [0-9]+ 'bob'");
+                     " at 0x.*: destroyed by thread [0-9]+ 'alice' while thread [0-9]+ 'bob' "
+                     "is waiting on it");
   }
 };
 
@@ -89,7 +89,7 @@ TEST_F(destroying, objects_of_one_word_while_somebody_waits_is_said) {
       [](lockstep::eventual<int>& each) { each.wait(); });
 }
 
-TEST_F(destroying, the_fans_and_the_rendezvous_while_somebody_waits_is_said) {
+TEST_F(destroying, the_fans_while_somebody_waits_is_said) {
   is_said(
       "lockstep::fan_out", [] { return std::make_unique<lockstep::fan_out>(3); },
       [](lockstep::fan_out& each) { each.wait(2); });
@@ -97,20 +97,20 @@ TEST_F(destroying, the_fans_and_the_rendezvous_while_somebody_waits_is_said) {
       "lockstep::fan_in", [] { return std::make_unique<lockstep::fan_in>(3); },
       [](lockstep::fan_in& each) { each.wait(); });
   is_said(
-      "lockstep::rendezvous", [] { return std::make_unique<lockstep::rendezvous>(2, 2); },
-      [](lockstep::rendezvous& each) { each.wait(1); });
+      "lockstep::fan_in_out", [] { return std::make_unique<lockstep::fan_in_out>(2, 2); },
+      [](lockstep::fan_in_out& each) { each.wait(1); });
 }
 
 TEST_F(destroying, the_barriers_while_somebody_waits_is_said) {
   is_said(
-      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(2); },
-      [](lockstep::barrier& each) { each.arrive_and_wait(0); });
+      "lockstep::ranked_barrier", [] { return std::make_unique<lockstep::ranked_barrier>(2); },
+      [](lockstep::ranked_barrier& each) { each.arrive_and_wait(0); });
   is_said(
-      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(20); },
-      [](lockstep::barrier& each) { each.arrive_and_wait(19); });
+      "lockstep::ranked_barrier", [] { return std::make_unique<lockstep::ranked_barrier>(20); },
+      [](lockstep::ranked_barrier& each) { each.arrive_and_wait(19); });
   is_said(
-      "lockstep::split_barrier", [] { return std::make_unique<lockstep::split_barrier<>>(2); },
-      [](lockstep::split_barrier<>& each) { each.arrive_and_wait(); });
+      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier<>>(2); },
+      [](lockstep::barrier<>& each) { each.arrive_and_wait(); });
 }
 
 TEST_F(destroying, mailboxes_and_sets_of_futures_while_somebody_waits_is_said) {
@@ -126,11 +126,11 @@ TEST_F(destroying, mailboxes_and_sets_of_futures_while_somebody_waits_is_said) {
 }
 
 TEST_F(destroying, says_the_address_of_the_object_itself) {
-  alignas(64) static unsigned char place[sizeof(lockstep::barrier)];
-  lockstep::barrier* const barrier = new (place) lockstep::barrier(2);
+  alignas(64) static unsigned char place[sizeof(lockstep::ranked_barrier)];
+  lockstep::ranked_barrier* const barrier = new (place) lockstep::ranked_barrier(2);
   // Not by its destructor, which lets static storage be: see below.
   EXPECT_EQ(static_cast<void*>(barrier), static_cast<void*>(place));
-  barrier->~barrier();
+  barrier->~ranked_barrier();
 }
 
 TEST_F(destroying, who_polls_is_said_too) {
@@ -148,7 +148,7 @@ TEST_F(destroying, who_polls_is_said_too) {
     }
     object.reset();
   };
-  EXPECT_DEATH(destroy(), "lockstep::fan_out .*there waits on it thread [0-9]+ 'bob'");
+  EXPECT_DEATH(destroy(), "lockstep::fan_out .*while thread [0-9]+ 'bob' is waiting on it");
 }
 
 // A waiter may destroy as soon as its wait has returned; its notifier may still be in its call.
@@ -184,7 +184,7 @@ TEST(destroyed_by_the_waiter, objects_of_one_word_are_let_alone) {
 
 TEST(destroyed_after_all_calls, boards_are_let_alone) {
   for (int round = 0; round < 200; ++round) {
-    auto barrier = std::make_unique<lockstep::barrier>(3);
+    auto barrier = std::make_unique<lockstep::ranked_barrier>(3);
     auto fan = std::make_unique<lockstep::fan_in>(2);
     run_threads(3, [&](std::size_t rank) {
       barrier->arrive_and_wait(rank);
@@ -227,8 +227,8 @@ TEST(the_end_of_the_program, finds_threads_waiting_on_static_objects_and_says_no
     static lockstep::auto_reset_event one;
     static lockstep::manual_reset_event gate;
     static lockstep::eventual<int> value;
-    static lockstep::split_barrier<> split(2);
-    static lockstep::barrier barrier(2);
+    static lockstep::barrier<> split(2);
+    static lockstep::ranked_barrier barrier(2);
     static lockstep::fan_in fan(1);
     static lockstep::mailbox mailbox(2);
     wait_for_ever([] { event.wait(); });

@@ -600,8 +600,8 @@ TEST_P(ranges_of, sections_and_parallel_invoke_with_nothing_do_nothing) {
   EXPECT_TRUE(workers.run([](member& me) {
     EXPECT_TRUE(me.sections());
     EXPECT_TRUE(me.sections(nowait));
-    EXPECT_TRUE(me.try_sections());
-    EXPECT_TRUE(me.try_sections(nowait));
+    EXPECT_TRUE(me.sections_unless_stopped());
+    EXPECT_TRUE(me.sections_unless_stopped(nowait));
   }));
 }
 
@@ -621,19 +621,19 @@ TEST(ranges, a_chunk_of_zero_is_refused) {
 // --- steps ---
 
 TEST_P(ranges_of, waiting_for_an_own_step_that_is_not_published_is_an_error_for_one_and_for_many) {
-  EXPECT_THROW(workers.run([](member& me) { me.wait_for(me.rank(), 5); }), std::logic_error);
+  EXPECT_THROW(workers.run([](member& me) { me.await_step(me.rank(), 5); }), std::logic_error);
   EXPECT_TRUE(workers.run([](member& me) {
-    EXPECT_TRUE(me.wait_for(me.rank(), 0));
+    EXPECT_TRUE(me.await_step(me.rank(), 0));
     me.publish(5);
-    EXPECT_TRUE(me.wait_for(me.rank(), 5));
-    EXPECT_TRUE(me.try_wait_for((me.rank() + 1) % me.size(), 5));
-    EXPECT_THROW(me.wait_for(me.rank(), 6), std::logic_error);
+    EXPECT_TRUE(me.await_step(me.rank(), 5));
+    EXPECT_TRUE(me.await_step_unless_stopped((me.rank() + 1) % me.size(), 5));
+    EXPECT_THROW(me.await_step(me.rank(), 6), std::logic_error);
     lockstep::sub_team part = me.split(me.rank());
-    EXPECT_THROW(part->wait_for(0, 1), std::logic_error);
+    EXPECT_THROW(part->await_step(0, 1), std::logic_error);
     part->publish(3);
     lockstep::sub_team moved;
     moved = std::move(part);
-    EXPECT_TRUE(moved->wait_for(0, 3));
+    EXPECT_TRUE(moved->await_step(0, 3));
   }));
 }
 

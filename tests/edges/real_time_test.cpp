@@ -94,8 +94,8 @@ TEST_F(one_cpu, the_default_policy_sleeps_in_every_wait) {
   lockstep::auto_reset_event one;
   lockstep::manual_reset_event gate;
   lockstep::fan_in fan(1);
-  lockstep::barrier barrier(2);
-  lockstep::split_barrier<> split(2);
+  lockstep::ranked_barrier barrier(2);
+  lockstep::barrier<> split(2);
   lockstep::semaphore permits(0);
   lockstep::mutex mutex;
   lockstep::shared_mutex shared;

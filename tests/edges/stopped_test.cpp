@@ -54,7 +54,7 @@ std::vector<construct> constructs() {
       {"broadcast", [](member& me) { me.broadcast(0, 1); }},
       {"reduce_each",
        [](member& me) { me.reduce_each(0, 9, 0, [](int i) { return i; }, std::plus<int>()); }},
-      {"wait_for", [](member& me) { me.wait_for(me.rank(), 0); }},
+      {"await_step", [](member& me) { me.await_step(me.rank(), 0); }},
       {"split", [](member& me) { me.split(0); }},
   };
 }
@@ -142,25 +142,25 @@ TEST_P(stopped_regions_of,
   lockstep::weighted_schedule weighted(workers.size());
   EXPECT_FALSE(workers.run([&](member& me) {
     me.request_stop();
-    bool any = me.try_sync_threads();
-    any = me.try_single(count) || any;
-    any = me.try_single(nowait, count) || any;
+    bool any = me.sync_threads_unless_stopped();
+    any = me.single_unless_stopped(count) || any;
+    any = me.single_unless_stopped(nowait, count) || any;
     for (const lockstep::schedule how :
          {static_schedule(), static_schedule(2), dynamic_schedule(), guided_schedule()}) {
-      any = me.try_for_range(0, 9, count, how) || any;
-      any = me.try_for_each(0, 9, count, how) || any;
-      any = me.try_for_each(nowait, 0, 9, count, how) || any;
-      any = me.try_for_each(index_range_2{{0, 3}, {0, 3}}, count, how) || any;
-      any = me.try_for_each(nowait, index_range_2{{0, 3}, {0, 3}}, count, how) || any;
-      any = me.try_for_ordered(0, 9, count, how) || any;
+      any = me.for_range_unless_stopped(0, 9, count, how) || any;
+      any = me.for_each_unless_stopped(0, 9, count, how) || any;
+      any = me.for_each_unless_stopped(nowait, 0, 9, count, how) || any;
+      any = me.for_each_unless_stopped(index_range_2{{0, 3}, {0, 3}}, count, how) || any;
+      any = me.for_each_unless_stopped(nowait, index_range_2{{0, 3}, {0, 3}}, count, how) || any;
+      any = me.for_ordered_unless_stopped(0, 9, count, how) || any;
     }
-    any = me.try_for_each(0, 9, count, weighted) || any;
-    any = me.try_sections(count, count) || any;
-    any = me.try_sections(nowait, count) || any;
-    any = me.try_wait_for(me.rank(), 0) || any;
+    any = me.for_each_unless_stopped(0, 9, count, weighted) || any;
+    any = me.sections_unless_stopped(count, count) || any;
+    any = me.sections_unless_stopped(nowait, count) || any;
+    any = me.await_step_unless_stopped(me.rank(), 0) || any;
     told += !any;
     me.publish(1);
-    me.master([] {});
+    me.masked([] {});
     me.critical([] {});
   }));
   EXPECT_EQ(calls.load(), 0);
@@ -221,7 +221,7 @@ TEST_P(stopped_regions_of, MEMBER_3_a_turn_that_cannot_come_throws_or_says_so) {
     });
   }));
   EXPECT_FALSE(workers.run([&](member& me) {
-    const bool goes_on = me.try_for_ordered(0, 9, [&](int i, ordered_turn& turn) {
+    const bool goes_on = me.for_ordered_unless_stopped(0, 9, [&](int i, ordered_turn& turn) {
       if (i == 0) me.request_stop();
       if (!turn([&] { ++turns; })) ++told;
     });

@@ -67,7 +67,7 @@ TEST(started_region, START_2_an_exception_after_start_stops_the_region_and_the_t
       bool callers_part = false;
       const auto f = [&](member& me) {
         if (me.rank() == 0) callers_part = true;
-        while (me.try_sync_threads()) {
+        while (me.sync_threads_unless_stopped()) {
         }
         ++ended;
       };

@@ -93,7 +93,7 @@ void throw_in_a_region() {
     try {
       workers.run([](lockstep::member& self) {
         if (self.rank() != 0) throw error;
-        EXPECT_FALSE(self.try_sync_threads());
+        EXPECT_FALSE(self.sync_threads_unless_stopped());
       });
     } catch (const int&) {
     } catch (const std::bad_alloc&) {
@@ -121,12 +121,12 @@ const attempt attempts[] = {{"team_with_a_ledger", keep_a_ledger},
                             {"semaphore", make<lockstep::semaphore, 1>},
                             {"condition_variable", make<lockstep::condition_variable>},
                             {"eventual", make<lockstep::eventual<std::string>>},
-                            {"split_barrier", make<lockstep::split_barrier<>, 3>},
+                            {"barrier", make<lockstep::barrier<>, 3>},
                             {"fan_out", make<lockstep::fan_out, 3>},
                             {"fan_in", make<lockstep::fan_in, 3>},
-                            {"rendezvous", make<lockstep::rendezvous, 3, 4>},
-                            {"barrier", make<lockstep::barrier, 3>},
-                            {"barrier_by_tree", make<lockstep::barrier, 20>},
+                            {"fan_in_out", make<lockstep::fan_in_out, 3, 4>},
+                            {"barrier", make<lockstep::ranked_barrier, 3>},
+                            {"barrier_by_tree", make<lockstep::ranked_barrier, 20>},
                             {"mailbox", make<lockstep::mailbox, 5>},
                             {"future_set",
                              [] {
@@ -249,16 +249,15 @@ exchange fan_out_and_in(wait_policy policy) {
 }
 
 exchange meet(wait_policy policy) {
-  return [all = shared<lockstep::rendezvous>(2u, 2u, policy)](std::size_t rank, int) {
+  return [all = shared<lockstep::fan_in_out>(2u, 2u, policy)](std::size_t rank, int) {
     all->notify(rank);
     all->wait(rank);
   };
 }
 
 exchange pass_split(wait_policy policy) {
-  return [all = shared<lockstep::split_barrier<>>(2, policy)](std::size_t, int) {
-    all->arrive_and_wait();
-  };
+  return
+      [all = shared<lockstep::barrier<>>(2, policy)](std::size_t, int) { all->arrive_and_wait(); };
 }
 
 exchange take_turns(wait_policy policy) {
@@ -279,7 +278,7 @@ exchange take_turns(wait_policy policy) {
 exchange open_and_close(wait_policy policy) {
   struct state {
     lockstep::manual_reset_event gate;
-    lockstep::barrier all;
+    lockstep::ranked_barrier all;
     explicit state(wait_policy by) : gate(by), all(2, by) {}
   };
   return [all = shared<state>(policy)](std::size_t rank, int) {
@@ -312,7 +311,7 @@ exchange set_and_get(wait_policy policy) {
   struct state {
     lockstep::eventual<int> value;
     lockstep::future_set<int> set;
-    lockstep::barrier all;
+    lockstep::ranked_barrier all;
     explicit state(wait_policy by) : value(by), set(2, nullptr, by), all(2, by) {}
   };
   return [all = shared<state>(policy)](std::size_t rank, int round) {
@@ -343,10 +342,10 @@ const use uses[] = {{"event", ping_pong<lockstep::event>},
                     {"shared_mutex", read_and_write},
                     {"semaphore", give_permits},
                     {"condition_variable", take_turns},
-                    {"barrier", pass_ranked<lockstep::barrier>},
-                    {"split_barrier", pass_split},
+                    {"barrier", pass_ranked<lockstep::ranked_barrier>},
+                    {"barrier", pass_split},
                     {"fan_out_and_fan_in", fan_out_and_in},
-                    {"rendezvous", meet},
+                    {"fan_in_out", meet},
                     {"mailbox", post_and_answer},
                     {"eventual_and_future_set", set_and_get},
                     {"team", run_regions}};

@@ -97,11 +97,11 @@ struct subject<lockstep::fan_in> {
 };
 
 template <>
-struct subject<lockstep::rendezvous> {
+struct subject<lockstep::fan_in_out> {
   explicit subject(wait_policy policy) : object(1, 1, policy) {}
   void notify() { object.notify(0); }
   void wait() { object.wait(0); }
-  lockstep::rendezvous object;
+  lockstep::fan_in_out object;
 };
 
 /// The handler arrives as rank 1; the interrupted thread waits for both ranks.
@@ -116,16 +116,16 @@ struct ranked_subject {
   Barrier object;
 };
 template <>
-struct subject<lockstep::barrier> : ranked_subject<lockstep::barrier> {
+struct subject<lockstep::ranked_barrier> : ranked_subject<lockstep::ranked_barrier> {
   using ranked_subject::ranked_subject;
 };
 
 template <>
-struct subject<lockstep::split_barrier<>> {
+struct subject<lockstep::barrier<>> {
   explicit subject(wait_policy policy) : object(2, {}, policy) {}
   void notify() { object.arrive(); }
   void wait() { object.arrive_and_wait(); }
-  lockstep::split_barrier<> object;
+  lockstep::barrier<> object;
 };
 
 template <>
@@ -191,8 +191,8 @@ class notified_in_a_handler : public testing::Test {};
 using classes =
     testing::Types<lockstep::event, lockstep::auto_reset_event, lockstep::manual_reset_event,
                    lockstep::latch, lockstep::eventual<int>, lockstep::future_set<int>,
-                   lockstep::fan_out, lockstep::fan_in, lockstep::rendezvous, lockstep::barrier,
-                   lockstep::split_barrier<>, lockstep::mailbox>;
+                   lockstep::fan_out, lockstep::fan_in, lockstep::fan_in_out,
+                   lockstep::ranked_barrier, lockstep::barrier<>, lockstep::mailbox>;
 TYPED_TEST_SUITE(notified_in_a_handler, classes);
 
 TYPED_TEST(notified_in_a_handler, by_the_waiter_itself_it_lets_the_waiter_go) {

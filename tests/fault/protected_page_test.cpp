@@ -155,12 +155,12 @@ struct scenario<lockstep::future_set<int>> {
 
 /// The first only arrives.
 template <>
-struct scenario<lockstep::split_barrier<>> {
+struct scenario<lockstep::barrier<>> {
   static constexpr std::size_t threads = 3, counted = 2;
-  static lockstep::split_barrier<>* make(page& at, wait_policy policy) {
-    return at.make<lockstep::split_barrier<>>(3, policy);
+  static lockstep::barrier<>* make(page& at, wait_policy policy) {
+    return at.make<lockstep::barrier<>>(3, policy);
   }
-  static bool act(lockstep::split_barrier<>& all, std::size_t rank, countdown& returned) {
+  static bool act(lockstep::barrier<>& all, std::size_t rank, countdown& returned) {
     auto arrival = all.arrive();
     if (rank == 0) return false;
     all.wait(std::move(arrival));
@@ -260,7 +260,7 @@ class on_a_protected_page : public testing::Test {};
 using classes =
     testing::Types<lockstep::event, lockstep::auto_reset_event, lockstep::manual_reset_event,
                    lockstep::latch, lockstep::eventual<int>, lockstep::future_set<int>,
-                   lockstep::split_barrier<>, lockstep::semaphore, lockstep::mutex,
+                   lockstep::barrier<>, lockstep::semaphore, lockstep::mutex,
                    lockstep::recursive_mutex, lockstep::shared_mutex, lockstep::condition_variable>;
 TYPED_TEST_SUITE(on_a_protected_page, classes);
 

@@ -174,7 +174,7 @@ int wake_sleepers_of_boards(int rounds) {
   const auto idle = [] { std::this_thread::sleep_for(std::chrono::microseconds(500)); };
   lockstep::team workers(members);
   lockstep::fan_out out(1);
-  lockstep::barrier all(members);
+  lockstep::ranked_barrier all(members);
   lockstep::joinable_thread other([&] {
     for (int round = 0; round < rounds; ++round) {
       out.wait(0);
@@ -184,7 +184,9 @@ int wake_sleepers_of_boards(int rounds) {
   int calls = 0;
   for (int round = 0; round < rounds; ++round) {
     idle();
-    workers.run([&](lockstep::member& self) { calls += self.rank() == 1; });
+    workers.run([&](lockstep::member& self) {
+      if (self.rank() == 1) ++calls;
+    });
     out.notify();
     idle();
     all.arrive_and_wait(0);

@@ -169,7 +169,7 @@ TEST_P(plan_inside, ends_when_a_member_of_a_team_wide_node_requests_it_PLAN_3) {
   bool stops = true;
   const auto wide = g.node("wide", graph::whole_team, [&](member& me) {
     if (stops && me.rank() + 1 == me.size()) self->request_stop();
-    while (stops && me.try_sync_threads()) continue;
+    while (stops && me.sync_threads_unless_stopped()) continue;
   });
   g.series(wide, g.node("last", [&] { ++after; }));
   plan flow(g, on);
@@ -234,12 +234,12 @@ TEST_P(plan_inside, a_request_ends_a_run_inside_of_a_region_and_not_the_region_P
     plan inner(g, on);
     self = &inner;
     EXPECT_TRUE(on.run([&](member& me) {
-      me.master([&] {
+      me.masked([&] {
         EXPECT_FALSE(inner.run(1000000000));
         EXPECT_FALSE(inner.run_until([] { return false; }));
       });
       me.sync_threads();
-      me.master([&] { ++after; });
+      me.masked([&] { ++after; });
     }));
     EXPECT_EQ(count, 8);
     EXPECT_EQ(after, 1);
@@ -261,14 +261,14 @@ TEST_P(plan_inside, a_request_of_another_thread_ends_a_run_inside_of_a_region_PL
   graph g;
   g.node("waits", 1, [&](member& me) {
     ++turns;
-    while (me.try_sync_threads()) std::this_thread::yield();
+    while (me.sync_threads_unless_stopped()) std::this_thread::yield();
   });
   plan inner(g, on);
   std::thread other([&] {
     while (turns == 0) std::this_thread::yield();
     inner.request_stop();
   });
-  EXPECT_TRUE(on.run([&](member& me) { me.master([&] { EXPECT_FALSE(inner.run()); }); }));
+  EXPECT_TRUE(on.run([&](member& me) { me.masked([&] { EXPECT_FALSE(inner.run()); }); }));
   other.join();
   EXPECT_EQ(turns, 1);
 }
@@ -281,7 +281,7 @@ TEST_P(plan_inside, a_request_ends_a_run_that_waits_for_its_turn_PLAN_3) {
   plan flow(g, on);
   std::thread other;
   EXPECT_TRUE(on.run([&](member& me) {
-    me.master([&] {
+    me.masked([&] {
       other = std::thread([&] {
         is_asked_for = true;
         EXPECT_FALSE(flow.run(~std::size_t{0}));
@@ -366,7 +366,7 @@ TEST_P(plan_inside, nodes_run_regions_and_plans_of_another_team) {
   const auto a = g.node("a", [&] {
     other.run([&](member& me) {
       const std::size_t all = me.sync_sum(std::size_t{1});
-      me.master([&] { sum += all; });
+      me.masked([&] { sum += all; });
     });
   });
   const auto b = g.node("b", [&] { EXPECT_TRUE(part.run(2)); });

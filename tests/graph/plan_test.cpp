@@ -175,7 +175,7 @@ TEST_P(plan_run, gives_a_team_wide_node_members_that_synchronise) {
   const auto wide = g.node("wide", graph::whole_team, [&](member& me) {
     const std::size_t all = me.sync_sum(before);
     me.publish(me.rank() + 1);
-    if (me.rank() > 0 && !me.try_wait_for(me.rank() - 1, me.rank())) return;
+    if (me.rank() > 0 && !me.await_step_unless_stopped(me.rank() - 1, me.rank())) return;
     if (me.rank() == 0) sum += all;
     me.sync_threads();
   });
@@ -336,7 +336,7 @@ TEST_P(plan_run, that_was_started_is_free_when_it_is_joined_although_another_reg
   g.node("a", [&] { ++count; });
   plan flow(g, on);
   EXPECT_TRUE(flow.start(2).join());
-  on.run([&](member& me) { me.master([&] { EXPECT_TRUE(flow.run(3)); }); });
+  on.run([&](member& me) { me.masked([&] { EXPECT_TRUE(flow.run(3)); }); });
   EXPECT_EQ(count, 5);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/model/bare_region.hpp -- regions whose members are threads of the scenario: no team, no fork_board
+// tests/model/bare_region.hpp -- regions whose members are threads of the scenario: no team, no region_board
 #pragma once
 
 #include <lockstep/sub_team.hpp>

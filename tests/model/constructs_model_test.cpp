@@ -2,9 +2,9 @@
 // tests/model/constructs_model_test.cpp -- what members of a region do together, under all schedules
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
-#include <lockstep/detail/team/cells.hpp>
-#include <lockstep/detail/team/construct_boards.hpp>
-#include <lockstep/detail/team/team_barrier.hpp>
+#include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/region/construct_boards.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -335,7 +335,7 @@ TEST_P(progress_board_model, steps_begin_again_in_every_region_STEP_2) {
           data = region + 1;
           me.publish(1);
         } else {
-          check(me.wait_for(0, 1), "nobody stopped it");
+          check(me.await_step(0, 1), "nobody stopped it");
           check(data == region + 1, "the step of this region");
         }
       });

@@ -3,10 +3,10 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
-#include <lockstep/detail/team/fork_board.hpp>
-#include <lockstep/detail/team/loop_crew.hpp>
-#include <lockstep/detail/team/nesting.hpp>
-#include <lockstep/detail/team/stop_source.hpp>
+#include <lockstep/detail/loop/loop_crew.hpp>
+#include <lockstep/detail/region/region_board.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/region/team_door.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -20,12 +20,12 @@ namespace lockstep::model {
 using namespace detail;
 namespace {
 
-class fork_board_model : public model_test {};
+class region_board_model : public model_test {};
 class caller_queue_model : public model_test {};
 class stop_source_model : public model_test {};
 class sub_team_model : public model_test {};
 class kept_values_model : public model_test {};
-INSTANTIATE_TEST_SUITE_P(policies, fork_board_model, testing::ValuesIn(sleeping_policies()),
+INSTANTIATE_TEST_SUITE_P(policies, region_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, caller_queue_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
@@ -36,21 +36,21 @@ INSTANTIATE_TEST_SUITE_P(policies, sub_team_model, testing::ValuesIn(sleeping_po
 INSTANTIATE_TEST_SUITE_P(policies, kept_values_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 
-/// What team_core does with a fork_board, and nothing else. Ranks below `played` are those of one thread:
+/// What team_core does with a region_board, and nothing else. Ranks below `played` are those of one thread:
 /// who leads needs no thread of its own for those who are told last.
 class crew {
  public:
-  crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
+  crew(region_tree tree, wait_policy policy, region_board::way how, std::uint32_t first_phase = 0,
        std::size_t played = 1, bool is_crowded = false,
-       std::uint64_t most_age = fork_board::usual_most_age)
+       std::uint64_t most_age = region_board::usual_most_age)
       : board_(tree, policy, how, first_phase, false, most_age),
         loops_(board_, stop_, error_, is_crowded),
         members_(tree.members()),
         played_(played) {}
   /// Whose first worker expects a region after a gap of 200 ms, and sleeps until then; the others sleep for good.
   struct anticipating {};
-  crew(anticipating, fork_tree tree, wait_policy policy, std::uint32_t first_phase)
-      : board_(tree, policy, fork_board::way::direct, first_phase, true),
+  crew(anticipating, region_tree tree, wait_policy policy, std::uint32_t first_phase)
+      : board_(tree, policy, region_board::way::direct, first_phase, true),
         loops_(board_, stop_, error_, false),
         members_(tree.members()),
         played_(1) {
@@ -106,18 +106,9 @@ class crew {
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    struct late_waking final : part_listener {
-      fork_board& board;
-      std::uint32_t size;
-      bool is_to_wake;
-
-      late_waking(fork_board& forks, const region& loop)
-          : board(forks), size(loop.size), is_to_wake(loop.wakes == waking::after_a_part) {}
-      void after_part(bool) override {
-        if (is_to_wake) board.wake(size);
-        is_to_wake = false;
-      }
-    } listener(board_, of);
+    loop_timing timing(board_);
+    timing.begin(of.size * of.parts);
+    if (of.wakes == waking::after_a_part) timing.wake_above(-1, of.size);
     job work;
     work.assign<loop_share>(part);
     loops_.reset_counts();
@@ -128,7 +119,7 @@ class crew {
     board_.announce_loop(head, work, of.parts,
                          of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
     // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, work, true, &listener);
+    loops_.lead(head, work, true, &timing);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -144,7 +135,7 @@ class crew {
     while (serve_once(rank)) continue;
   }
   bool serve_once(std::size_t rank) {
-    order what;
+    assignment what;
     if (!board_.next(rank, what)) return false;
     if (what.is_loop()) {
       loops_.serve(rank, what);
@@ -167,7 +158,7 @@ class crew {
 
   stop_source stop_;
   first_error error_;
-  fork_board board_;
+  region_board board_;
   loop_crew loops_;
   const std::size_t members_, played_;
   std::uint32_t given_ = 0, found_[4][3] = {};
@@ -176,168 +167,179 @@ constexpr std::uint32_t run = 0, loop = 1;  // parts
 constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never,
                        probe = crew::waking::after_a_probe;
 
-TEST_P(fork_board_model, of_two_orders_two_regions_and_ends_FORK_1_FORK_3) {
+TEST_P(region_board_model, of_two_orders_two_regions_and_ends_ANNOUNCE_1_ANNOUNCE_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFF).run({2, 2});
+    crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFF).run({2, 2});
   });
 }
 
-TEST_P(fork_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_FORK_2) {
+TEST_P(region_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(fork_tree(3), policy(), fork_board::way::direct).run({2, 3}); });
+               [] { crew(region_tree(3), policy(), region_board::way::direct).run({2, 3}); });
 }
 
-TEST_P(fork_board_model, direct_by_several_lines_wakes_who_stood_still_FORK_2) {
+TEST_P(region_board_model, direct_by_several_lines_wakes_who_stood_still_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(fork_tree(3, 2), policy(), fork_board::way::direct).run({2, 3}); });
+               [] { crew(region_tree(3, 2), policy(), region_board::way::direct).run({2, 3}); });
 }
 
-TEST_P(fork_board_model, relayed_reaches_every_member_and_awaits_it_FORK_3) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({4}); });
+TEST_P(region_board_model, relayed_reaches_every_member_and_awaits_it_ANNOUNCE_3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4});
+  });
 }
 
-TEST_P(fork_board_model, relayed_wakes_who_stood_still_FORK_2) {
-  explore_with({{0, 0, 0}},
-               [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({3, 4}); });
+TEST_P(region_board_model, relayed_wakes_who_stood_still_ANNOUNCE_2) {
+  explore_with({{0, 0, 0}}, [] {
+    crew(region_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({3, 4});
+  });
 }
 
-TEST_P(fork_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_FORK_2_PART_1) {
+TEST_P(region_board_model,
+       each_share_of_a_loop_is_run_once_by_its_member_or_for_it_ANNOUNCE_2_PART_1) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
-               [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop}}); });
+               [] { crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop}}); });
 }
 
-TEST_P(fork_board_model,
-       a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_FORK_1_PART_3) {
+TEST_P(region_board_model,
+       a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_ANNOUNCE_1_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFD)
+    crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFD)
         .run({{2, loop}, {2, loop}, {2, run}});
   });
 }
 
-TEST_P(fork_board_model, a_late_member_reads_no_line_that_is_written_again_FORK_4_PART_3) {
+TEST_P(region_board_model, a_late_member_reads_no_line_that_is_written_again_ANNOUNCE_4_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop}, {2, run}, {2, loop}});
+    crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop}, {2, run}, {2, loop}});
   });
 }
 
-TEST_P(fork_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_FORK_4) {
+TEST_P(region_board_model,
+       who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_ANNOUNCE_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(fork_tree(3), policy(), fork_board::way::direct).run({{2, loop}, {3, loop}});
+    crew(region_tree(3), policy(), region_board::way::direct).run({{2, loop}, {3, loop}});
   });
 }
 
-TEST_P(fork_board_model, direct_by_several_lines_loops_of_changing_sizes_FORK_2) {
+TEST_P(region_board_model, direct_by_several_lines_loops_of_changing_sizes_ANNOUNCE_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(fork_tree(3, 2), policy(), fork_board::way::direct).run({{2, loop}, {3, loop}, {3, run}});
+    crew(region_tree(3, 2), policy(), region_board::way::direct)
+        .run({{2, loop}, {3, loop}, {3, run}});
   });
 }
 
-TEST_P(fork_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_PART_2) {
+TEST_P(region_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_PART_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0, 1, true)
+    crew(region_tree(3, 2), policy(), region_board::way::direct, 0, 1, true)
         .run({{3, loop}, {3, loop}});
   });
 }
 
-TEST_P(fork_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it_PART_1_PART_4) {
+TEST_P(region_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it_PART_1_PART_4) {
   explore_with({{2, 0, 0}, {1, 1, 0}},
-               [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2}}); });
+               [] { crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2}}); });
 }
 
-TEST_P(fork_board_model, a_late_member_helps_with_parts_of_its_loop_and_of_no_other_PART_2_PART_3) {
+TEST_P(region_board_model,
+       a_late_member_helps_with_parts_of_its_loop_and_of_no_other_PART_2_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFB)
+    crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFB)
         .run({{2, 2}, {2, loop}, {2, 2}});
   });
 }
 
-TEST_P(fork_board_model, parts_then_a_run_then_parts_of_another_size_PART_2_FORK_4) {
+TEST_P(region_board_model, parts_then_a_run_then_parts_of_another_size_PART_2_ANNOUNCE_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(fork_tree(3), policy(), fork_board::way::direct).run({{3, 2}, {2, run}, {2, 2}});
+    crew(region_tree(3), policy(), region_board::way::direct).run({{3, 2}, {2, run}, {2, 2}});
   });
 }
 
-TEST_P(fork_board_model,
-       relayed_parts_of_a_leaders_share_are_finished_before_it_reports_PART_4_FORK_3) {
+TEST_P(region_board_model,
+       relayed_parts_of_a_leaders_share_are_finished_before_it_reports_PART_4_ANNOUNCE_3) {
   explore_with({{0, 0, 0}},
-               [] { crew(fork_tree(3, 2), policy(), fork_board::way::relayed).run({{3, 2}}); });
+               [] { crew(region_tree(3, 2), policy(), region_board::way::relayed).run({{3, 2}}); });
 }
 
-TEST_P(fork_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_FORK_6) {
+TEST_P(region_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_ANNOUNCE_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop, never}, {2, run}});
+    crew(region_tree(2), policy(), region_board::way::direct).run({{2, loop, never}, {2, run}});
   });
 }
 
-TEST_P(fork_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_FORK_6) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
-               [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, never}}); });
-}
-
-TEST_P(fork_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_FORK_6_PART_3) {
+TEST_P(region_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_ANNOUNCE_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, late}, {2, loop, never}});
+    crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, never}});
   });
 }
 
-TEST_P(fork_board_model, what_the_caller_ran_before_the_announcement_is_not_run_again_CREW_6) {
+TEST_P(region_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_ANNOUNCE_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, probe}, {2, 2}});
+    crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, late}, {2, loop, never}});
   });
 }
 
-TEST_P(fork_board_model, who_is_late_in_a_loop_disturbs_no_probe_CREW_6_PART_3) {
+TEST_P(region_board_model, what_the_caller_ran_before_the_announcement_is_not_run_again_CREW_6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(region_tree(2), policy(), region_board::way::direct).run({{2, 2, probe}, {2, 2}});
+  });
+}
+
+TEST_P(region_board_model, who_is_late_in_a_loop_disturbs_no_probe_CREW_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFB)
+    crew(region_tree(2), policy(), region_board::way::direct, 0xFFFFFFFB)
         .run({{2, 2}, {2, 2, probe}, {2, loop}});
   });
 }
 
-TEST_P(fork_board_model, lines_and_claims_are_renewed_beside_late_members_FORK_5) {
+TEST_P(region_board_model, lines_and_claims_are_renewed_beside_late_members_ANNOUNCE_5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0xFFFFFFF9, 1, false, 2)
+    crew(region_tree(3, 2), policy(), region_board::way::direct, 0xFFFFFFF9, 1, false, 2)
         .run({{3, loop}, {2, loop}, {3, run}});
   });
 }
 
-TEST_P(fork_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_FORK_5) {
+TEST_P(region_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_ANNOUNCE_5) {
   explore_with({{0, 0, 0}}, [] {
-    crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0xFFFFFFF9, 1, false, 2)
+    crew(region_tree(4, 2), policy(), region_board::way::relayed, 0xFFFFFFF9, 1, false, 2)
         .run({{2, loop}, {2, loop}, {4, loop}});
   });
 }
 
-TEST_P(fork_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_FORK_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed).run({{4, loop}}); });
-}
-
-TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_FORK_1) {
-  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
-  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
-               [] { crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFD).run({2, 2}); });
-}
-
-TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_FORK_1_PART_3) {
-  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
-  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFD).run({{2, loop}, {2, run}});
+TEST_P(region_board_model,
+       relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_ANNOUNCE_2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(region_tree(4, 2), policy(), region_board::way::relayed).run({{4, loop}});
   });
 }
 
-TEST_P(fork_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_FORK_1) {
+TEST_P(region_board_model,
+       who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_ANNOUNCE_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
-  explore_with({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-               [] { crew(crew::anticipating(), fork_tree(3), policy(), 0xFFFFFFFD).run({3}); });
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}, [] {
+    crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({2, 2});
+  });
 }
 
-TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before) {
+TEST_P(region_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_ANNOUNCE_1_PART_3) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    crew(crew::anticipating(), region_tree(2), policy(), 0xFFFFFFFD).run({{2, loop}, {2, run}});
+  });
+}
+
+TEST_P(region_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_ANNOUNCE_1) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+               [] { crew(crew::anticipating(), region_tree(3), policy(), 0xFFFFFFFD).run({3}); });
+}
+
+TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_before) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    fork_board board(fork_tree(3, 2), policy(), fork_board::way::direct);
+    region_board board(region_tree(3, 2), policy(), region_board::way::direct);
     int data = 0;
     const auto serves = [&](std::size_t rank) {
-      order none;
+      assignment none;
       check(!board.next(rank, none), "says that it was closed");
       check(data == 7, "sees what came before close");
     };
@@ -349,9 +351,9 @@ TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before
   });
 }
 
-TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
+TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
   explore_with({{1, 1, 0}}, [] {
-    fork_board board(fork_tree(2), policy(), fork_board::way::direct);
+    region_board board(region_tree(2), policy(), region_board::way::direct);
     int found = 0;
     times(2, [&](int round) {
       stop_source stop;
@@ -369,7 +371,7 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
                  board.close();
                },
                [&] {
-                 order what;
+                 assignment what;
                  while (board.next(1, what)) loops.serve(1, what);
                }});
       board.reset();
@@ -377,7 +379,7 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
   });
 }
 
-TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1_CALLER_2) {
+TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_TURN_1_TURN_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     caller_queue callers(policy());
     int turns = 0;
@@ -390,7 +392,7 @@ TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1
   });
 }
 
-TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_CALLER_2) {
+TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_TURN_2) {
   explore_with(small(), [] {
     caller_queue callers(policy());
     int turns = 0;
@@ -456,7 +458,7 @@ TEST_P(stop_source_model, releases_who_waits_in_a_barrier_STOP_2) {
         data = 7;
         me.request_stop();
       } else {
-        check(!me.try_sync_threads(), "says that it was stopped");
+        check(!me.sync_threads_unless_stopped(), "says that it was stopped");
         check(data == 7, "sees what came before the request");
       }
     });
@@ -471,7 +473,7 @@ TEST_P(stop_source_model, releases_who_waits_for_a_step_STOP_2) {
       if (me.rank() == 0) {
         me.request_stop();
       } else {
-        check(!me.try_wait_for(0, 1), "says that it was stopped");
+        check(!me.await_step_unless_stopped(0, 1), "says that it was stopped");
       }
     });
   });

@@ -19,7 +19,7 @@
 namespace {
 
 using lockstep::detail::affinity;
-using lockstep::detail::leave_native_cpu;
+using lockstep::detail::move_off_native_cpu;
 using lockstep::detail::name_this_thread;
 using lockstep::detail::native_current_cpu;
 using lockstep::detail::pin_this_thread;
@@ -61,7 +61,7 @@ TEST(this_thread, who_leaves_its_cpu_runs_on_another_one_and_has_the_affinity_th
       const int cpu = native_current_cpu();
       ASSERT_GE(cpu, 0);
       errno = 4711;
-      EXPECT_EQ(leave_native_cpu(static_cast<unsigned>(cpu)), before.size() > 1);
+      EXPECT_EQ(move_off_native_cpu(static_cast<unsigned>(cpu)), before.size() > 1);
       EXPECT_EQ(errno, 4711);
       EXPECT_EQ(affinity(), before);
     }
@@ -72,9 +72,9 @@ TEST(this_thread, who_has_one_cpu_only_or_is_not_on_the_named_one_stays) {
   const std::vector<unsigned> all = affinity();
   run_threads(1, [&](unsigned) {
     ASSERT_TRUE(pin_this_thread(all.front()));
-    EXPECT_FALSE(leave_native_cpu(all.front()));
-    EXPECT_FALSE(leave_native_cpu(all.back() + 1));
-    EXPECT_FALSE(leave_native_cpu(std::numeric_limits<unsigned>::max()));
+    EXPECT_FALSE(move_off_native_cpu(all.front()));
+    EXPECT_FALSE(move_off_native_cpu(all.back() + 1));
+    EXPECT_FALSE(move_off_native_cpu(std::numeric_limits<unsigned>::max()));
     EXPECT_EQ(affinity(), std::vector<unsigned>{all.front()});
   });
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// tests/stress/notify_scenarios.cpp -- event, fan_out, fan_in, rendezvous: every notification is taken once
+// tests/stress/notify_scenarios.cpp -- event, fan_out, fan_in, fan_in_out: every notification is taken once
 //
 // The messages are plain data, written once and read after the wait: a hole in the ordering is a report
 // of ThreadSanitizer or a wrong value, a lost notification a round that never ends.
 #include <deque>
 
-#include "lockstep/barrier.hpp"
 #include "lockstep/event.hpp"
 #include "lockstep/fan.hpp"
+#include "lockstep/ranked_barrier.hpp"
 #include "stress/round.hpp"
+#include "support/starting_at.hpp"
 
 namespace lockstep::stress {
 namespace {
@@ -19,7 +20,7 @@ void take(event& from, actor& self) {
   wait_some_way(self, [&] { return from.try_wait(); }, wait_for, must_wait);
 }
 
-/// Waits for a rank of a fan_out or rendezvous.
+/// Waits for a rank of a fan_out or fan_in_out.
 template <class Object>
 void take(Object& from, std::size_t rank, actor& self) {
   const auto must_wait = [&] { self.require(from.wait(rank), "wait() said terminated"); };
@@ -29,12 +30,12 @@ void take(Object& from, std::size_t rank, actor& self) {
 
 /// Two threads; the first is ahead by blocks of changing length.
 struct event_pair {
-  event forth, back;
+  test::starting_at<event> forth, back;
   std::vector<std::uint64_t> messages;
 
   event_pair(round& of)
-      : forth(of.policy(), of.random.first_phase()),
-        back(of.policy(), of.random.first_phase()),
+      : forth(of.random.first_phase(), of.policy()),
+        back(of.random.first_phase(), of.policy()),
         messages(of.steps()) {}
 
   void notify_all_steps(actor& self, random_source blocks) {
@@ -82,9 +83,9 @@ void run_event(round& the) {
 void run_event_ring(round& the) {
   const std::size_t threads = the.threads(), steps = the.steps();
   const std::size_t tokens = 1 + the.random.below(threads);
-  std::deque<event> ring;
+  std::deque<test::starting_at<event>> ring;
   for (std::size_t i = 0; i < threads; ++i) {
-    ring.emplace_back(the.policy(), the.random.first_phase());
+    ring.emplace_back(the.random.first_phase(), the.policy());
   }
   std::vector<std::uint64_t> hops(tokens);
   for (std::size_t i = 0; i < tokens; ++i) ring[0].notify();
@@ -106,7 +107,7 @@ void run_event_ring(round& the) {
 
 void run_fan_out(round& the) {
   const std::size_t waiters = the.threads() - 1, steps = the.steps();
-  fan_out object(waiters, the.policy(), the.random.first_phase());
+  test::starting_at<fan_out> object(the.random.first_phase(), waiters, the.policy());
   std::vector<std::uint64_t> messages(steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -145,7 +146,7 @@ class letters {
 
 void run_fan_in(round& the) {
   const std::size_t notifiers = the.threads() - 1, steps = the.steps();
-  fan_in object(notifiers, the.policy(), the.random.first_phase());
+  test::starting_at<fan_in> object(the.random.first_phase(), notifiers, the.policy());
   letters mail(notifiers, steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -164,9 +165,10 @@ void run_fan_in(round& the) {
   });
 }
 
-void run_rendezvous(round& the) {
+void run_fan_in_out(round& the) {
   const std::size_t notifiers = 1 + the.random.below(the.threads() - 1), steps = the.steps();
-  rendezvous object(notifiers, the.threads() - notifiers, the.policy(), the.random.first_phase());
+  test::starting_at<fan_in_out> object(the.random.first_phase(), notifiers,
+                                       the.threads() - notifiers, the.policy());
   letters mail(notifiers, steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -176,7 +178,7 @@ void run_rendezvous(round& the) {
         object.notify(self.rank());
       } else {
         take(object, self.rank() - notifiers, self);
-        self.require(mail.are_there(step), "rendezvous: a message is not there");
+        self.require(mail.are_there(step), "fan_in_out: a message is not there");
       }
       self.done();
     }
@@ -201,9 +203,9 @@ void run_terminate(round& the) {
   const std::size_t waiters = the.threads() - 1;
   fan_out out(waiters, the.policy());
   terminate_one(the, out, [&](std::size_t rank) { return out.wait(rank); });
-  rendezvous meeting(2, waiters, the.policy());
+  fan_in_out meeting(2, waiters, the.policy());
   terminate_one(the, meeting, [&](std::size_t rank) { return meeting.wait(rank); });
-  barrier gathering(waiters + 1, the.policy());
+  ranked_barrier gathering(waiters + 1, the.policy());
   terminate_one(the, gathering, [&](std::size_t rank) { return gathering.arrive_and_wait(rank); });
   std::deque<event> events;
   for (std::size_t i = 0; i < waiters; ++i) events.emplace_back(the.policy());
@@ -223,7 +225,7 @@ std::vector<scenario> notify_scenarios() {
           {"event_ring", "no token of a ring is lost or doubled", run_event_ring},
           {"fan_out", "each waiter takes each notification once", run_fan_out},
           {"fan_in", "a wait takes one notification of every notifier", run_fan_in},
-          {"rendezvous", "every waiter takes one notification of every notifier", run_rendezvous},
+          {"fan_in_out", "every waiter takes one notification of every notifier", run_fan_in_out},
           {"terminate", "terminate() lets every waiter go", run_terminate}};
 }
 

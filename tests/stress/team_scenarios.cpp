@@ -491,7 +491,7 @@ void run_team_progress(round& the) {
       members.run([&](member& me) {
         for (std::size_t step = 1; step <= steps; ++step) {
           std::uint64_t* const row = &cells[(step - 1) * size];
-          if (me.rank() > 0) me.wait_for(me.rank() - 1, step);
+          if (me.rank() > 0) me.await_step(me.rank() - 1, step);
           row[me.rank()] = mix(me.rank() > 0 ? row[me.rank() - 1] : seed, step);
           me.publish(step);
         }

@@ -48,7 +48,7 @@ inline int use_everything(member& self, std::vector<int>& visits) {
   wrong += !self.sections([&] { ++sections_done; }, [&] { ++sections_done; });
   wrong += self.sync_sum(sections_done) != 2;
   self.publish(3);
-  wrong += !self.wait_for((self.rank() + 1) % size, 3);
+  wrong += !self.await_step((self.rank() + 1) % size, 3);
   sub_team half = self.split(self.rank() % 2);
   wrong += half->sync_sum(std::size_t{1}) != (size + 1 - self.rank() % 2) / 2;
   return wrong;

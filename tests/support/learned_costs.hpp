@@ -2,7 +2,7 @@
 // tests/support/learned_costs.hpp -- what loop_costs has learned, which only tests ask
 #pragma once
 
-#include <lockstep/detail/team/loop_steering.hpp>
+#include <lockstep/detail/loop/loop_steering.hpp>
 
 #include <cstddef>
 

@@ -127,7 +127,7 @@ inline unsigned usable_cpus() {
   return count;
 }
 inline int current_cpu() { return test::scripted_system::instance().cpu; }
-inline bool leave_cpu(unsigned cpu) {
+inline bool move_off_cpu(unsigned cpu) {
   test::scripted_system::instance().left.push_back(cpu);
   return true;
 }

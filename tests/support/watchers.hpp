@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/support/watchers.hpp -- who watches a line of a fork_tree, for tests of the tree and of its board
+// tests/support/watchers.hpp -- who watches a line of a region_tree, for tests of the tree and of its board
 #pragma once
 
-#include <lockstep/detail/team/fork_lines.hpp>
+#include <lockstep/detail/region/region_tree.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace lockstep::test {
 
 /// In ascending order.
-inline std::vector<std::size_t> watchers_of(const detail::fork_tree& tree,
-                                            const detail::fork_tree::line& line) {
+inline std::vector<std::size_t> watchers_of(const detail::region_tree& tree,
+                                            const detail::region_tree::line& line) {
   std::vector<std::size_t> ranks;
   for (std::size_t k = 1; k < tree.width() && line.leader + k * line.step < tree.members(); ++k) {
     ranks.push_back(line.leader + k * line.step);

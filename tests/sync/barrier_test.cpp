@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/barrier_test.cpp -- all wait for all, whichever way the barrier goes about it
+// tests/sync/barrier_test.cpp -- std::barrier's shape: phases of counted arrivals, without ranks
 //
-// Every thread writes its own *plain* slot between barriers and reads the others': a hole in the ordering
-// is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest timeout.
+// Every thread writes its own *plain* slot before it arrives and reads the others' after its wait: a hole
+// in the ordering is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest
+// timeout.
 #include <lockstep/barrier.hpp>
 
 #include <gtest/gtest.h>
@@ -10,122 +11,233 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "support/asleep.hpp"
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
+using lockstep::barrier;
+using lockstep::wait_policy;
 using lockstep::wait_status;
+using lockstep::test::starting_at;
+using plain_barrier = barrier<>;
 
-static_assert(!std::is_copy_constructible<lockstep::barrier>::value, "not copyable");
+static_assert(!std::is_copy_constructible<plain_barrier>::value, "not copyable");
+static_assert(!std::is_move_constructible<plain_barrier>::value, "not movable");
+static_assert(!std::is_copy_constructible<plain_barrier::arrival_token>::value, "one wait a token");
+static_assert(std::is_nothrow_move_constructible<plain_barrier::arrival_token>::value, "movable");
+static_assert(plain_barrier::max() >= 65536, "enough for a large machine");
+
+/// Counts completions in plain data and looks at what the threads wrote.
+struct phase_check {
+  const std::vector<long>* slots;
+  long* completions;
+  long* wrong;
+  void operator()() const {
+    for (const long slot : *slots) *wrong += slot != *completions;
+    ++*completions;
+  }
+};
 
 using parameters = std::tuple<lockstep::test::named_policy, std::size_t, std::uint32_t>;
 
 class barrier_of : public testing::TestWithParam<parameters> {
  protected:
-  lockstep::wait_policy policy() const { return std::get<0>(GetParam()).policy; }
-  std::size_t participants() const { return std::get<1>(GetParam()); }
+  wait_policy policy() const { return std::get<0>(GetParam()).policy; }
+  std::size_t threads() const { return std::get<1>(GetParam()); }
+  std::ptrdiff_t expected() const { return static_cast<std::ptrdiff_t>(threads()); }
   std::uint32_t first_phase() const { return std::get<2>(GetParam()); }
-  int phases() const {
+  long phases() const {
     // Spinning crowds pass a time slice for every hand-over.
-    if (policy().is_spin()) return participants() > lockstep::detail::usable_cpus() ? 2 : 50;
-    return participants() > 8 ? 100 : 500;
+    if (policy().is_spin()) return threads() > lockstep::detail::usable_cpus() ? 2 : 50;
+    return threads() > 8 ? 50 : 500;
   }
 };
 
-// 3, 8 and 9 are on the two sides of most_flags_for().
+// Phases have 31 bits: the second value wraps after three.
 INSTANTIATE_TEST_SUITE_P(counts, barrier_of,
                          testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
-                                          testing::Values<std::size_t>(1, 2, 3, 8, 9, 24),
-                                          testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
-                                                                         0x7FFFFFFDu)));
+                                          testing::Values<std::size_t>(1, 2, 3, 8, 16),
+                                          testing::Values<std::uint32_t>(0u, 0x7FFFFFFDu)));
 
-static_assert(lockstep::detail::most_flags_for(lockstep::wait_policy()) == 8 &&
-                  lockstep::detail::most_flags_for(lockstep::wait_policy::block()) == 4,
-              "the counts above must lie on both sides of each");
-
-TEST_P(barrier_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
-  lockstep::barrier all(participants(), policy(), first_phase());
-  std::vector<long> slots(participants(), -1);
+TEST_P(barrier_of, BARRIER_1_BARRIER_2_all_arrive_then_the_completion_runs_once_then_all_return) {
+  std::vector<long> even(threads(), -1), odd(threads(), -1);
+  long completions = 0;  // plain: written by completions, read after waits
+  const auto complete = [&completions] { ++completions; };
+  starting_at<barrier<decltype(complete)>> all(first_phase(), expected(), complete, policy());
   std::atomic<long> wrong{0};
-  lockstep::test::run_threads(participants(), [&](std::size_t rank) {
-    for (long phase = 0; phase < phases(); ++phase) {
-      slots[rank] = phase;
-      if (!all.arrive_and_wait(rank)) ++wrong;
-      for (const long slot : slots) wrong += slot != phase;
-      if (!all.arrive_and_wait(rank)) ++wrong;
-    }
-  });
-  EXPECT_EQ(wrong.load(), 0);
-}
-
-TEST_P(barrier_of, the_two_halves_allow_work_in_between_and_order_the_same) {
-  lockstep::barrier all(participants(), policy(), first_phase());
-  std::vector<long> even(participants(), -1), odd(participants(), -1);
-  std::atomic<long> wrong{0};
-  lockstep::test::run_threads(participants(), [&](std::size_t rank) {
+  lockstep::test::run_threads(threads(), [&](std::size_t rank) {
     for (long phase = 0; phase < phases(); ++phase) {
       std::vector<long>& written = phase % 2 == 0 ? even : odd;
       written[rank] = phase;
-      all.arrive(rank);
-      if (!all.wait(rank)) ++wrong;
+      if (phase % 3 == 0) {
+        all.arrive_and_wait();
+      } else {
+        all.wait(all.arrive());
+      }
       for (const long slot : written) wrong += slot != phase;
+      wrong += completions != 2 * phase + 1;
+      all.arrive_and_wait();  // nobody reads any more when the next completion writes
     }
   });
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(barrier_of, terminate_releases_everybody) {
-  lockstep::barrier all(participants() + 1, policy(), first_phase());
-  std::atomic<std::size_t> released{0};
-  lockstep::test::run_threads(participants() + 1, [&](std::size_t rank) {
-    if (rank == participants()) {
-      all.terminate();
-    } else {
-      released += !all.arrive_and_wait(rank);
+TEST_P(barrier_of, BARRIER_2_the_completion_sees_what_came_before_every_arrival) {
+  std::vector<long> slots(threads(), -1);
+  long completions = 0, wrong = 0;
+  starting_at<barrier<phase_check>> all(first_phase(), expected(),
+                                        phase_check{&slots, &completions, &wrong}, policy());
+  lockstep::test::run_threads(threads(), [&](std::size_t rank) {
+    for (long phase = 0; phase < phases(); ++phase) {
+      slots[rank] = phase;
+      all.arrive_and_wait();
     }
   });
-  EXPECT_EQ(released.load(), participants());
-  EXPECT_TRUE(all.terminated());
-  EXPECT_FALSE(all.arrive_and_wait(0));
-  EXPECT_EQ(all.wait_for(0, std::chrono::hours(1)), wait_status::terminated);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(completions, phases());
 }
 
-TEST_P(barrier_of, a_timed_out_wait_can_be_taken_up_again) {
-  if (participants() == 1) GTEST_SKIP() << "one participant never waits";
-  lockstep::barrier all(participants(), policy(), first_phase());
-  for (int phase = 0; phase < 3; ++phase) {
-    for (std::size_t rank = 0; rank + 1 < participants(); ++rank) {
-      all.arrive(rank);
-      EXPECT_FALSE(all.try_wait(rank));
-      EXPECT_EQ(all.wait_for(rank, std::chrono::microseconds(20)), wait_status::timed_out);
+TEST_P(barrier_of, BARRIER_1_one_thread_after_the_other_drops_until_none_is_left) {
+  if (policy().is_spin() && threads() > 3) GTEST_SKIP() << "time slices";
+  starting_at<plain_barrier> all(first_phase(), expected(), lockstep::detail::no_completion(),
+                                 policy());
+  std::vector<long> slots(threads(), -1);
+  std::atomic<long> wrong{0};
+  lockstep::test::run_threads(threads(), [&](std::size_t rank) {
+    for (std::size_t phase = 0; phase < rank; ++phase) {
+      slots[rank] = static_cast<long>(phase);
+      all.arrive_and_wait();
+      for (std::size_t other = phase + 1; other < threads(); ++other) {
+        wrong += slots[other] < static_cast<long>(phase);
+      }
+      all.arrive_and_wait();  // everybody has read
     }
-    all.arrive(participants() - 1);
-    for (std::size_t rank = 0; rank < participants(); ++rank) {
-      EXPECT_EQ(all.wait_for(rank, std::chrono::nanoseconds(0)), wait_status::ready);
+    slots[rank] = 1000;
+    all.arrive_and_drop();
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(barrier_of, BARRIER_3_a_timed_out_token_may_be_waited_for_again_however_far_others_are) {
+  starting_at<plain_barrier> all(first_phase(), expected() + 1, lockstep::detail::no_completion(),
+                                 policy());
+  auto first = all.arrive(expected());
+  EXPECT_FALSE(all.try_wait(first));
+  EXPECT_EQ(all.wait_for(first, std::chrono::microseconds(30)), wait_status::timed_out);
+  EXPECT_EQ(all.wait_for(first, std::chrono::nanoseconds(-1)), wait_status::timed_out);
+  EXPECT_EQ(all.wait_until(first, std::chrono::steady_clock::now()), wait_status::timed_out);
+  all.arrive();
+  for (int phase = 0; phase < 5; ++phase) {
+    EXPECT_TRUE(all.try_wait(first));
+    EXPECT_EQ(all.wait_for(first, std::chrono::nanoseconds(0)), wait_status::ready);
+    auto next = all.arrive(expected());
+    EXPECT_FALSE(all.try_wait(next));
+    EXPECT_EQ(all.wait_for(next, std::chrono::microseconds(1)), wait_status::timed_out);
+    all.arrive();
+    EXPECT_TRUE(all.try_wait(next));
+  }
+  all.wait(std::move(first));
+}
+
+TEST(barrier, BARRIER_3_a_sleeper_that_is_overtaken_by_phases_returns) {
+  plain_barrier two(2, {}, wait_policy::block());
+  lockstep::test::watched_thread watched;
+  lockstep::test::run_threads(2, [&](std::size_t rank) {
+    if (rank == 0) {
+      auto token = two.arrive();
+      watched.enter();
+      two.wait(std::move(token));
+    } else {
+      watched.wait_until_asleep();
+      two.arrive();
+      for (int phase = 0; phase < 100; ++phase) two.arrive(2);
+    }
+  });
+}
+
+TEST(barrier, BARRIER_4_a_participant_may_destroy_it_when_the_last_wait_has_returned) {
+  for (const auto& named : lockstep::test::all_policies()) {
+    SCOPED_TRACE(named.name);
+    const int rounds = named.policy.is_spin() ? 50 : 1000;
+    for (int i = 0; i < rounds; ++i) {
+      auto* const storage = new unsigned char[sizeof(plain_barrier)];
+      auto* const both = ::new (storage) plain_barrier(2, {}, named.policy);
+      lockstep::test::run_threads(2, [&](std::size_t rank) {
+        if (rank == 0) {
+          both->arrive_and_drop();
+          return;
+        }
+        both->arrive_and_wait();
+        both->~plain_barrier();
+        std::memset(storage, 0xA5, sizeof(plain_barrier));
+        for (std::size_t at = 0; at < sizeof(plain_barrier); ++at) ASSERT_EQ(storage[at], 0xA5);
+        delete[] storage;
+      });
     }
   }
 }
 
-TEST(barrier, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
+TEST(barrier, BARRIER_5_a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
-    lockstep::barrier all(64, named.policy);
+    plain_barrier all(64, {}, named.policy);
     std::atomic<int> arrived{0};
     std::atomic<long> wrong{0};
-    lockstep::test::run_threads(64, [&](std::size_t rank) {
+    lockstep::test::run_threads(64, [&](std::size_t) {
       for (int phase = 1; phase <= 30; ++phase) {
         ++arrived;
-        all.arrive_and_wait(rank);
+        all.arrive_and_wait();
         wrong += arrived.load() < phase * 64;
-        all.arrive_and_wait(rank);
+        all.arrive_and_wait();
       }
     });
     EXPECT_EQ(wrong.load(), 0);
   }
+}
+
+TEST(barrier, an_absurd_count_is_refused_by_name) {
+  for (const std::ptrdiff_t count : {std::ptrdiff_t{-1}, plain_barrier::max() + 1}) {
+    try {
+      plain_barrier refused(count);
+      ADD_FAILURE() << count;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("lockstep::barrier"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find(std::to_string(count)), std::string::npos);
+    }
+  }
+  plain_barrier nobody(0);
+}
+
+TEST(barrier_death, more_arrivals_than_expected_are_diagnosed) {
+  if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "no diagnosis in this build";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  plain_barrier two(2);
+  EXPECT_DEATH(two.arrive(3), "lockstep::barrier.*3 arrivals by .* while the phase expects 2");
+  EXPECT_DEATH(two.arrive(0), "0 arrivals");
+  EXPECT_DEATH(two.arrive(-1), "-1 arrivals");
+  plain_barrier dropped(1);
+  dropped.arrive_and_drop();
+  EXPECT_DEATH(dropped.arrive(), "while the phase expects 0");
+}
+
+TEST(barrier_death, BARRIER_2_a_completion_that_throws_ends_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto refuse = [] { throw std::runtime_error("no completion"); };
+  barrier<decltype(refuse)> one(1, refuse);
+  EXPECT_DEATH(one.arrive(), "");
 }
 
 }  // namespace

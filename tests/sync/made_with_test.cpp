@@ -42,7 +42,7 @@ TEST_P(made_with, a_policy_a_barrier_tells_it_and_whether_it_is_crowded) {
   const unsigned cpus = lockstep::detail::usable_cpus();
   for (const unsigned participants : {1u, cpus, cpus + 1}) {
     const wait_policy expected = policy.when_crowded(participants > cpus);
-    EXPECT_EQ(lockstep::barrier(participants, policy).policy(), expected) << participants;
+    EXPECT_EQ(lockstep::ranked_barrier(participants, policy).policy(), expected) << participants;
   }
 }
 

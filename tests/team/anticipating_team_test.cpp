@@ -71,7 +71,8 @@ TEST(anticipating_team, functions_of_the_user_run_with_the_timer_slack_that_the_
 }
 #endif
 
-TEST(parting_team, barriers_and_regions_without_end_leave_the_affinity_of_every_member_as_it_was) {
+TEST(separating_team,
+     barriers_and_regions_without_end_leave_the_affinity_of_every_member_as_it_was) {
   const std::vector<unsigned> before = lockstep::detail::affinity();
   team of(team_options().members(few_members()));
   for (int round = 0; round < 20; ++round) {

@@ -66,7 +66,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_PROC_BIND='5,0,9'\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_FIND_CPU not set\n"
+            "  LOCKSTEP_CPU_SEPARATION not set\n"
             "  LOCKSTEP_LEDGER not set" +
                 can_serve() + "  LOCKSTEP_TRACE not set" + can_serve() +
                 "  LOCKSTEP_WATCHDOG not set" + can_serve() + "  LOCKSTEP_DELAY not set" +
@@ -92,7 +92,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  LOCKSTEP_PROC_BIND not set\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_FIND_CPU not set\n"
+            "  LOCKSTEP_CPU_SEPARATION not set\n"
             "  LOCKSTEP_LEDGER not set" +
                 can_serve() + "  LOCKSTEP_TRACE not set" + can_serve() +
                 "  LOCKSTEP_WATCHDOG not set" + can_serve() + "  LOCKSTEP_DELAY not set" +
@@ -174,20 +174,20 @@ TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) 
             std::string::npos)
       << on;
   const std::string off =
-      described(team_options().members(2), variables({{"LOCKSTEP_FIND_CPU", "0"}}), machine);
-  EXPECT_NE(off.find("parting: off, by LOCKSTEP_FIND_CPU\n"), std::string::npos) << off;
-  const std::string said = described(team_options().members(2).find_cpu(true),
-                                     variables({{"LOCKSTEP_FIND_CPU", "false"}}), machine);
+      described(team_options().members(2), variables({{"LOCKSTEP_CPU_SEPARATION", "0"}}), machine);
+  EXPECT_NE(off.find("parting: off, by LOCKSTEP_CPU_SEPARATION\n"), std::string::npos) << off;
+  const std::string said = described(team_options().members(2).cpu_separation(true),
+                                     variables({{"LOCKSTEP_CPU_SEPARATION", "false"}}), machine);
   EXPECT_NE(said.find("parting: on, said by the program;"), std::string::npos) << said;
   const detail::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
                                     {1, 1, 0, 0, core_kind::unknown}};
   const auto parts = [&](const team_options& options) {
-    return resolve(options, variables({}), 2, two).finds_cpu;
+    return resolve(options, variables({}), 2, two).separates_cpus;
   };
   EXPECT_TRUE(parts(team_options().members(2)));
   EXPECT_FALSE(parts(team_options().members(1)));
   EXPECT_FALSE(parts(team_options().members(3))) << "a crowd";
-  EXPECT_FALSE(parts(team_options().members(2).find_cpu(false)));
+  EXPECT_FALSE(parts(team_options().members(2).cpu_separation(false)));
   EXPECT_FALSE(parts(team_options().members(2).bind(lockstep::binding::close()))) << "bound";
   for (const lockstep::wait_policy policy :
        {lockstep::wait_policy::spin(), lockstep::wait_policy::block(),

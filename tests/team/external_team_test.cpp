@@ -175,7 +175,7 @@ TEST_P(external_team_of,
                   if (me.rank() >= lowest) {
                     throw std::runtime_error("rank " + std::to_string(me.rank()));
                   }
-                  while (me.try_sync_threads()) {
+                  while (me.sync_threads_unless_stopped()) {
                   }
                 });
               }),
@@ -235,7 +235,7 @@ TEST_P(external_team_of, request_stop_ends_the_region_that_runs) {
     });
     EXPECT_FALSE(team.run([&](member& me) {
       runs = true;
-      while (me.try_sync_threads()) {
+      while (me.sync_threads_unless_stopped()) {
       }
     }));
     other.join();

@@ -143,7 +143,7 @@ TEST_P(member_chain, STEP_1_a_wavefront_over_rows_sees_what_the_row_above_has_wr
     workers.run([&](member& self) {
       const std::size_t r = self.rank();
       for (std::size_t c = 0; c < columns; ++c) {
-        EXPECT_TRUE(r == 0 || self.wait_for(r - 1, c + 1));
+        EXPECT_TRUE(r == 0 || self.await_step(r - 1, c + 1));
         fill(r, c);
         self.publish(c + 1);
       }
@@ -161,8 +161,8 @@ TEST_P(member_chain, STEP_1_neighbours_exchange_halos_without_a_barrier) {
     const std::size_t me = self.rank(), size = self.size();
     for (std::size_t step = 1; step <= steps; ++step) {
       const std::size_t left = (me + size - 1) % size, right = (me + 1) % size;
-      wrong += !self.wait_for(left, step - 1);
-      wrong += !self.wait_for(right, step - 1);
+      wrong += !self.await_step(left, step - 1);
+      wrong += !self.await_step(right, step - 1);
       // All values of step s are s + 1; whoever reads one of another step has not waited well.
       const std::vector<std::size_t>& old = value[(step - 1) % 2];
       wrong += old[left] != step || old[right] != step;
@@ -186,7 +186,7 @@ TEST_P(member_chain, STEP_2_steps_begin_at_0_in_every_region_also_after_a_stoppe
         plain = region;
         self.publish(5);
       } else if (self.rank() == 0) {
-        wrong += !self.wait_for(last, 5);
+        wrong += !self.await_step(last, 5);
         wrong += plain != region;  // an old step 5 would let it pass too early
       }
     });
@@ -205,9 +205,9 @@ TEST_P(member_chain, a_wait_for_a_step_that_was_passed_returns) {
     self.publish(10);
     self.publish(20);
     for (std::size_t rank = 0; rank < self.size(); rank += is_slow() ? 4 : 1) {
-      EXPECT_TRUE(self.wait_for(rank, 0));
-      EXPECT_TRUE(self.wait_for(rank, 10));
-      EXPECT_TRUE(self.wait_for(rank, 15));
+      EXPECT_TRUE(self.await_step(rank, 0));
+      EXPECT_TRUE(self.await_step(rank, 10));
+      EXPECT_TRUE(self.await_step(rank, 15));
     }
   });
 }

@@ -299,7 +299,7 @@ TEST_P(member_loops,
     expected += 2;
     EXPECT_FALSE(workers.run([&](member& self) {
       self.request_stop();
-      if (self.try_for_each(0, 0, visit, how)) ADD_FAILURE() << "the region is stopped";
+      if (self.for_each_unless_stopped(0, 0, visit, how)) ADD_FAILURE() << "the region is stopped";
     }));
     ASSERT_TRUE(all_are(visits, expected)) << region;
   }

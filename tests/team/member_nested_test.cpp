@@ -50,7 +50,7 @@ TEST_P(member_nested, TEAM_2_a_stop_of_an_inner_region_ends_that_one_only) {
   EXPECT_TRUE(workers.run([&](member& outer) {
     wrong += workers.run([&](member& inner) {
       inner.request_stop();
-      wrong += inner.try_sync_threads();
+      wrong += inner.sync_threads_unless_stopped();
       inner.sync_sum(1);
       ++wrong;  // MEMBER-3: it throws
     });

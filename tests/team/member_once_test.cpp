@@ -63,7 +63,7 @@ TEST_P(member_once,
   std::atomic<int> finished{0};
   std::atomic<int> done{0};
   workers.run([&](member& self) {
-    if (self.rank() != 0) self.wait_for(0, 1);
+    if (self.rank() != 0) self.await_step(0, 1);
     for (std::uint32_t i = 0; i < loop_board::usual_slots; ++i) {
       self.single(nowait, [&] { done += self.rank() == 0; });
     }
@@ -79,8 +79,8 @@ TEST_P(member_once, master_is_done_by_rank_0_and_nobody_waits) {
   int done = 0;  // plain
   std::atomic<int> others{0};
   workers.run([&](member& self) {
-    if (self.rank() == 0) self.wait_for(self.size() - 1, self.size() > 1 ? 1 : 0);
-    self.master([&] { ++done; });
+    if (self.rank() == 0) self.await_step(self.size() - 1, self.size() > 1 ? 1 : 0);
+    self.masked([&] { ++done; });
     if (self.rank() != 0) ++others;
     self.publish(1);  // rank 0 waits for the last one, which must not wait for rank 0
   });

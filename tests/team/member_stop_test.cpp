@@ -80,30 +80,33 @@ std::vector<waiting_place> waiting_places() {
   const auto one = [](std::size_t) { return 1.0; };
   return {
       {"sync_threads", throws([](member& self) { self.sync_threads(); })},
-      {"try_sync_threads", [](member& self) { return !self.try_sync_threads(); }},
+      {"sync_threads_unless_stopped",
+       [](member& self) { return !self.sync_threads_unless_stopped(); }},
       {"single", throws([](member& self) { self.single([] {}); })},
-      {"try_single", [](member& self) { return !self.try_single([] {}); }},
+      {"single_unless_stopped", [](member& self) { return !self.single_unless_stopped([] {}); }},
       {"for_each", throws([](member& self) { self.for_each(0, 9, [](std::size_t) {}); })},
-      {"try_for_each", [](member& self) { return !self.try_for_each(0, 9, [](std::size_t) {}); }},
+      {"for_each_unless_stopped",
+       [](member& self) { return !self.for_each_unless_stopped(0, 9, [](std::size_t) {}); }},
       {"for_each dynamic", throws([](member& self) {
          self.for_each(0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
        })},
-      {"try_for_each dynamic",
+      {"for_each_unless_stopped dynamic",
        [](member& self) {
-         return !self.try_for_each(0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
+         return !self.for_each_unless_stopped(
+             0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
        }},
       {"for_each nowait, the ring is full", throws([](member& self) {
          while (true) {
            self.for_each(nowait, 0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
          }
        })},
-      {"try_for_each nowait, the ring is full",
+      {"for_each_unless_stopped nowait, the ring is full",
        [](member& self) {
          const std::uint32_t places = lockstep::detail::loop_board::usual_slots;
          bool going = true;
          for (std::uint32_t i = 0; i <= places && going; ++i) {
-           going =
-               self.try_for_each(nowait, 0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
+           going = self.for_each_unless_stopped(
+               nowait, 0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
          }
          return !going;
        }},
@@ -113,22 +116,25 @@ std::vector<waiting_place> waiting_places() {
       {"single nowait, the ring is full", throws([](member& self) {
          while (true) self.single(nowait, [] {});
        })},
-      {"try_single nowait, the ring is full",
+      {"single_unless_stopped nowait, the ring is full",
        [](member& self) {
-         while (self.try_single(nowait, [] {})) continue;
+         while (self.single_unless_stopped(nowait, [] {})) continue;
          return true;
        }},
       {"sections", throws([](member& self) { self.sections([] {}, [] {}); })},
-      {"try_sections", [](member& self) { return !self.try_sections([] {}, [] {}); }},
+      {"sections_unless_stopped",
+       [](member& self) { return !self.sections_unless_stopped([] {}, [] {}); }},
       {"for_ordered", throws([](member& self) {
          self.for_ordered(0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
        })},
-      {"try_for_ordered",
+      {"for_ordered_unless_stopped",
        [](member& self) {
-         return !self.try_for_ordered(0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
+         return !self.for_ordered_unless_stopped(
+             0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
        }},
-      {"wait_for", throws([](member& self) { self.wait_for(0, 1); })},
-      {"try_wait_for", [](member& self) { return !self.try_wait_for(0, 1); }},
+      {"await_step", throws([](member& self) { self.await_step(0, 1); })},
+      {"await_step_unless_stopped",
+       [](member& self) { return !self.await_step_unless_stopped(0, 1); }},
       {"sync_sum", throws([](member& self) { self.sync_sum(1); })},
       {"sync_sum of strings", throws([](member& self) { self.sync_sum(std::string(99, 'a')); })},
       {"broadcast", throws([](member& self) { self.broadcast(0, 1); })},
@@ -259,7 +265,7 @@ TEST_P(member_stop, MEMBER_3_members_that_do_not_look_at_the_answer_do_no_harm) 
           return a + b;
         };
         const char letter = static_cast<char>('a' + step);
-        static_cast<void>(self.try_sync_threads());
+        static_cast<void>(self.sync_threads_unless_stopped());
         try {
           wrong += self.sync_reduce(std::string(20, letter), join) !=
                    std::string(20 * self.size(), letter);

@@ -222,7 +222,7 @@ TEST_P(member_sync, broadcast_and_wait_for_refuse_a_rank_that_is_not_there) {
       ++refused;
     }
     try {
-      self.wait_for(self.size(), 1);
+      self.await_step(self.size(), 1);
     } catch (const std::out_of_range&) {
       ++refused;
     }

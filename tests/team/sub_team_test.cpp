@@ -155,7 +155,7 @@ TEST_P(sub_teams, every_construct_is_among_the_members_of_the_sub_team) {
     half->sections([&] { ++mine[1]; }, [&] { ++mine[2]; });
     for (std::size_t i = 0; i < 3; ++i) wrong += mine[i] != expected + 1;
     half->publish(1);
-    wrong += !half->wait_for(half->size() - 1, 1);
+    wrong += !half->await_step(half->size() - 1, 1);
     wrong += half->broadcast(half->size() - 1, self.rank()) % 2 != color;
   });
   EXPECT_EQ(wrong.load(), 0);
@@ -232,7 +232,8 @@ TEST_P(sub_teams, those_left_behind_by_an_exception_are_let_go) {
       sub_team half = self.split(self.rank() % 2), pair = half->split(half->rank() / 2);
       pair->sync_threads();
       if (self.rank() == thrower) throw std::logic_error("with two sub-teams in hand");
-      while (half->try_sync_threads() && pair->try_sync_threads() && self.try_sync_threads())
+      while (half->sync_threads_unless_stopped() && pair->sync_threads_unless_stopped() &&
+             self.sync_threads_unless_stopped())
         continue;
     }),
                  std::logic_error);
@@ -262,10 +263,11 @@ TEST_P(sub_teams, MEMBER_3_a_stopped_region_stops_its_sub_teams) {
   std::atomic<std::size_t> told{0};
   EXPECT_FALSE(workers.run([&](member& self) {
     sub_team alone = self.split(self.rank()), half = self.split(self.rank() % 2);
-    static_cast<void>(self.try_sync_threads());  // all have theirs
+    static_cast<void>(self.sync_threads_unless_stopped());  // all have theirs
     if (self.rank() == 0) self.request_stop();
-    while (half->try_sync_threads()) continue;
-    told += !alone->try_sync_threads() && half->stop_requested() && alone->stop_requested();
+    while (half->sync_threads_unless_stopped()) continue;
+    told +=
+        !alone->sync_threads_unless_stopped() && half->stop_requested() && alone->stop_requested();
     half->sync_sum(1);
     ADD_FAILURE() << "the region is stopped";
   }));
@@ -277,7 +279,7 @@ TEST_P(sub_teams, MEMBER_3_request_stop_of_a_sub_team_ends_the_whole_region) {
   EXPECT_FALSE(workers.run([&](member& self) {
     sub_team half = self.split(self.rank() % 2);
     if (self.rank() == 0) half->request_stop();
-    while (self.try_sync_threads()) continue;
+    while (self.sync_threads_unless_stopped()) continue;
   }));
 }
 

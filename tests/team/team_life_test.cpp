@@ -186,7 +186,7 @@ TEST_P(started_team, TEAM_3_exceptions_come_out_of_join_the_lowest_rank_first) {
   for (std::size_t lowest = 0; lowest < members(); ++lowest) {
     const auto f = [lowest](member& me) {
       if (me.rank() >= lowest) throw std::runtime_error("rank " + std::to_string(me.rank()));
-      while (me.try_sync_threads()) {
+      while (me.sync_threads_unless_stopped()) {
       }
     };
     started_region started = workers.start(f);
@@ -199,7 +199,7 @@ TEST_P(started_team, TEAM_3_exceptions_come_out_of_join_the_lowest_rank_first) {
 TEST_P(started_team, request_stop_lets_the_workers_go_and_join_says_false) {
   team workers(members(), policy());
   const auto f = [](member& me) {
-    while (me.try_sync_threads()) {
+    while (me.sync_threads_unless_stopped()) {
     }
   };
   for (int region = 0; region < 10; ++region) {
@@ -546,7 +546,7 @@ TEST(team_life, TEAM_2_a_nested_region_that_was_stopped_ends_alone) {
   EXPECT_TRUE(workers.run([&](member& outer) {
     stopped += !workers.run([](member& inner) {
       inner.request_stop();
-      EXPECT_FALSE(inner.try_sync_threads());
+      EXPECT_FALSE(inner.sync_threads_unless_stopped());
     });
     went_on += outer.sync_threads();
   }));
@@ -612,7 +612,7 @@ TEST(team_life, request_stop_of_any_thread_ends_the_region_that_runs) {
       });
       EXPECT_FALSE(workers.run([&](member& me) {
         runs = true;
-        while (me.try_sync_threads()) {
+        while (me.sync_threads_unless_stopped()) {
         }
         EXPECT_TRUE(me.stop_requested());
       }));

@@ -194,7 +194,7 @@ TEST_P(team_of, TEAM_3_members_that_wait_for_one_that_has_thrown_are_released) {
     const std::size_t thrower = members() - 1;
     EXPECT_THROW(workers.run([&](member& self) {
       if (self.rank() == thrower) throw std::logic_error("one member");
-      released += !self.try_sync_threads();
+      released += !self.sync_threads_unless_stopped();
     }),
                  std::logic_error);
     EXPECT_EQ(released.load(), members() - 1);

@@ -123,14 +123,13 @@ TEST(arrows, VIEW_3_an_arrow_comes_from_the_thread_that_let_a_polling_one_go) {
     expect_notify("lockstep::fan_in", [&] { object.wait(); }, [&] { object.notify(0); });
   }
   {
-    lockstep::rendezvous object(1, 1, polls);
-    expect_notify("lockstep::rendezvous", [&] { object.wait(0); }, [&] { object.notify(0); });
+    lockstep::fan_in_out object(1, 1, polls);
+    expect_notify("lockstep::fan_in_out", [&] { object.wait(0); }, [&] { object.notify(0); });
   }
   {
-    lockstep::split_barrier object(2, polls);
+    lockstep::barrier object(2, polls);
     expect_notify(
-        "lockstep::split_barrier", [&] { object.arrive_and_wait(); },
-        [&] { object.arrive_and_drop(); });
+        "lockstep::barrier", [&] { object.arrive_and_wait(); }, [&] { object.arrive_and_drop(); });
   }
   {
     lockstep::mailbox object(4, polls);
@@ -227,7 +226,7 @@ TEST(arrows, VIEW_3_a_step_of_a_member_has_an_arrow_from_that_member) {
     workers.run([](member& me) {
       if (me.rank() == 1) wait_until_awaited("a step of another member");
       if (me.rank() == 1) me.publish(1);
-      if (me.rank() == 2) me.wait_for(1, 1);
+      if (me.rank() == 2) me.await_step(1, 1);
     });
   });
   const char* const name = lockstep::detail::diagnoses_misuse ? "notify" : "step";
@@ -244,7 +243,7 @@ TEST(arrows, VIEW_3_a_step_of_a_sub_team_has_an_arrow_from_that_member_or_none) 
       part->sync_threads();
       if (me.rank() == 0) wait_until_awaited("a step of another member");
       if (me.rank() == 0) part->publish(1);
-      if (me.rank() == 2) part->wait_for(0, 1);
+      if (me.rank() == 2) part->await_step(0, 1);
     });
   });
   const char* const name = lockstep::detail::diagnoses_misuse ? "notify" : "step";

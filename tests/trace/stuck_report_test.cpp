@@ -126,7 +126,7 @@ TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
 /// Waits at an object for so many, as one of them.
 void meets_at(seen_thread& one, const void* object, std::uint32_t rank, std::uint32_t expected,
               std::uint64_t come, std::uint32_t phase = 4) {
-  waits(one, "lockstep::barrier", object, 8000 + rank);
+  waits(one, "lockstep::ranked_barrier", object, 8000 + rank);
   wait_subject& what = one.waits[one.wait_count - 1].what;
   what.rank = rank;
   what.expected = expected;

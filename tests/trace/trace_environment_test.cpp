@@ -36,7 +36,7 @@ void run_regions(team& on) {
 /// Runs when everything else has ended.
 struct late_user {
   ~late_user() {
-    LOCKSTEP_REGION("late");
+    LOCKSTEP_TRACE_SCOPE("late");
     lockstep::trace_mark("late");
     lockstep::detail::note_wake(this);
   }
@@ -88,7 +88,7 @@ int child_of(const std::string& task) {
   } else if (task == "off") {
     team workers(2);
     run_regions(workers);
-    LOCKSTEP_REGION("nobody sees it");
+    LOCKSTEP_TRACE_SCOPE("nobody sees it");
     lockstep::trace_mark("nor this");
     return lockstep::detail::thread_logs::first() == nullptr && !lockstep::is_tracing() ? 0 : 7;
   } else {

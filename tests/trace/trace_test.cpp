@@ -36,11 +36,11 @@ TEST(trace, VIEW_2_EXPORT_2_whatever_a_team_does_gives_a_valid_file_whose_slices
   for (const std::size_t size : {1u, 2u, 3u, 9u}) {
     team workers(size);
     const seen_trace seen = trace_of([&] {
-      LOCKSTEP_REGION("all of it");
+      LOCKSTEP_TRACE_SCOPE("all of it");
       std::vector<double> values(1000, 1.0);
       for (int i = 0; i < 5; ++i) {
         workers.run([&](member& me) {
-          LOCKSTEP_REGION("step");
+          LOCKSTEP_TRACE_SCOPE("step");
           me.sync_threads();
           static_cast<void>(me.sync_sum(1.0));
           me.for_each(0, 1000, [&](std::size_t k) { values[k] += 1; });
@@ -259,20 +259,20 @@ TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_threa
     expect_wake("lockstep::fan_in", nullptr, [&] { object.wait(); }, [&] { object.notify(0); });
   }
   {
-    lockstep::rendezvous object(1, 1);
+    lockstep::fan_in_out object(1, 1);
     expect_wake(
-        "lockstep::rendezvous", nullptr, [&] { object.wait(0); }, [&] { object.notify(0); });
+        "lockstep::fan_in_out", nullptr, [&] { object.wait(0); }, [&] { object.notify(0); });
+  }
+  {
+    lockstep::ranked_barrier object(2);
+    expect_wake(
+        "lockstep::ranked_barrier", &object, [&] { object.arrive_and_wait(0); },
+        [&] { object.arrive_and_wait(1); });
   }
   {
     lockstep::barrier object(2);
     expect_wake(
-        "lockstep::barrier", &object, [&] { object.arrive_and_wait(0); },
-        [&] { object.arrive_and_wait(1); });
-  }
-  {
-    lockstep::split_barrier object(2);
-    expect_wake(
-        "lockstep::split_barrier", nullptr, [&] { object.arrive_and_wait(); },
+        "lockstep::barrier", nullptr, [&] { object.arrive_and_wait(); },
         [&] { object.arrive_and_drop(); });
   }
   {
@@ -466,7 +466,7 @@ TEST(trace, names_do_not_break_the_lines_of_reports) {
   ASSERT_TRUE(lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
   std::string all;
   static_cast<void>(trace_of([&] {
-    LOCKSTEP_REGION(evil);
+    LOCKSTEP_TRACE_SCOPE(evil);
     lockstep::trace_mark(evil);
     workers.run([](member& me) { me.sync_threads(); });
     watched_thread waiter;
@@ -562,7 +562,7 @@ TEST(trace, VIEW_1_threads_that_follow_each_other_have_tracks_of_their_own_with_
     for (int i = 0; i < 5; ++i) {
       std::thread([i] {
         lockstep::name_this_thread(("thread " + std::to_string(i)).c_str());
-        LOCKSTEP_REGION("work");
+        LOCKSTEP_TRACE_SCOPE("work");
         lockstep::trace_counter("count", i);
       }).join();
     }
@@ -694,7 +694,7 @@ class busy_threads {
     threads_.emplace_back([this] {
       lockstep::mutex lock;
       while (!is_over_.load()) {
-        LOCKSTEP_REGION("other");
+        LOCKSTEP_TRACE_SCOPE("other");
         std::thread([&] {
           const std::lock_guard<lockstep::mutex> held(lock);
           lockstep::trace_mark("short");
@@ -704,7 +704,7 @@ class busy_threads {
     });
     threads_.emplace_back([this] {
       while (!is_over_.load()) {
-        LOCKSTEP_REGION("caller");
+        LOCKSTEP_TRACE_SCOPE("caller");
         workers.run([](member& me) {
           me.sync_threads();
           static_cast<void>(me.sync_sum(1));
@@ -808,7 +808,7 @@ TEST(trace, OBSERVE_1_all_observers_are_switched_while_threads_run) {
 TEST(trace, a_summary_names_threads_and_regions) {
   team workers(2);
   const seen_trace seen = trace_of([&] {
-    LOCKSTEP_REGION("assemble");
+    LOCKSTEP_TRACE_SCOPE("assemble");
     workers.run([](member& me) { me.sync_threads(); });
     for (int i = 0; i < 3; ++i) lockstep::trace_mark("checkpoint");
   });

@@ -46,7 +46,7 @@ TEST(unobserved, all_else_does_nothing_and_the_program_goes_on) {
   team workers(2);
   int parts[2] = {};
   {
-    LOCKSTEP_REGION("here");
+    LOCKSTEP_TRACE_SCOPE("here");
     lockstep::trace_mark("mark");
     lockstep::trace_counter("counter", 1);
     lockstep::name_this_thread("name");

@@ -214,14 +214,14 @@ TEST(watchdog, a_wait_outside_of_constructs_names_the_line_of_its_call) {
       EXPECT_HERE("fan_out", object.wait(0), object.notify());
       lockstep::fan_in in(1);
       EXPECT_HERE("fan_in", in.wait(), in.notify(0));
-      lockstep::rendezvous both(1, 1);
-      EXPECT_HERE("rendezvous", both.wait(0), both.notify(0));
+      lockstep::fan_in_out both(1, 1);
+      EXPECT_HERE("fan_in_out", both.wait(0), both.notify(0));
     }
     {
-      lockstep::barrier object(2);
+      lockstep::ranked_barrier object(2);
       EXPECT_HERE("barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
-      lockstep::split_barrier<> split(2);
-      EXPECT_HERE("split_barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
+      lockstep::barrier<> split(2);
+      EXPECT_HERE("barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
     }
     {
       lockstep::mailbox object(2);
@@ -315,7 +315,7 @@ TEST(watchdog, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
     watch();
     lockstep::team team(team_options().members(2));
     team.run([](member& me) {
-      me.wait_for(1 - me.rank(), 1);
+      me.await_step(1 - me.rank(), 1);
       me.publish(1);
     });
     return 0;
@@ -449,7 +449,7 @@ TEST(watchdog, a_step_in_a_sub_team_is_up_to_a_member_of_the_sub_team) {
     team.run([](member& me) {
       lockstep::sub_team half = me.split(me.rank() % 2);
       half->sync_threads();
-      if (me.rank() == 1) half->wait_for(1, 1);
+      if (me.rank() == 1) half->await_step(1, 1);
       if (me.rank() == 3) work_for_ever();
     });
     return 0;
@@ -480,7 +480,7 @@ TEST(watchdog, a_barrier_of_its_own_says_who_has_come_and_who_is_missing) {
     told_child child([policy] {
       constexpr std::size_t size = 5;  // with block() by a tree
       watch();
-      lockstep::barrier object(size, policy);
+      lockstep::ranked_barrier object(size, policy);
       const lockstep::named_object name(&object, "step");
       lockstep::latch all_were_there(size);
       std::vector<std::thread> threads;
@@ -496,8 +496,8 @@ TEST(watchdog, a_barrier_of_its_own_says_who_has_come_and_who_is_missing) {
       return 0;
     });
     EXPECT_TRUE(
-        child.says({"for lockstep::barrier 'step' at 0x", ", phase 2, as rank 4 of 5, ",
-                    "  lockstep::barrier 'step' at 0x",
+        child.says({"for lockstep::ranked_barrier 'step' at 0x", ", phase 2, as rank 4 of 5, ",
+                    "  lockstep::ranked_barrier 'step' at 0x",
                     ", phase 2: 4 wait; 4 of 5 have come: ranks 0-2, 4; missing: rank 3\n"}))
         << child.text();
   }
@@ -506,7 +506,7 @@ TEST(watchdog, a_barrier_of_its_own_says_who_has_come_and_who_is_missing) {
 TEST(watchdog, a_missing_rank_of_a_barrier_is_the_thread_that_waited_there_before) {
   told_child child([] {
     watch();
-    lockstep::barrier object(2);
+    lockstep::ranked_barrier object(2);
     std::thread other([&] {
       lockstep::name_this_thread("the late one");
       object.arrive_and_wait(1);
@@ -525,12 +525,12 @@ TEST(watchdog, a_missing_rank_of_a_barrier_is_the_thread_that_waited_there_befor
                           "'the late one': waits for nothing that lockstep knows"}));
 }
 
-TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
+TEST(watchdog, latches_barriers_and_fans_say_what_lacks) {
   told_child child([] {
     watch();
     lockstep::latch count(3);
-    lockstep::split_barrier<> split(4);
-    lockstep::rendezvous both(3, 1);
+    lockstep::barrier<> split(4);
+    lockstep::fan_in_out both(3, 1);
     both.notify(1);
     std::thread a([&] { count.arrive_and_wait(); }), b([&] { split.arrive_and_wait(); });
     both.wait(0);
@@ -540,9 +540,9 @@ TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
   });
   EXPECT_TRUE(child.says({"  lockstep::latch at 0x",
                           ": 1 waits; when the last one began to, 2 more were to come\n",
-                          "  lockstep::split_barrier at 0x",
+                          "  lockstep::barrier at 0x",
                           ", phase 1: 1 waits; when the last one began to, 3 more were to come\n",
-                          "  lockstep::rendezvous at 0x",
+                          "  lockstep::fan_in_out at 0x",
                           ": 1 waits; 1 of 3 have notified: rank 1; missing: ranks 0, 2\n"}));
 }
 

@@ -455,7 +455,7 @@ TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_no
 struct placed_waitable : waitable {
   bool elsewhere = true;
   std::size_t asked = 0;
-  bool is_elsewhere(std::uint64_t) {
+  bool is_separated(std::uint64_t) {
     ++asked;
     return elsewhere;
   }

@@ -58,7 +58,7 @@ class hand_crossing : public hand_wired<Node> {
       for (std::size_t i = 0; i < iterations; ++i) {
         for (std::size_t node = me.rank(); node < count; node += 2) {
           const std::size_t before = i * count + node;
-          if (before > 0) me.wait_for(1 - me.rank(), before);
+          if (before > 0) me.await_step(1 - me.rank(), before);
           this->nodes_[node]();
           me.publish(before + 1);
         }
@@ -106,10 +106,10 @@ class hand_fork : public hand_wired<Node> {
           this->nodes_[0]();
           me.publish(i + 1);
           this->call(mine.first, mine.last);
-          for (std::size_t other = 1; other < me.size(); ++other) me.wait_for(other, i + 1);
+          for (std::size_t other = 1; other < me.size(); ++other) me.await_step(other, i + 1);
           this->nodes_[last]();
         } else {
-          me.wait_for(0, i + 1);
+          me.await_step(0, i + 1);
           this->call(mine.first, mine.last);
           me.publish(i + 1);
         }
@@ -130,7 +130,7 @@ class hand_lattice : public hand_wired<Node> {
       std::size_t step = 0;
       for (std::size_t i = 0; i < iterations; ++i) {
         for (std::size_t level = 0; level < levels; ++level) {
-          if (step > 0) me.wait_for(1 - me.rank(), step);
+          if (step > 0) me.await_step(1 - me.rank(), step);
           this->nodes_[2 * level + me.rank()]();
           me.publish(++step);
         }
@@ -153,7 +153,7 @@ class hand_tree : public hand_wired<Node> {
           this->call(0, roots - 1);
           me.publish(i + 1);
         } else {
-          me.wait_for(0, i + 1);
+          me.await_step(0, i + 1);
         }
         for (std::size_t root = me.rank(); root < roots; root += me.size())
           subtree(roots - 1 + root);
@@ -188,7 +188,7 @@ class hand_wavefront : public hand_wired<Node> {
       for (std::size_t i = 0; i < iterations; ++i) {
         for (std::size_t row = 0; row < side_; ++row) {
           ++step;
-          if (me.rank() > 0) me.wait_for(me.rank() - 1, step);
+          if (me.rank() > 0) me.await_step(me.rank() - 1, step);
           this->call(row * side_ + band.first, row * side_ + band.last);
           me.publish(step);
         }
@@ -216,13 +216,13 @@ class hand_loop {
       for (std::size_t turn = 1; goes_on; ++turn) {
         if (me.rank() == 0) {
           left_();
-          me.wait_for(1, turn);
+          me.await_step(1, turn);
           told = goes_on = again_();
           me.publish(turn);
         } else {
           right_();
           me.publish(turn);
-          me.wait_for(0, turn);
+          me.await_step(0, turn);
           goes_on = told;
         }
       }

@@ -25,9 +25,9 @@ void wait(lockstep::condition_variable& condition, lockstep::mutex& mutex, bool&
 }
 
 void be_seen(lockstep::team& team) {
-  LOCKSTEP_REGION("a region of the plug-in");
+  LOCKSTEP_TRACE_SCOPE("a region of the plug-in");
   team.run([](lockstep::member& me) {
-    LOCKSTEP_REGION("a part of the plug-in");
+    LOCKSTEP_TRACE_SCOPE("a part of the plug-in");
     me.sync_threads();
     me.single([] { lockstep::trace_mark("a mark of the plug-in"); });
   });

@@ -37,7 +37,7 @@
 #include <cstdint>
 
 #include "../platform/cache_line.hpp"
-#include "../team/stop_source.hpp"
+#include "../region/stop_source.hpp"
 #include "../wait/published_words.hpp"
 
 namespace lockstep {

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "../../member.hpp"
-#include "../team/group.hpp"
+#include "../region/group.hpp"
 #include "flow_board.hpp"
 #include "flow_plan.hpp"
 #include "node_function.hpp"
@@ -97,7 +97,7 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  stage_trust patience = {};          ///< whether others come while it polls for them
+  backoff_trust patience = {};        ///< whether others come while it polls for them
   growing_array<std::uint64_t> seen;  ///< of each lane: how far it was
   growing_array<lane_place> places;   ///< in the graph, and in the loops that the member is in
   growing_array<std::uint32_t>
@@ -150,7 +150,7 @@ class flow_machine {
   std::uint64_t timed_iterations = 0, most_samples = 0;
   std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while nodes are watched
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
-  call_site where = {nullptr, 0};      ///< the plan was made, for the ledger
+  source_place where = {nullptr, 0};   ///< the plan was made, for the ledger
   /// For observers.
   LOCKSTEP_COLD const char* name_of(node_index node) const noexcept;
 

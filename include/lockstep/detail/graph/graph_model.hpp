@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "../base/growing_array.hpp"
 #include "../platform/config.hpp"
-#include "../platform/growing_array.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

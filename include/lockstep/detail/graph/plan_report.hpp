@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "../platform/growing_array.hpp"
+#include "../base/growing_array.hpp"
 #include "plan_body.hpp"
 #include "plan_text.hpp"
 

@@ -32,7 +32,7 @@
 #include <cstdint>
 
 #include "../platform/system.hpp"
-#include "../team/stop_source.hpp"
+#include "../region/stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -267,9 +267,10 @@
 #endif
 
 /// The scope that follows is a part of the timeline, under this name: an object of trace.hpp, which lives as long.
-#define LOCKSTEP_REGION(name) LOCKSTEP_REGION_AT(name, __LINE__)
-#define LOCKSTEP_REGION_AT(name, line) LOCKSTEP_REGION_OF(name, line)
-#define LOCKSTEP_REGION_OF(name, line) const ::lockstep::trace_region lockstep_region_##line(name)
+#define LOCKSTEP_TRACE_SCOPE(name) LOCKSTEP_TRACE_SCOPE_AT(name, __LINE__)
+#define LOCKSTEP_TRACE_SCOPE_AT(name, line) LOCKSTEP_TRACE_SCOPE_OF(name, line)
+#define LOCKSTEP_TRACE_SCOPE_OF(name, line) \
+  const ::lockstep::trace_scope lockstep_trace_scope_##line(name)
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
 #include <intrin.h>

@@ -45,7 +45,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A region that a thread is in: detail/team/nesting.hpp.
+/// A region that a thread is in: detail/region/nesting.hpp.
 struct nested_region {
   const void* owner;      ///< the team
   std::uint32_t age;      ///< of the team: later ones have larger numbers

@@ -90,7 +90,7 @@ inline int native_current_cpu() noexcept {
 
 /// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
 /// moment. The mask is then as it was before, or as somebody else has made it meanwhile. False if nothing was changed.
-LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept;
+LOCKSTEP_COLD bool move_off_native_cpu(unsigned cpu) noexcept;
 
 /// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.
 LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept;
@@ -267,7 +267,7 @@ LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept {
 #endif
 }
 
-LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept {
+LOCKSTEP_COLD bool move_off_native_cpu(unsigned cpu) noexcept {
 #if defined(__linux__)
   // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
   constexpr std::size_t size = 8192;

@@ -79,7 +79,7 @@ LOCKSTEP_COLD external_team::external_team(const detail::resolved_team& made)
 
 LOCKSTEP_COLD team_options external_team::options_for(std::size_t members) {
   detail::checked_count("lockstep::external_team", "members", members);
-  return team_options().members(members).bind(binding::none()).find_cpu(false);
+  return team_options().members(members).bind(binding::none()).cpu_separation(false);
 }
 
 LOCKSTEP_OUT_OF_LINE bool external_team::run_loop(const detail::loop_request& of, detail::job& what,

@@ -10,9 +10,9 @@
 
 #include "../../ledger.hpp"
 #include "../platform/user_files.hpp"
+#include "../region/group.hpp"
+#include "../region/region_accounts.hpp"
 #include "environment.hpp"
-#include "group.hpp"
-#include "region_accounts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

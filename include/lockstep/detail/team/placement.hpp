@@ -50,9 +50,9 @@ struct resolved_team {
   decided_by learns_by = decided_by::nobody;
   bool anticipates = false;  ///< whether workers learn when the next region is due
   decided_by anticipates_by = decided_by::nobody;
-  bool finds_cpu =
+  bool separates_cpus =
       false;  ///< whether workers leave a CPU that they share with a member they wait for
-  decided_by finds_cpu_by = decided_by::nobody;
+  decided_by cpu_separation_by = decided_by::nobody;
   bool keeps_ledger = false;
   decided_by members_by = decided_by::nobody;
   decided_by policy_by = decided_by::nobody;
@@ -251,9 +251,10 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
   result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
   result.anticipates =
       can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
-  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
-  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
-                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
+  result.cpu_separation_by = who(options.has_cpu_separation(), variables.cpu_separation.is_set);
+  result.separates_cpus =
+      can_adapt && result.cpu_of_rank.empty() &&
+      (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
   result.keeps_ledger =
       options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
   return result;

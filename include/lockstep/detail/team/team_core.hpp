@@ -2,7 +2,7 @@
 // lockstep/detail/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
 // What team and external_team have in common: run() and run_loop() below are a region from top to bottom. The caller
-// takes a turn (nesting.hpp), begins the region, announces it (fork_board.hpp), performs its own part, collects the
+// takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the
 // reports, and finishes. work() is the other side, what a worker does. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
@@ -30,11 +30,13 @@
 #include <cstdint>
 
 #include "../../member.hpp"
-#include "fork_board.hpp"
-#include "loop_steering.hpp"
-#include "nesting.hpp"
-#include "region_accounts.hpp"
-#include "stop_source.hpp"
+#include "../loop/loop_crew.hpp"
+#include "../loop/loop_steering.hpp"
+#include "../region/region_accounts.hpp"
+#include "../region/region_board.hpp"
+#include "../region/stop_source.hpp"
+#include "../region/team_door.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -57,7 +59,7 @@ class team_core {
   LOCKSTEP_COLD bool ends_inside() noexcept;
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
-  /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
+  /// called where others are needed. Before the turn nothing of the core is looked at: DOOR-2 of team_door.hpp.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
                   call_site where = call_site{nullptr, 0}, const char* kind = "run") {
@@ -67,15 +69,15 @@ class team_core {
       what.assign<member>(f);
       return run_seen(door, core, {make_ready, &workers}, size, what, {kind, where});
     }
-    const region_turn turn(door, core);
+    const region_turn turn(door.callers(), door.age(), core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
     const nesting::inside here(core->region_);  // up to the last of the user's code
-    if (size > 1) core->forks_.announce(head, f);
+    if (size > 1) core->board_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
-    if (size > 1) core->forks_.collect(0, core->forks_.current());
+    if (size > 1) core->board_.collect(0, core->board_.current());
     return core->finish(head);
   }
 
@@ -83,7 +85,7 @@ class team_core {
   template <class Workers>
   LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
                                          const loop_request& of, job& what, const loop_ends& ends) {
-    const region_turn turn(door, core);
+    const region_turn turn(door.callers(), door.age(), core);
     if (!turn) return run_loop_alone(what, ends);
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
@@ -98,7 +100,7 @@ class team_core {
       core->error_.rethrow();
       return false;
     }
-    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->forks_));
+    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->board_));
     return true;
   }
 
@@ -108,7 +110,7 @@ class team_core {
   LOCKSTEP_NOINLINE static shares_outcome run_shares(team_door& door, team_core* core,
                                                      Workers& workers, const shares_request& of,
                                                      job& what) {
-    const region_turn turn(door, core);
+    const region_turn turn(door.callers(), door.age(), core);
     if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
@@ -116,7 +118,7 @@ class team_core {
     const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
     core->crew_.reset_counts();
-    core->forks_.announce_loop(head, what, 1, wakes);
+    core->board_.announce_loop(head, what, 1, wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
     }
@@ -160,10 +162,10 @@ class team_core {
     if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
       announce_seen({kind, where}, started_.head, started_.what);
     } else if (size_ > 1) {
-      forks_.announce(started_.head, f);
+      board_.announce(started_.head, f);
     }
-    between_.outer = nesting::innermost();
-    nesting::innermost() = &between_;
+    caller_region_.outer = nesting::innermost();
+    nesting::innermost() = &caller_region_;
   }
   LOCKSTEP_OUT_OF_LINE bool join();
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
@@ -171,8 +173,8 @@ class team_core {
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
-  bool has_started() const noexcept { return nesting::contains(between_); }
-  bool can_join() const noexcept { return nesting::innermost() == &between_; }
+  bool has_started() const noexcept { return nesting::contains(caller_region_); }
+  bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
 
   /// Between regions.
   LOCKSTEP_COLD void keep_ledger(bool yes);
@@ -191,10 +193,10 @@ class team_core {
 
   /// What a worker does until close().
   LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
-  void close() { forks_.close(); }
-  bool is_closed() const noexcept { return forks_.is_closed(); }
+  void close() { board_.close(); }
+  bool is_closed() const noexcept { return board_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
-  void reopen() noexcept { forks_.reset(); }
+  void reopen() noexcept { board_.reset(); }
   /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
   nesting::region hook_region() const noexcept {
     return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
@@ -206,7 +208,7 @@ class team_core {
 
  private:
   static LOCKSTEP_OBSERVER void tell_alone(bool is_loop) noexcept;
-  static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
+  static LOCKSTEP_COLD region_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
   class values_until_end {
@@ -237,7 +239,7 @@ class team_core {
   };
   struct region_name {
     const char* kind;
-    call_site where;
+    source_place where;
   };
   /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
   /// others for a test of the word that they have read.
@@ -249,7 +251,7 @@ class team_core {
   LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
-    call_site where;
+    source_place where;
     const void* place;
     bool is_loop;
   };
@@ -273,18 +275,17 @@ class team_core {
     crew_.reset_counts();
     bool all_came = true;
     const bool is_announced = plan.shares > 1 && !plan.is_probe;
-    if (is_announced) forks_.announce_loop(head, what, plan.parts, plan.wakes);
+    if (is_announced) board_.announce_loop(head, what, plan.parts, plan.wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
     if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
       all_came = run_probe(plan, head, what);
     } else if (is_announced) {
-      all_came =
-          crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.timing());
     } else {
       crew_.run_alone(head, what);
-      if (plan.is_timed) steering_.after_part(true);
+      if (plan.is_timed) steering_.timing()->after_part(true);
     }
     steering_.end(all_came);
   }
@@ -292,8 +293,8 @@ class team_core {
   LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);      // 1
-    if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
+    running_.store(0, memory_order_relaxed);              // 1
+    if (crew_.is_alone()) crew_.orphaned_by_fork(false);  // members read that line
     if (!stop_.requested(head.region)) return true;
     if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
     return false;
@@ -308,12 +309,12 @@ class team_core {
   }
 
   /// What a worker has to do in a `run`.
-  LOCKSTEP_OUT_OF_LINE void play(std::size_t rank, const order& what);
+  LOCKSTEP_OUT_OF_LINE void run_part(std::size_t rank, const assignment& what);
 
-  region_head leave_between() noexcept {
+  region_head leave_caller_region() noexcept {
     const region_head head = started_.head;
     started_.head.region = 0;
-    nesting::innermost() = between_.outer;
+    nesting::innermost() = caller_region_.outer;
     return head;
   }
 
@@ -329,13 +330,14 @@ class team_core {
   ledger_slot ledger_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
   group group_;
-  fork_board forks_;
+  region_board board_;
   first_error error_;
   loop_crew crew_;
   // The caller's own.
   loop_steering steering_;
   nesting::region region_;
-  nesting::region between_;  // of the caller that has started a region: its workers are not in it
+  nesting::region
+      caller_region_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
   // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.

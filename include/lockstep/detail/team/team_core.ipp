@@ -19,13 +19,14 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
       door_(door),
       ledger_(made.can_run_at_once),
-      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-             fork_board::usual_most_age, made.finds_cpu),
-      crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
-      steering_(forks_, made, lone_team{this, door.age()}.number()),
+      group_(size_, made.policy, stop_, nullptr, made.separates_cpus),
+      board_(region_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             region_board::usual_most_age, made.separates_cpus),
+      crew_(board_, stop_, error_, made.is_crowded, &group_, &ledger_),
+      steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
+                lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
-      between_(region_) {
+      caller_region_(region_) {
   if (made.is_crowded && observers() != 0) {
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
@@ -34,7 +35,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
 
 LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
   if (lone_loop::end_team(this)) return true;
-  if (nesting::contains(region_) || nesting::contains(between_)) {
+  if (nesting::contains(region_) || nesting::contains(caller_region_)) {
     destroyed_inside_ = door_.callers().whose().kind;
     request_stop();
     return true;
@@ -71,7 +72,7 @@ LOCKSTEP_COLD team_core::~team_core() {
 }
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
-  const region_head head = leave_between();
+  const region_head head = leave_caller_region();
   const nesting::inside here(region_);
   // The module that joins need not have the observers of the one that started.
   const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
@@ -80,7 +81,7 @@ LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   } else {
     perform(0, head, started_.what);
   }
-  if (head.size > 1) forks_.collect(0, forks_.current());
+  if (head.size > 1) board_.collect(0, board_.current());
   if (is_seen) tell_end(head);
   return finish(head);
 }
@@ -88,21 +89,21 @@ LOCKSTEP_OUT_OF_LINE bool team_core::join() {
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
   const worker_accounts accounts;
-  order what;
-  while (forks_.next(rank, what)) {
+  assignment what;
+  while (board_.next(rank, what)) {
     if (what.is_loop()) {
       crew_.serve(rank, what);
     } else {
-      play(rank, what);
+      run_part(rank, what);
     }
   }
 }
 
 LOCKSTEP_COLD void team_core::give_up() {
-  const region_head head = leave_between();
+  const region_head head = leave_caller_region();
   const nesting::inside here(region_);
   stop_.request(head.region);
-  if (head.size > 1) forks_.collect(0, forks_.current());
+  if (head.size > 1) board_.collect(0, board_.current());
   if (LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers()) tell_end(head);
   error_.forget();
   finish(head);
@@ -110,16 +111,16 @@ LOCKSTEP_COLD void team_core::give_up() {
 
 LOCKSTEP_COLD void team_core::forget_others() noexcept {
   lone_loop::request_stop(this);
-  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+  const bool in_region = nesting::contains(region_) || nesting::contains(caller_region_);
   door_.callers().forget_others(in_region);
-  forks_.reset();
+  board_.reset();
   stop_.forget_others();
   error_.forget_others();
   group_.sub_groups().forget_others();
   reset_ledger();
   group_.forget_kept_values();
   if (in_region) {
-    crew_.be_alone(true);
+    crew_.orphaned_by_fork(true);
     request_stop();
   } else {
     running_.store(0, memory_order_relaxed);  // 1
@@ -129,9 +130,9 @@ LOCKSTEP_COLD void team_core::forget_others() noexcept {
   }
 }
 
-LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                   : fork_board::way::direct;
+LOCKSTEP_COLD region_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > region_tree::usual_width && !made.is_crowded ? region_board::way::relayed
+                                                                     : region_board::way::direct;
 }
 
 LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {
@@ -141,8 +142,8 @@ LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head
     done = next;
     if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
     crew_.note_begun(done);
-    forks_.announce_loop(head, what, plan.parts, true);
-    return crew_.lead(head, what, steering_.were_asleep(), steering_.listener());
+    board_.announce_loop(head, what, plan.parts, true);
+    return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
   }
   for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
     crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
@@ -161,8 +162,8 @@ LOCKSTEP_COLD void team_core::request_stop() {
   if (region != 0) stop_.request(region);
 }
 
-LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
-  forks_.relay(rank, what, true);
+LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment& what) {
+  board_.relay(rank, what, true);
   const region_head head = what.head();
   if (rank < head.size) {
     // The module of this code need not have the observers of the one that announced the region.
@@ -173,8 +174,8 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
     }
   }
   if (crew_.is_alone()) end_of_lone_child();
-  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-  forks_.report(rank, what.announced);
+  if (board_.is_leader(rank)) board_.collect(rank, what.announced);
+  board_.report(rank, what.announced);
 }
 
 #if LOCKSTEP_HAS_OBSERVERS
@@ -234,7 +235,7 @@ LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
 LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core,
                                                 const callback& make_ready, std::size_t size,
                                                 job& what, const region_name& name) {
-  const region_turn turn(door, core);
+  const region_turn turn(door.callers(), door.age(), core);
   if (!turn) {
     tell_alone(false);
     return run_alone(what);
@@ -245,14 +246,14 @@ LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core
   const nesting::inside here(core->region_);
   core->announce_seen(name, head, what);
   core->perform_seen(0, head, what);
-  if (size > 1) core->forks_.collect(0, core->forks_.current());
+  if (size > 1) core->board_.collect(0, core->board_.current());
   core->tell_end(head);
   return core->finish(head);
 }
 
 LOCKSTEP_FAST_OBSERVER void team_core::announce_seen(const region_name& name,
                                                      const region_head& head, job& what) {
-  if (head.size > 1) forks_.announce_seen(head, what);
+  if (head.size > 1) board_.announce_seen(head, what);
   is_seen_as(name.kind, head, 0, 0, {name.where, nullptr, false});
 }
 

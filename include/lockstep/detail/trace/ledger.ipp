@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "../../ledger.hpp"
-#include "../platform/growing_array.hpp"
+#include "../base/growing_array.hpp"
 #include "../platform/system_texts.hpp"
 #include "ledger_board.hpp"
 

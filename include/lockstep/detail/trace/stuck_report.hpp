@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../platform/growing_array.hpp"
+#include "../base/growing_array.hpp"
 #include "object_names.hpp"
 #include "thread_log.hpp"
 #include "watch_hooks.hpp"

@@ -5,7 +5,7 @@
 //     region, part       a region or loop on its caller (args.where); what each member, or another for it, ran of it
 //     construct          from a member's call to when it went on; args.waited: for the others
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
-//     node, user         of plans; of trace_region
+//     node, user         of plans; of trace_scope
 //     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
 //     wake, arrow        who woke a sleeper; arrows from who let go to who was let go:
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/growing_array.hpp"
+#include "../base/growing_array.hpp"
 #include "recorder.hpp"
 
 namespace lockstep {

@@ -46,8 +46,8 @@ struct optional_parts {
   }
 
   template <class Waitable>
-  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
-    return what.is_elsewhere(monotonic_nanoseconds());
+  static auto ask_where(Waitable& what, int) -> decltype(what.is_separated(std::uint64_t())) {
+    return what.is_separated(monotonic_nanoseconds());
   }
   template <class Waitable>
   static constexpr bool ask_where(Waitable&, long) {

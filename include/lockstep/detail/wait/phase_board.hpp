@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: wait)
 //
-// The common part of fan_out, fan_in and rendezvous; use those. Every writer has a phase number that it alone
+// The common part of fan_out, fan_in and fan_in_out; use those. Every writer has a phase number that it alone
 // advances. Every reader remembers the phase that it has reached. A wait blocks until *each* writer is beyond
 // that phase: a fast writer cannot stand in for a slow one, and may run ahead without losing a notification.
 //
@@ -57,7 +57,7 @@ class phase_board {
   /// Waits until every writer is beyond the reader's phase, then moves the reader on. Begins with writer `first`:
   /// readers that begin with different writers disturb each other less.
   wait_status wait_until(std::size_t reader, std::size_t first, deadline until,
-                         call_site where = call_site()) {
+                         call_site where = call_site::none()) {
     reader_state& self = readers_[reader].value;
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
@@ -98,7 +98,7 @@ class phase_board {
   struct notifiers {
     const phase_board& of;
     phase_reached next;
-    call_site where;
+    source_place where;
 
     void describe(wait_subject& to) const noexcept {
       to.kind = of.kind_;

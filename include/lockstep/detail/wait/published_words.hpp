@@ -193,7 +193,7 @@ struct phase_reached {
 };
 
 /// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: nothing, or
-/// bool is_elsewhere(std::uint64_t now) as the engine has it.
+/// bool is_separated(std::uint64_t now) as the engine has it.
 template <class Word, class Done, class Stop, class Where>
 class awaited_word {
  public:
@@ -216,9 +216,9 @@ class awaited_word {
   }
 
   template <class Known = Where>
-  auto is_elsewhere(std::uint64_t now) noexcept
-      -> decltype(std::declval<Known&>().is_elsewhere(now)) {
-    return where_.is_elsewhere(now);
+  auto is_separated(std::uint64_t now) noexcept
+      -> decltype(std::declval<Known&>().is_separated(now)) {
+    return where_.is_separated(now);
   }
 
  private:

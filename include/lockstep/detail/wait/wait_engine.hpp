@@ -8,7 +8,7 @@
 //     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return at any time
 //     unsigned pauses() noexcept         optional: how long to pause before the next look, if not once. The
 //                                        pauses are part of the time that is spun
-//     bool is_elsewhere(uint64_t now)    optional: whether the thread that will make it ready runs on another
+//     bool is_separated(uint64_t now)    optional: whether the thread that will make it ready runs on another
 //                                        CPU. Asked after the spin, unless the policy is crowded
 //     void describe(wait_subject& to)    optional: what it is, for observers (hooks.hpp)
 // published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
@@ -69,7 +69,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// How far a stage of a wait is trusted: waits that it ended speak for it, other waits against it.
-class stage_trust {
+class backoff_trust {
  public:
   /// True if the stage should be tried in this wait: it is trusted, or it is time for another look.
   bool asks() noexcept {
@@ -116,8 +116,8 @@ class stage_trust {
 };
 
 struct wait_history {
-  stage_trust spinning;
-  stage_trust yielding;
+  backoff_trust spinning;
+  backoff_trust yielding;
 };
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
@@ -239,7 +239,7 @@ class wait_engine {
   /// Polls for `budget` nanoseconds, and at most one poll longer.
   LOCKSTEP_ENTRY static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// Gives the CPU to others while that helps.
-  LOCKSTEP_ENTRY static bool yield(any_waitable what, stage_trust& trust, deadline until,
+  LOCKSTEP_ENTRY static bool yield(any_waitable what, backoff_trust& trust, deadline until,
                                    std::uint64_t yield_time);
 };
 
@@ -298,12 +298,12 @@ bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_hi
     if (spin(what, spin_budget, until)) return note_spin(policy, history);
     history.spinning.failed();
   }
-  const bool is_elsewhere = !policy.is_crowded() && what.ask_where();
+  const bool is_separated = !policy.is_crowded() && what.ask_where();
   if (history.yielding.asks()) {
     seen.enter(wait_stage::yield);
     return yield(what, history.yielding, until, yield_time);
   }
-  return is_elsewhere && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
+  return is_separated && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
 }
 
 bool wait_engine::spin(any_waitable what, std::uint64_t budget, deadline until) {
@@ -320,7 +320,7 @@ bool wait_engine::spin(any_waitable what, std::uint64_t budget, deadline until) 
   return false;
 }
 
-bool wait_engine::yield(any_waitable what, stage_trust& trust, deadline until,
+bool wait_engine::yield(any_waitable what, backoff_trust& trust, deadline until,
                         std::uint64_t yield_time) {
   const std::uint64_t start = monotonic_nanoseconds();
   std::uint64_t before = start;

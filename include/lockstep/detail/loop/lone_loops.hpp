@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/loop/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: loop)
+//
+// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. What
+// is known is a hint at the loop's place in the program, one word, which the steering of the team sets when it has
+// learned what an iteration costs there (loop_steering.hpp). A loop that the hint does not allow takes the full way,
+// run_loop() of team_core.hpp.
+//
+//   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
+//   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
+//   LONE-3  A request to stop by an iteration stops the loop: it returns false. A request by another thread does not
+//           know of it, as of a loop that has just ended. In a child process, after a fork() by an iteration, it is stopped.
+//   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
+//           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
+//   LONE-5  A team of one member needs no hint.
+//
+//   bits of a hint  meaning
+//   63..40          which team has learned it; 0: none
+//   39..16          loops of up to so many iterations run alone
+//   15..0           how many loops may still do so
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  hint.load    relaxed  -      LONE-4: it says how a loop is run, and orders nothing
+//   2  hint.store   relaxed  -      as 1
+//   3  state.store  relaxed  -      by the thread that loads it, or one that the iterations wait for
+//   4  state.load   relaxed  -      as 3
+//
+// Cost   about 5 ns.
+#ifndef LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
+#define LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../region/nesting.hpp"
+#include "../region/stop_source.hpp"
+#include "../trace/hooks.hpp"
+#include "leaf_loop.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class lone_hint {
+ public:
+  static constexpr std::size_t most_iterations = (std::size_t{1} << 24) - 1;
+  static constexpr std::uint32_t most_loops = 0xFFFF;
+
+  /// Whether a loop of the team may run alone; counts it.
+  bool allows(std::uint32_t team, std::size_t iterations) noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
+    if ((seen >> 40) != team || iterations > (seen >> 16 & most_iterations)) return false;
+    if ((seen & most_loops) == 0) return false;
+    word_.store(seen - 1, memory_order_relaxed);  // 2
+    return true;
+  }
+  void set(std::uint32_t team, double iterations, std::uint32_t loops) noexcept {
+    constexpr double most = static_cast<double>(most_iterations);
+    const std::uint64_t limit =
+        iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
+    word_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
+  }
+  /// Whether the team's hint is used up: the next loop is to be measured.
+  bool is_spent(std::uint32_t team) const noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
+    return (seen >> 40) == team && (seen & most_loops) == 0;
+  }
+
+ private:
+  unseamed_atomic<std::uint64_t> word_{0};
+};
+
+/// The hint of a place: one for each type of leaf and module.
+template <class Leaf>
+struct LOCKSTEP_OF_MODULE hint_of {
+  static lone_hint at;
+};
+template <class Leaf>
+lone_hint hint_of<Leaf>::at;
+
+/// What a loop that runs alone is a region of.
+struct lone_team {
+  const void* owner;  ///< of the team's regions
+  std::uint32_t age;  ///< of the team
+
+  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
+  std::uint32_t number() const noexcept {
+    const std::uint32_t low = age & 0xFFFFFFu;
+    return low != 0 ? low : 1;
+  }
+};
+
+/// The calling thread runs a loop alone while this object lives. Requires: it is in no region.
+class lone_loop {
+ public:
+  lone_loop(const lone_team& of, const nesting::region*& innermost) noexcept
+      : where_{of.owner, of.age, nullptr, state_, nullptr}, innermost_(innermost) {
+    state_[0].store(1, memory_order_relaxed);  // 3
+    state_[1].store(0, memory_order_relaxed);  // 3
+    innermost_ = &where_;
+  }
+  ~lone_loop() { innermost_ = nullptr; }
+  lone_loop(const lone_loop&) = delete;
+  lone_loop& operator=(const lone_loop&) = delete;
+
+  bool is_stopped() const noexcept { return state_[1].load(memory_order_relaxed) != 0; }  // 4
+
+  bool has_lost_its_team() const noexcept {
+    return state_[1].load(memory_order_relaxed) == destroyed;  // 4
+  }
+
+  /// Stops the loop of the team that the calling thread runs alone. False if there is none.
+  static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
+  /// The same because an iteration destroys the team: by mistake, if it returns; or by exit() (CORE-6).
+  static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }
+
+ private:
+  static constexpr std::uint32_t stopped = 1, destroyed = 2;
+
+  static bool end(const void* owner, std::uint32_t how) noexcept {
+    const nesting::region* at = nesting::innermost();
+    while (at != nullptr && at->owner != owner) at = at->outer;
+    if (at == nullptr || at->boards != nullptr || at->runs == nullptr) return false;
+    const_cast<wait_word*>(at->runs)[1].store(how, memory_order_relaxed);  // 3
+    return true;
+  }
+
+  wait_word state_[2];  ///< the number of the region; how it was ended, or 0
+  const nesting::region where_;
+  const nesting::region*& innermost_;
+};
+
+enum class lone_outcome { refused, complete, stopped };
+
+/// For a team that was destroyed in a region of its own.
+[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
+
+/// LONE-1: body(0, length) alone, if that may be.
+LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
+                                            std::size_t length);
+
+#if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
+  end_program("%s: destroyed inside its own region; leave the region first", kind);
+}
+
+LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
+                                            std::size_t length) {
+  const nesting::region*& innermost = nesting::innermost();
+  if (innermost != nullptr || LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
+  const lone_loop here(of, innermost);
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    if (length > 0) body(0, length);
+  } catch (const region_stopped&) {
+    if (!here.is_stopped()) throw;  // that of another region
+  }
+#else
+  if (length > 0) body(0, length);
+#endif
+  if (here.has_lost_its_team()) fail_destroyed_inside("lockstep::team");
+  return here.is_stopped() ? lone_outcome::stopped : lone_outcome::complete;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP

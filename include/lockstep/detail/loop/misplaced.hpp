@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/loop/misplaced.hpp -- calls of loops with arguments in a wrong order, refused in one sentence (layer: loop)
+//
+// The loops are templates that take part in a call only where the bounds are bounds. So the compiler lists all of them
+// where a call fits none. For the usual mistakes there is an overload that says what is wrong:
+//   a loop without its first index       for_each(n, f)
+//   nowait anywhere but in front         for_each(0, n, f, nowait)
+//   nowait for what has no such form     for_range(nowait, 0, n, f)
+// They take part only in calls that no other overload takes.
+#ifndef LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
+#define LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
+
+#include <cstddef>
+#include <type_traits>
+
+#include "../../schedule.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class... Arguments>
+struct has_nowait : std::false_type {};
+template <class First, class... Others>
+struct has_nowait<First, Others...>
+    : std::integral_constant<bool,
+                             std::is_same<typename std::decay<First>::type, nowait_t>::value ||
+                                 has_nowait<Others...>::value> {};
+
+template <class Type>
+struct is_bound : std::integral_constant<bool, std::is_convertible<Type, std::size_t>::value ||
+                                                   is_position<Type>::value> {};
+
+/// Whether the arguments are those of a loop, but for the first index: n, f, and perhaps a schedule.
+template <class... Arguments>
+struct lacks_first : std::false_type {};
+template <class Last, class Function, class... Others>
+struct lacks_first<Last, Function, Others...>
+    : std::integral_constant<bool, is_bound<typename std::decay<Last>::type>::value &&
+                                       !is_bound<typename std::decay<Function>::type>::value> {};
+
+/// Of a loop that may have nowait in front.
+template <class... Arguments>
+struct is_misplaced : std::integral_constant<bool, has_nowait<Arguments...>::value ||
+                                                       lacks_first<Arguments...>::value> {};
+template <class... Arguments>
+struct is_misplaced_after_nowait : std::false_type {};
+template <class First, class... Others>
+struct is_misplaced_after_nowait<First, Others...>
+    : std::conditional<std::is_same<typename std::decay<First>::type, nowait_t>::value,
+                       is_misplaced<Others...>, is_misplaced<First, Others...>>::type {};
+
+/// What a call that is refused returns: the sentence is to be the only one.
+struct refused {
+  template <class Type>
+  operator Type() const;
+};
+template <class... Arguments>
+using if_misplaced = typename std::enable_if<is_misplaced<Arguments...>::value, refused>::type;
+template <class... Arguments>
+using if_misplaced_after_nowait =
+    typename std::enable_if<is_misplaced_after_nowait<Arguments...>::value, refused>::type;
+/// Of a reduction or scan, which has `Least` arguments or more.
+template <std::size_t Least, class... Arguments>
+using if_too_few =
+    typename std::enable_if<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least),
+                            refused>::type;
+
+template <class... Arguments>
+refused refuse_loop() {
+  static_assert(!has_nowait<Arguments...>::value,
+                "lockstep: nowait is the first argument of for_each, single and sections: "
+                "me.for_each(lockstep::nowait, 0, n, f); a member's for_range never waits, and the "
+                "other loops always do");
+  static_assert(has_nowait<Arguments...>::value,
+                "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
+  return {};
+}
+template <class... Arguments>
+struct refused_loop {
+  static refused say() { return refuse_loop<Arguments...>(); }
+};
+template <class First, class... Others>
+refused refuse_loop_after_nowait() {
+  return std::conditional<std::is_same<typename std::decay<First>::type, nowait_t>::value,
+                          refused_loop<Others...>, refused_loop<First, Others...>>::type::say();
+}
+template <class... Arguments>
+refused refuse_reduction() {
+  static_assert(!has_nowait<Arguments...>::value,
+                "lockstep: a reduction or scan takes no nowait: it always waits for its result");
+  static_assert(has_nowait<Arguments...>::value,
+                "lockstep: an argument is missing: a reduction is called with (0, n, init, f, op), "
+                "a scan with (0, n, init, f, op, store)");
+  return {};
+}
+template <class Function>
+bool refuse_single() {
+  static_assert(sizeof(Function) == 0,
+                "lockstep: nowait is the first argument: me.single(lockstep::nowait, f)");
+  return true;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/anticipation.hpp -- how a worker waits for its next region: when does it expect it (layer: region)
+//
+// Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
+// can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
+// that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
+//
+//   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
+//          shortest of them until a margin after the longest. Between windows it sleeps, after the last
+//          one it sleeps for good. So two gaps in turns have a window each. Among eight gaps or more, one
+//          that stands alone has no window, and an eighth of those in a window does not count at either
+//          end, or little: else one hiccup of the caller would spoil the next sixteen waits.
+//   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
+//          longest_poll().
+//   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
+//          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
+//          slice while it polled turns it off at once.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly.
+//
+// Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
+// short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
+#ifndef LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
+#define LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../wait_policy.hpp"
+#include "../platform/config.hpp"
+#include "../platform/system.hpp"
+#include "../wait/wait_engine.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What to do next in a wait.
+struct wait_step {
+  enum class kind : unsigned char { poll, sleep, rest };  // rest: sleep until it comes
+
+  kind what;
+  std::uint64_t until;  ///< no meaning for rest
+};
+
+class anticipation {
+ public:
+  static constexpr std::uint64_t shortest_gap = 2000;
+  static constexpr std::uint64_t longest_gap = 1000000000;
+  /// A sleep shorter than `usual_sleep` is polled through where GAP-2 allows it, one shorter than `shortest_sleep`
+  /// always: falling asleep and waking up late can take as long. With 50 us for both one region in
+  /// ten came 20 us before its worker woke up where gaps were 200 us.
+  static constexpr std::uint64_t usual_sleep = 120000, shortest_sleep = 50000;
+  static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
+  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
+
+  /// GAP-2.
+  static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
+    const std::uint64_t share = 160000 + elapsed / 4;
+    return share < 4000000 ? share : 4000000;
+  }
+
+  /// Whether it is worth asking next_step().
+  bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
+
+  /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
+  LOCKSTEP_NOINLINE wait_step next_step(std::uint64_t elapsed,
+                                        std::uint64_t polled) const noexcept {
+    for (unsigned first = 0, end = 0; first < count_; first = end) {
+      end = end_of_window(first);
+      if (count_ >= most_for_one && end - first == 1) continue;
+      const window at = window_of(first, end);
+      if (elapsed >= at.closes) continue;
+      if (at.opens > longest_gap) break;
+      const std::uint64_t longest = sorted_[end - 1];
+      const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
+      if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
+        return {wait_step::kind::sleep, at.opens};
+      }
+      const std::uint64_t most = longest_poll(elapsed);
+      if (polled + least_poll > most) break;
+      const std::uint64_t until = elapsed + (most - polled);
+      return {wait_step::kind::poll, until < at.closes ? until : at.closes};
+    }
+    return {wait_step::kind::rest, 0};
+  }
+
+  /// A wait is over after `gap`.
+  void came_after(std::uint64_t gap) noexcept {
+    if (gap < shortest_gap) return;
+    if (count_ >= fewest) judge(would_be_there(gap));
+    remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
+  }
+
+  /// A sleep with an end was over so long after its end. GAP-4.
+  void woke_late_by(std::uint64_t late) noexcept {
+    if (late > most_lead) late = most_lead;
+    if (late > lead_) {
+      lead_ += (late - lead_) / 2;
+    } else {
+      lead_ -= (lead_ - late) / 64;
+    }
+    if (lead_ < least_lead) lead_ = least_lead;
+  }
+
+  /// Polling cost a time slice.
+  void was_disturbed() noexcept { doubt_ = 2 * most_doubt; }
+
+  std::uint64_t lead() const noexcept { return lead_; }
+
+ private:
+  static constexpr std::uint32_t most_counted = 4000000000u;
+  static constexpr std::uint64_t least_poll = 5000;
+  static constexpr unsigned most_for_one = 8;  // GAP-1
+
+  struct window {
+    std::uint64_t opens, closes;
+  };
+
+  /// The first of sorted_ that is too far from the one before to share its window.
+  unsigned end_of_window(unsigned first) const noexcept {
+    unsigned end = first + 1;
+    while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
+    return end;
+  }
+  /// A quarter of the range on both sides, for gaps that were not among the last ones.
+  window window_of(unsigned first, unsigned end) const noexcept {
+    const unsigned ignored = (end - first) / most_for_one;
+    const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
+    const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
+    const std::uint64_t early = (most - least) / 4 + lead_;
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+  }
+
+  /// Whether a worker that follows next_step() polls after `gap`.
+  bool would_be_there(std::uint64_t gap) const noexcept {
+    std::uint64_t elapsed = 0, polled = 0;
+    while (true) {
+      const wait_step step = next_step(elapsed, polled);
+      if (step.what == wait_step::kind::rest) return false;
+      if (gap < step.until) return step.what == wait_step::kind::poll;
+      if (step.what == wait_step::kind::poll) polled += step.until - elapsed;
+      elapsed = step.until;
+    }
+  }
+
+  static std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? b : a; }
+
+  void judge(bool was_right) noexcept {
+    if (was_right) {
+      if (doubt_ > 0) --doubt_;
+    } else if (doubt_ < 2 * most_doubt) {
+      ++doubt_;
+    }
+  }
+
+  LOCKSTEP_NOINLINE void remember(std::uint32_t gap) noexcept {
+    unsigned at = count_;  // of a free place in sorted_
+    if (count_ == memory) {
+      at = 0;
+      while (sorted_[at] != gaps_[next_]) ++at;
+    } else {
+      ++count_;
+    }
+    for (; at + 1 < count_ && sorted_[at + 1] < gap; ++at) sorted_[at] = sorted_[at + 1];
+    for (; at > 0 && sorted_[at - 1] > gap; --at) sorted_[at] = sorted_[at - 1];
+    sorted_[at] = gap;
+    gaps_[next_] = gap;
+    next_ = (next_ + 1) % memory;
+  }
+
+  std::uint32_t gaps_[memory] = {};    // in the order in which they came; next_ is the oldest
+  std::uint32_t sorted_[memory] = {};  // the same in ascending order
+  unsigned next_ = 0, count_ = 0, doubt_ = 0;
+  std::uint64_t lead_ = first_lead;
+};
+
+/// A wait by what is known of the gaps before: it polls while the next region may come at any moment, sleeps while it
+/// cannot, and sleeps for good when what it expected has not come. Where it has learned nothing, or was wrong too
+/// often, it waits as everything else does (wait_engine.hpp). For the adaptive policy of a team that is not crowded.
+/// One thread uses an object at a time.
+//
+//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
+//             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
+//   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
+//             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
+//   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
+//
+// Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
+//        2 system calls; the fence of the mark, see published_words.hpp.
+class anticipating_wait {
+ public:
+  template <class Waitable>
+  void wait(Waitable& what, wait_policy policy, wait_history& history) {
+    had_no_cpu_ = false;
+    if (!what.ready()) wait_slowly(what, policy, history);
+  }
+  /// For tests: as after waits that were over after so many nanoseconds.
+  void expect(std::uint64_t gap) noexcept {
+    for (unsigned i = 0; i < anticipation::fewest; ++i) known_.came_after(gap);
+  }
+  /// The wait that ends now was none between two regions.
+  void forget_gap() noexcept { gap_ = 0; }
+  /// Whether what was awaited came while the thread polled and had no CPU.
+  bool had_no_cpu() const noexcept { return had_no_cpu_; }
+
+ private:
+  static constexpr std::uint64_t lost_time = 10000;
+  static constexpr std::uint64_t time_between_yields = 3000;
+  static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
+  static constexpr std::uint64_t short_slack = 1000;
+
+  template <class Waitable>
+  LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
+    if (!wait_engine::poll(what)) wait_long(any_waitable::of(what), policy, history);
+  }
+  /// What follows the first poll.
+  LOCKSTEP_ENTRY void wait_long(any_waitable what, wait_policy policy, wait_history& history);
+  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what, observed_wait& seen);
+  /// For observers: how an anticipated wait ended.
+  static void tell(mark_kind kind, const char* text) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
+  }
+  /// Whether it got ready before the wait had lasted `until`.
+  LOCKSTEP_ENTRY bool poll_until(any_waitable what, std::uint64_t until);
+  /// As poll_until(), asleep.
+  LOCKSTEP_OUT_OF_LINE bool sleep_until(any_waitable what, std::uint64_t until);
+
+  anticipation known_;
+  std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
+  std::uint64_t start_ = 0, now_ = 0;
+  bool had_no_cpu_ = false;
+};
+
+/// When a worker that polls for its regions has to leave the CPU of their caller: SEPARATE-5 of team_barrier.hpp. Plain
+/// data of one thread.
+class stacked_starts {
+ public:
+  static constexpr unsigned enough = 4, most = 256;
+
+  /// A region came; `had_no_cpu`: the worker polled for it, but was not running.
+  void came(bool had_no_cpu) noexcept {
+    if (!had_no_cpu) {
+      stacked_ = 0;
+      if (wanted_ > enough) --wanted_;
+    } else {
+      ++stacked_;
+    }
+  }
+  /// True if it is time to move.
+  bool must_separate() noexcept {
+    if (stacked_ < wanted_) return false;
+    stacked_ = 0;
+    if (wanted_ < most) wanted_ *= 2;
+    return true;
+  }
+
+ private:
+  unsigned stacked_ = 0, wanted_ = enough;
+};
+
+/// How a worker watches for regions: what it has seen, and what it has learned of waiting.
+struct region_watch {
+  std::uint64_t seen = 0;  ///< the last word on the line
+  bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
+  wait_history history = {};
+  anticipating_wait anticipating = {};
+
+  template <class Waitable>
+  void wait(Waitable& next, wait_policy policy, bool anticipates) {
+    if (!anticipates) {
+      wait_engine::wait(next, policy, history);
+      return;
+    }
+    anticipating.wait(next, policy, history);
+    if (!has_begun) anticipating.forget_gap();
+    has_begun = true;
+  }
+  /// After a wait. Where regions went by unseen, it was longer than a gap.
+  void note(std::uint64_t word, bool has_missed_some) noexcept {
+    if (has_missed_some) anticipating.forget_gap();
+    seen = word;
+  }
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+  observed_wait seen(what);
+  start_ = now_ = monotonic_nanoseconds();
+  if (history.spinning.asks()) {
+    if (poll_until(what, anticipation::shortest_gap)) {
+      history.spinning.paid();
+      return;
+    }
+    history.spinning.failed();
+  }
+  if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+  if (known_.is_on()) {
+    follow(what, seen);
+  } else {
+    what.ask_where();
+    wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
+    now_ = monotonic_nanoseconds();
+  }
+  gap_ = now_ - start_;
+}
+
+LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
+  std::uint64_t polled = now_ - start_;
+  while (known_.is_on()) {
+    const std::uint64_t elapsed = now_ - start_;
+    const wait_step step = known_.next_step(elapsed, polled);
+    if (step.what == wait_step::kind::rest) break;
+    if (step.what == wait_step::kind::poll) {
+      seen.enter(wait_stage::spin);
+      if (poll_until(what, step.until)) return tell(mark_kind::anticipated, "anticipated");
+      polled += now_ - start_ - elapsed;
+    } else {
+      seen.enter(wait_stage::sleep);
+      if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
+    }
+  }
+  seen.enter(wait_stage::sleep);
+  while (!what.ready()) what.sleep(deadline::never());
+  now_ = monotonic_nanoseconds();
+  tell(mark_kind::missed_wake_up, "missed wake-up");
+}
+
+bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
+  std::uint64_t has_cpu_since = now_;
+  while (now_ - start_ < until) {
+    const bool is_ready = wait_engine::poll(what);
+    const std::uint64_t before = now_;
+    now_ = monotonic_nanoseconds();
+    if (is_ready) {
+      had_no_cpu_ = now_ - before > lost_time;
+      return true;
+    }
+    if (now_ - has_cpu_since < time_between_yields) continue;
+    what.ask_where();
+    yield_thread();
+    has_cpu_since = monotonic_nanoseconds();
+    if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+    had_no_cpu_ = has_cpu_since - now_ > lost_time;
+    now_ = has_cpu_since;
+    if (what.ready()) return true;
+    had_no_cpu_ = false;
+    if (!known_.is_on()) return false;
+  }
+  return false;
+}
+
+LOCKSTEP_OUT_OF_LINE bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
+  const std::uint64_t slack = shorten_timer_slack(short_slack);
+  what.sleep(deadline::after(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+  if (slack != 0) set_timer_slack(slack);
+  now_ = monotonic_nanoseconds();
+  const std::uint64_t end = start_ + until;
+  const bool is_late = now_ >= end;
+  if (is_late) known_.woke_late_by(now_ - end);
+  if (!what.ready()) return false;
+  // It may have come while this thread overslept: no longer gap than was expected.
+  if (is_late) now_ = end;
+  return true;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/construct_boards.hpp -- chunks, turns and steps that members share (layer: region)
+//
+// Two boards: loop_board hands out what loops, sections and singles share; progress_board has what members tell each
+// other point to point. Waits on either end with the region (stop_source.hpp).
+#ifndef LOCKSTEP_DETAIL_REGION_CONSTRUCT_BOARDS_HPP
+#define LOCKSTEP_DETAIL_REGION_CONSTRUCT_BOARDS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../platform/cache_line.hpp"
+#include "../wait/published_words.hpp"
+#include "team_barrier.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// The constructs of a region. Every member comes through the same shared constructs (loops, sections, singles
+// without waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
+// construct has a slot of its own, which is free for another one, `slot_count` further on, when all have left it.
+// The number of tickets is without limit; a member that gets one past the end leaves.
+//
+//   CHUNK-1  A slot holds construct s when its `open` is s. The last to leave makes the slot as new, and then sets
+//            `open` to s + slot_count. So nobody is in a slot with anybody of another construct.
+//   CHUNK-2  Each ticket of a construct is given to exactly one member, in ascending order. Where the members of a
+//            construct agree to deal, they have a hand of tickets each, from which others take when their own is used
+//            up; the same holds for each hand.
+//   CHUNK-3  Turns: the part of position i runs after the part of position i - 1, whoever runs them. What
+//            happens before the end of one happens before the beginning of the next.
+//
+// Memory order (# marks the line; published_words.hpp has that of `open` and of the turns)
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  left.fetch_add     acq_rel  2      the last to leave comes after all that others did in the slot
+//   3  store              relaxed  -      published with `open`, or by whoever resets the board
+//   4  hand.fetch_add     relaxed  -      as 1
+//   5  hand.load          relaxed  -      a hint whether 4 is worth the try
+//
+// Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own, which
+//        is at hand where only its owner takes from it: 5 ns in place of 40 to 50.
+// Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
+class loop_board final : public stoppable {
+ public:
+  /// How many constructs the fastest member may be ahead of the slowest.
+  static constexpr std::uint32_t usual_slots = 8;
+  /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
+  static constexpr std::size_t most_hands = 8;
+
+  /// Requires: slot_count is a power of two, so that numbers may wrap. Tests pass fewer.
+  LOCKSTEP_COLD loop_board(wait_policy policy, stop_source& stop,
+                           std::uint32_t slot_count = usual_slots)
+      : stop_(stop),
+        open_(slot_count, policy),
+        turns_(slot_count, policy),
+        handed_out_(slot_count) {
+    reset();
+    stop_.add(*this);
+  }
+  LOCKSTEP_COLD ~loop_board() { stop_.remove(*this); }
+  loop_board(const loop_board&) = delete;
+  loop_board& operator=(const loop_board&) = delete;
+
+  /// The first construct of the next region. Members read it when they need it; whoever runs the regions
+  /// sets it in between.
+  std::uint32_t first_construct() const noexcept { return first_; }
+  void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
+
+  /// Waits until the slot of the construct is free of the one before. False once the region is stopped.
+  bool enter(member_state& self, std::uint32_t construct) {
+    return wait(self, open_[slot_of(construct)], holds{construct});
+  }
+
+  std::size_t take_ticket(std::uint32_t construct) noexcept {
+    return of(construct).tickets.fetch_add(1, memory_order_relaxed);  // 1
+  }
+
+  /// The same of the hand of member `owner`, below most_hands.
+  std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
+    return of(construct).hands[owner].value.fetch_add(1, memory_order_relaxed);  // 4
+  }
+  /// How many were taken from it, at least.
+  std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
+    return of(construct).hands[owner].value.load(memory_order_relaxed);  // 5
+  }
+
+  /// This member needs the slot no more. Requires: it has entered. All members say the same of the hands.
+  void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
+    const std::size_t slot = slot_of(construct);
+    const std::uint32_t before = open_.beside(slot).left.fetch_add(1, memory_order_acq_rel);  // 2
+    if (before + 1 != self.size()) return;
+    if (has_hands) renew_hands(slot, self.size());
+    open(slot, construct + slot_count());
+  }
+
+  /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
+  bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
+    return wait(self, turns_[slot_of(construct)], is_turn_of{position});
+  }
+  /// Requires: it was this thread's turn.
+  void pass_turn(std::uint32_t construct) {
+    const published_word<std::size_t> turn = turns_[slot_of(construct)];
+    turn.publish(turn.peek() + 1);
+  }
+
+  /// As new. Between regions.
+  LOCKSTEP_COLD void reset() {
+    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
+      renew_hands(slot, most_hands);
+      open(slot, slot);
+    }
+    first_ = 0;
+  }
+
+  LOCKSTEP_COLD void notify_all_sleepers() override {
+    open_.wake_all();
+    turns_.wake_all();
+  }
+
+ private:
+  struct holds {
+    std::uint32_t construct;
+    bool operator()(std::uint32_t held) const noexcept { return held == construct; }
+    void describe(wait_subject& to) const noexcept { to.kind = "room for one construct more"; }
+  };
+  struct is_turn_of {
+    std::size_t position;
+    bool operator()(std::size_t turn) const noexcept { return turn == position; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "its turn in an ordered loop";
+      to.phase = static_cast<std::uint32_t>(position);
+    }
+  };
+  /// Who has left, beside the word that says for whom the slot is open.
+  struct leavers {
+    wait_word left{0};
+  };
+  struct numbers {
+    atomic<std::size_t> tickets{0};
+    padded<atomic<std::size_t>> hands[most_hands];
+  };
+
+  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
+  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slot_count(); }
+  numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
+
+  template <class Word, class Done>
+  bool wait(member_state& self, const published_word<Word>& word, Done done) {
+    word.wait(done, stops_with_region{stop_, self.region()}, self.history);
+    return !stop_.requested(self.region());
+  }
+
+  void renew_hands(std::size_t slot, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      handed_out_[slot].value.hands[i].value.store(0, memory_order_relaxed);  // 3
+    }
+  }
+  void open(std::size_t slot, std::uint32_t construct) {
+    handed_out_[slot].value.tickets.store(0, memory_order_relaxed);  // 3
+    open_.beside(slot).left.store(0, memory_order_relaxed);          // 3
+    turns_[slot].reset(0);
+    open_[slot].publish(construct);
+  }
+
+  stop_source& stop_;
+  published_words<std::uint32_t, leavers> open_;
+  published_words<std::size_t> turns_;
+  aligned_array<padded<numbers>> handed_out_;
+  std::uint32_t first_ = 0;
+};
+
+// The steps of a region. Each member publishes the number of the step that it has finished; any other may wait until
+// it has come to a given step. For wavefronts and halos, where a barrier would wait for everybody. Steps begin at
+// 0 in every region and only grow.
+//
+//   STEP-1  What a member does before publish(s) happens before the return of every wait for s or less.
+//   STEP-2  used() is true from the first publish() of a region on, for whoever runs the regions, which makes the
+//           board as new before the next one.
+//
+// Memory order (# marks the line; published_words.hpp has that of the steps)
+//   #  access      order    pairs  why it suffices
+//   1  used.load   relaxed  -      the end of the region orders it after 2
+//   2  used.store  relaxed  -      as 1
+//
+// Cost   publish: one store on one's own line. wait: one line fetch.
+class progress_board final : public stoppable {
+ public:
+  LOCKSTEP_COLD progress_board(std::size_t most, wait_policy policy, stop_source& stop)
+      : stop_(stop), steps_(most, policy) {
+    stop_.add(*this);
+  }
+  LOCKSTEP_COLD ~progress_board() { stop_.remove(*this); }
+  progress_board(const progress_board&) = delete;
+  progress_board& operator=(const progress_board&) = delete;
+
+  /// The member has finished this step, and all before it.
+  void publish(std::size_t rank, std::size_t step) {
+    if (!used()) used_.store(1, memory_order_relaxed);  // 2
+    steps_[rank].publish(step);
+  }
+
+  /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
+  bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
+    steps_[rank].wait(is_past{step, self, static_cast<std::uint32_t>(rank)},
+                      stops_with_region{stop_, self.region()}, self.history);
+    return !stop_.requested(self.region());
+  }
+
+  bool used() const noexcept { return used_.load(memory_order_relaxed) != 0; }  // 1
+
+  /// As new. Between regions.
+  void reset() noexcept {
+    steps_.reset(0, steps_.size());
+    used_.store(0, memory_order_relaxed);  // 2
+  }
+
+  LOCKSTEP_COLD void notify_all_sleepers() override { steps_.wake_all(); }
+
+ private:
+  struct is_past {
+    std::size_t step;
+    const member_state& self;
+    std::uint32_t rank;
+    bool operator()(std::size_t finished) const noexcept { return finished >= step; }
+    void describe(wait_subject& to) const noexcept {
+      const observed_member who = self.observed();
+      to.kind = waits_for::step_of_member();
+      to.phase = static_cast<std::uint32_t>(step);
+      to.rank = who.rank;
+      to.size = who.size;
+      to.awaited = rank;
+      to.team = who.team;
+      to.region = who.region;
+    }
+  };
+
+  stop_source& stop_;
+  published_words<std::size_t> steps_;
+  wait_word used_{0};
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REGION_CONSTRUCT_BOARDS_HPP

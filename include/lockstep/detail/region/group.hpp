@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/group.hpp -- what the members of a region or a sub-team share (layer: region)
+//
+// A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
+// boards do the waiting. The caller of the regions calls begin() and end(). For users: member.hpp.
+//
+//   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
+//            region that was stopped they are made so by force: nobody is in it any more.
+//   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
+//            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
+//            (loops.hpp): it has seen all arrive in phase p.
+//   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
+//            values of a sub-team end with it, inside the region.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access           order    pairs  why it suffices
+//   1  kept.load        relaxed  -      the end of the region orders it after 2
+//   2  kept.store       relaxed  -      as 1
+//   3  users.fetch_sub  acq_rel  3      the destroyer comes after all that others did in the sub-team
+//
+// Cost   about 2 KiB a member and 20 KiB, once.
+#ifndef LOCKSTEP_DETAIL_REGION_GROUP_HPP
+#define LOCKSTEP_DETAIL_REGION_GROUP_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "../wait/short_lock.hpp"
+#include "construct_boards.hpp"
+#include "member_state.hpp"
+#include "share_claims.hpp"
+#include "team_barrier.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The sub-teams of a region. Members make them together, and the last to let go destroys them. Where a region is
+/// stopped, some members may never let go: its caller destroys what is left.
+struct sub_group;
+class sub_group_list {
+ public:
+  sub_group_list() = default;
+  ~sub_group_list() { destroy_all(); }
+  sub_group_list(const sub_group_list&) = delete;
+  sub_group_list& operator=(const sub_group_list&) = delete;
+
+  /// Takes over what `new` has made.
+  LOCKSTEP_COLD void add(sub_group& one);
+  LOCKSTEP_COLD void destroy(sub_group& one);
+  /// While nobody else uses this object.
+  LOCKSTEP_COLD void destroy_all();
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+
+ private:
+  short_lock lock_;
+  sub_group* first_ = nullptr;
+};
+
+class group {
+ public:
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `separates_cpus`: see
+  /// team_barrier.hpp. Tests pass a smaller limit for flags.
+  LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
+                      group* of_region = nullptr, bool separates_cpus = false,
+                      std::size_t most_flags = team_barrier::usual_most_flags);
+  LOCKSTEP_COLD ~group();
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  team_barrier barrier;
+  loop_board loops;
+  progress_board progress;
+  share_claims claims;
+  aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
+
+  group& of_region() noexcept { return of_region_; }
+  /// Of the region, at whatever depth.
+  sub_group_list& sub_groups() noexcept { return of_region_.sub_groups_; }
+
+  std::size_t most() const noexcept { return members_.size(); }
+  member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
+
+  /// The k-th cell of a member for the phase in which it arrives next, or has arrived.
+  cell& cell_of(std::size_t rank, std::uint32_t phase, std::size_t k) noexcept {
+    return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
+  }
+
+  /// Before a region of `size` members: the phase that they begin after. By the caller of the region.
+  std::uint32_t begin(std::size_t size) noexcept {
+    const std::uint32_t phase = state(0).phase;
+    if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
+    // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
+    barrier.reset(phase);
+    reset_claims();
+    size_ = size;
+    return phase;
+  }
+
+  /// A member begins its part.
+  member_state& enter(std::size_t rank, std::size_t size, std::uint32_t region,
+                      std::uint32_t phase) noexcept {
+    member_state& self = state(rank);
+    self.enter(size, region, phase);
+    return self;
+  }
+
+  /// After a region, when every member has ended its part.
+  void end(bool was_stopped) {
+    if (was_stopped) return reset();
+    if (state(0).has_construct) loops.set_first_construct(state(0).construct);
+    if (progress.used()) progress.reset();
+  }
+
+  /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
+  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2. In a region that
+  /// was stopped others may have told more since, and nothing is said.
+  void check_constructs(const member_state& self) {
+    if (!diagnoses_misuse) return;
+    const construct_note& mine = self.told[self.phase & 1u];
+    for (std::size_t rank = 0; rank < self.size(); ++rank) {
+      const construct_note& theirs = state(rank).told[self.phase & 1u];
+      if (is_same(mine, theirs)) continue;
+      if (self.is_stopped()) return;
+      const bool is_first = self.rank() < rank;
+      report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
+                        is_first ? rank : self.rank(), is_first ? theirs : mine);
+    }
+  }
+
+  /// For the ledger, by rank 0 after a phase: reads what the others told of it, as check_constructs() does.
+  LOCKSTEP_OBSERVER void look_at_segment(const member_state& self, std::size_t account,
+                                         std::uint64_t over, std::uint64_t weight) noexcept;
+
+  /// A member keeps a value in its member_state.
+  void note_kept_values() noexcept {
+    if (kept_.load(memory_order_relaxed) == 0) {  // 1
+      kept_.store(1, memory_order_relaxed);       // 2
+    }
+  }
+  /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
+  /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
+  LOCKSTEP_OUT_OF_LINE void destroy_kept_values();
+  /// In a child process: a value that another thread was about to make or end is nothing to touch.
+  LOCKSTEP_COLD void forget_kept_values() noexcept;
+
+ private:
+  static bool is_same(const construct_note& a, const construct_note& b) noexcept {
+    if (a.kind == nullptr || b.kind == nullptr) return true;
+    return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
+  }
+  [[noreturn]] LOCKSTEP_COLD static void report_constructs(std::size_t low,
+                                                           const construct_note& lows,
+                                                           std::size_t high,
+                                                           const construct_note& highs);
+
+  /// After a region that was stopped.
+  LOCKSTEP_COLD void reset();
+  LOCKSTEP_COLD void reset_claims() noexcept;
+
+  group& of_region_;
+  sub_group_list sub_groups_;
+  aligned_array<padded<member_state>> members_;
+  std::size_t size_ = 0;
+  wait_word kept_{0};
+};
+
+/// What the members of a sub-team share; made by the member that is to have rank 0.
+struct sub_group {
+  sub_group(std::size_t size, group& of)
+      : shared(size, of.barrier.policy(), of.barrier.stop(), &of.of_region()),
+        users(static_cast<std::uint32_t>(size)) {}
+
+  /// A member lets go: the last one destroys the group.
+  void let_go() {
+    if (users.fetch_sub(1, memory_order_acq_rel) == 1) {  // 3
+      shared.sub_groups().destroy(*this);
+    }
+  }
+
+  group shared;
+  wait_word users;
+  sub_group* next = nullptr;
+};
+
+inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
+
+inline void member_state::enter(std::size_t size, std::uint32_t region,
+                                std::uint32_t phase_before) noexcept {
+  size_ = size;
+  region_ = region;
+  phase = phase_before;
+  has_left = false;
+  has_construct = false;
+  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
+  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
+}
+inline bool member_state::sync() {
+  if (is_alone()) return !is_stopped();
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
+  return sync_unobserved();
+}
+inline bool member_state::sync_in(const char* kind, call_site where) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
+  if (diagnoses_misuse) {
+    in_construct = {kind, where, 0, 0};
+    tell_construct();
+  }
+  return is_alone() ? !is_stopped() : sync_unobserved();
+}
+LOCKSTEP_NOINLINE inline bool member_state::wait_before_construct() {
+  const construct_note here = in_construct;
+  if (!sync_in("reduction_wait", here.where)) return false;
+  if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
+  return true;
+}
+inline bool member_state::sync_unobserved() {
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
+}
+/// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
+template <class Combine>
+struct checked_combine {
+  member_state& self;
+  Combine& combine;
+  bool* has_checked;  ///< or null
+
+  void operator()(cell& into) const {
+    self.shared().check_constructs(self);
+    if (has_checked != nullptr) *has_checked = true;
+    combine(into);
+  }
+};
+template <class Combine>
+LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
+  const bool seen = begin_meeting();
+  tell_construct();
+  bool has_checked = false;
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
+  // With the tree only the last to arrive combines. Who has combined may be far behind others by now, if that stopped.
+  if (goes_on && !has_checked) shared_->check_constructs(*this);
+  end_meeting(seen);
+  return goes_on;
+}
+template <class Combine, class Arrival>
+bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
+  // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
+  const bool seen = begin_meeting(arrival.arrives());
+  if (arrival.arrives()) tell_construct();
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, nullptr}, arrival);
+  end_meeting(seen);
+  return goes_on;
+}
+inline std::uint32_t member_state::next_construct() noexcept {
+  if (!has_construct) {
+    has_construct = true;
+    construct = shared_->loops.first_construct();
+  }
+  return construct++;
+}
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
+                           group* of_region, bool separates_cpus, std::size_t most_flags)
+    : barrier(most, policy, stop, most_flags, separates_cpus),
+      loops(policy, stop),
+      progress(most, policy, stop),
+      claims(most),
+      leaves(reduction_tree::most_leaves),
+      of_region_(of_region != nullptr ? *of_region : *this),
+      members_(most) {
+  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
+}
+
+LOCKSTEP_COLD group::~group() = default;
+
+LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
+  if (kept_.load(memory_order_relaxed) == 0) return;  // 1
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+  kept_.store(0, memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_COLD void group::forget_kept_values() noexcept {
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+}
+
+[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
+                                                         const construct_note& lows,
+                                                         std::size_t high,
+                                                         const construct_note& highs) {
+  char places[2][300] = {};
+  for (const bool is_low : {true, false}) {
+    const call_site where = (is_low ? lows : highs).where;
+    char* const place = places[is_low ? 0 : 1];
+    if (where.file == nullptr) continue;
+    std::snprintf(place, sizeof places[0], " (%s:%u)", where.file, where.line);
+  }
+  end_program(
+      "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
+      "to the same constructs in the same order, with the same arguments",
+      low, lows.kind, places[0], high, highs.kind, places[1],
+      std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+}
+
+LOCKSTEP_COLD void group::reset_claims() noexcept {
+  claims.reset();
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+}
+
+LOCKSTEP_COLD void group::reset() {
+  state(0).phase = 0;
+  barrier.reset(0);
+  reset_claims();
+  loops.reset();
+  progress.reset();
+  sub_groups_.destroy_all();
+}
+
+LOCKSTEP_COLD void sub_group_list::add(sub_group& one) {
+  lock_.lock();
+  one.next = first_;
+  first_ = &one;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy(sub_group& one) {
+  lock_.lock();
+  sub_group** at = &first_;
+  while (*at != &one) at = &(*at)->next;
+  *at = one.next;
+  lock_.unlock();
+  delete &one;
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy_all() {
+  while (first_ != nullptr) {
+    sub_group* const one = first_;
+    first_ = one->next;
+    delete one;
+  }
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include "../team/ledger.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_REGION_GROUP_HPP

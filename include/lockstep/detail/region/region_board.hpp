@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
+//
+// A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes the region's
+// order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
+//   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
+//            and for crowds, where a leader that is not running would hold up all behind it
+//   relayed  each leader publishes its lines when it has read its own, and collects their reports before
+//            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
+//
+//   ANNOUNCE-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
+//           after its report. It may miss phases of loops: then others have done its share.
+//   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
+//           share are claimed (share_board.hpp): the member that claims the first one relays, the one that finishes
+//           the last one collects and reports. Either way a report has caught up with the line exactly when the
+//           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
+//   ANNOUNCE-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//           that before the return of collect() by the member that collects it.
+//   ANNOUNCE-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
+//           a part, it reads nothing of a loop's line but the word.
+//   ANNOUNCE-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
+//           phase that comes again for the old one.
+//   ANNOUNCE-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
+//
+// A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
+//
+// Memory order (# marks the line; published_words.hpp has that of lines and reports)
+//   #  access        order    pairs  why it suffices
+//   1  closed.store  relaxed  -      while no worker lives
+//   2  closed.store  release  3      a worker that is let go sees what came before close()
+//   3  closed.load   acquire  2      the other half
+//
+// Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
+//        loop one for each member, on a line of its own.
+// Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
+#ifndef LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
+#define LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../platform/cache_line.hpp"
+#include "../platform/system.hpp"
+#include "../wait/published_words.hpp"
+#include "announcement.hpp"
+#include "anticipation.hpp"
+#include "region_tree.hpp"
+#include "share_board.hpp"
+#include "team_barrier.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class region_board {
+ public:
+  enum class way { direct, relayed };
+
+  /// What observers call the wait of a worker that has nothing to do.
+  static constexpr const char* next_region = waits_for::next_region();
+
+  /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
+  static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
+
+  /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
+  LOCKSTEP_COLD region_board(region_tree tree, wait_policy policy, way how,
+                             std::uint32_t first_phase = 0, bool anticipates = false,
+                             std::uint64_t most_age = usual_most_age, bool separates_cpus = false);
+
+  bool is_relayed() const noexcept { return how_ == way::relayed; }
+  bool anticipates() const noexcept { return anticipates_; }
+  /// Whether this worker tells others of regions, and collects their reports.
+  bool is_leader(std::size_t rank) const noexcept {
+    return how_ == way::relayed && rank % tree_.width() == 0;
+  }
+
+  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
+  template <class Function>
+  void announce(const region_head& head, Function& f) {
+    announce<member>(head, f, 0, true);
+  }
+  /// The same for a region that observers see.
+  void announce_seen(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0, true), what, true);
+  }
+  /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
+  /// all: a loop needs nobody.
+  void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
+    announce_job(head, begin(head, parts), what, wakes);
+  }
+  /// Wakes the members that hear of regions of this size.
+  LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
+  /// Whether one of them may sleep.
+  LOCKSTEP_OUT_OF_LINE bool has_sleepers(std::size_t size) const noexcept;
+
+  /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
+  /// of its share. False once closed.
+  LOCKSTEP_OUT_OF_LINE bool next(std::size_t rank, assignment& out);
+
+  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
+  /// have one part, the caller runs its own, and nobody claims that.
+  LOCKSTEP_OUT_OF_LINE bool claim(std::size_t rank, assignment& out);
+  /// A claimed part was run. True if the caller must now complete the share, and report it.
+  bool finish_part(std::size_t rank, const assignment& of) {
+    return shares_.finish(rank, of.announced);
+  }
+
+  /// A leader tells those it leads; nothing for the others. Before the first part of its own.
+  LOCKSTEP_OUT_OF_LINE void relay(std::size_t rank, const assignment& from, bool wakes);
+
+  /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
+  LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
+  /// The same for at most `polls` looks: whether all have come.
+  LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
+  /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
+  /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
+  ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
+  std::size_t first_told(std::size_t rank, announcement of) const noexcept {
+    return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
+  }
+  std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
+    const std::size_t next = after + 1;
+    if (next >= members()) return next;
+    return how_ == way::direct && rank == 0 && next < of.size() ? next : find_told(rank, of, after);
+  }
+  std::size_t members() const noexcept { return tree_.members(); }
+
+  /// By a member that takes part: whether a share was reported.
+  bool has_reported(std::size_t rank, announcement of) const noexcept {
+    return is_phase{of.phase(), 0}(reports_[rank].value());
+  }
+  /// For the caller, which does not look at a line that it has just published.
+  announcement current() const noexcept { return announcement(caller_[0].value.announced); }
+
+  /// A worker, or the member that has taken its share, is done with the region.
+  void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
+
+  /// Travels with a report: 16 bytes for the member that makes it, before it, and for the caller after it.
+  cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
+  /// When a member last came out of a sleep to a region.
+  std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
+
+  /// Lets all workers go: next() returns false.
+  LOCKSTEP_COLD void close();
+
+  /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
+  void expect(std::size_t rank, std::uint64_t gap) noexcept {
+    histories_[rank].value.regions.anticipating.expect(gap);
+  }
+
+  bool is_closed() const noexcept {
+    return closed_.load(memory_order_acquire) != 0;  // 3
+  }
+
+  /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
+  /// caller may be in a share: it finds that all shares have been claimed and reported.
+  LOCKSTEP_COLD void reset(std::uint32_t first_phase = 0) noexcept;
+
+ private:
+  /// A member's own.
+  struct private_state {
+    region_watch regions = {};
+    stacked_starts stacked = {};
+    wait_history reports = {};
+  };
+
+  /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.
+  struct caller_state {
+    std::uint64_t phase = 0;  ///< the last one announced
+    std::uint64_t renewed = 0;
+    std::uint64_t announced = 0;
+  };
+
+  struct is_news {
+    std::uint64_t seen;
+    bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+    void describe(wait_subject& to) const noexcept { to.kind = next_region; }
+  };
+  struct is_phase {
+    std::uint32_t phase, rank;
+    bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = watch_hooks::end_of_part();
+      to.awaited = rank;
+    }
+  };
+
+  /// What a worker waits for: news on its line, or the end.
+  struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
+    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
+
+    watched_line(const awaited& what, bool sleeps_alone) noexcept
+        : awaited(what), is_alone(sleeps_alone) {}
+
+    const bool is_alone;  ///< nobody else watches this line
+    bool has_slept = false;
+
+    void sleep(deadline until) {
+      has_slept = true;
+      awaited::sleep(until);
+      if (!until.is_never() && is_alone) awaited::withdraw();
+    }
+  };
+
+  void read_line(std::size_t line, assignment& out) noexcept {
+    out.line = &lines_.beside(line);
+    out.announced = announcement(lines_[line].value());
+  }
+  /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
+  LOCKSTEP_OUT_OF_LINE bool claim_on(std::size_t line, std::size_t rank, assignment& out);
+
+  template <class Argument, class Function>
+  void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
+    const announcement now = begin(head, parts);
+    if (lines_.size() == 1) {  // written in place
+      lines_.beside(0).what.template assign<Argument>(f);
+      publish(0, head, now, wakes);
+      return;
+    }
+    job what;
+    what.template assign<Argument>(f);
+    publish_lines(0, head, what, now, wakes);
+  }
+  void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
+  }
+  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
+    own.announced = now.word();
+    return now;
+  }
+  /// The lines that are published by this member.
+  LOCKSTEP_ENTRY void publish_lines(std::size_t rank, const region_head& head, const job& what,
+                                    announcement as, bool wakes);
+
+  /// next_told() where it is not simply the next rank.
+  LOCKSTEP_ENTRY std::size_t find_told(std::size_t rank, announcement of,
+                                       std::size_t after) const noexcept;
+  /// All lines are gone through by `for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at))`.
+  region_tree::line line_after(const region_tree::line& at) const noexcept {
+    const std::size_t leader = at.leader + at.step * tree_.width();
+    if (leader < members()) return {at.index + 1, leader, at.step};
+    return {at.index + 1, 0, at.step * tree_.width()};
+  }
+
+  /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
+  LOCKSTEP_COLD void renew();
+  LOCKSTEP_COLD void renew_below(std::size_t rank);
+
+  void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
+    announced_region& beside = lines_.beside(line);
+    beside.region = head.region;
+    beside.barrier_phase = head.phase;
+    lines_[line].publish_quietly(as.word());
+    if (wakes) lines_[line].wake();
+  }
+  bool has_one_worker() const noexcept { return members() == 2; }
+
+  line_gap before_;
+  const region_tree tree_;
+  published_words<std::uint64_t, announced_region> lines_;
+  published_words<std::uint32_t, cell> reports_;
+  share_board shares_;
+  aligned_array<padded<private_state>> histories_;
+  aligned_array<padded<caller_state>> caller_;
+  cpu_separation separation_;
+  wait_word closed_{0};
+  const way how_;
+  const std::uint64_t most_age_;
+  const bool anticipates_;
+  line_gap after_;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, way how,
+                                         std::uint32_t first_phase, bool anticipates,
+                                         std::uint64_t most_age, bool separates_cpus)
+    : tree_(tree),
+      lines_(tree_.lines(), policy),
+      reports_(tree.members(), policy),
+      shares_(tree.members()),
+      histories_(tree.members()),
+      caller_(1),
+      separation_(tree.members(), separates_cpus),
+      how_(how),
+      most_age_(most_age),
+      anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+  reset(first_phase);
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::next(std::size_t rank, assignment& out) {
+  const std::size_t line = tree_.watched_by(rank).index;
+  region_watch& own = histories_[rank].value.regions;
+  stacked_starts& stacked = histories_[rank].value.stacked;
+  while (true) {
+    if (stacked.must_separate()) separation_.move_away(rank);
+    watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
+                                           whereabouts{&separation_, rank, 0}),
+                      has_one_worker());
+    own.wait(what, lines_.policy(), anticipates_);
+    if (is_closed()) return false;
+    if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
+    read_line(line, out);
+    // Meanwhile the loop may have ended, and a `run` have begun.
+    const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
+    const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+    stacked.came(own.anticipating.had_no_cpu());
+    own.note(out.announced.word(), phases > 3);
+    if (is_needed) return true;
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void region_board::relay(std::size_t rank, const assignment& from,
+                                              bool wakes) {
+  if (!is_leader(rank)) return;
+  publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+}
+
+void region_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
+                                 announcement as, bool wakes) {
+  const auto tell = [&](const region_tree::line& at) {
+    lines_.beside(at.index).what = what;
+    publish(at.index, head, as, wakes);
+  };
+  if (how_ == way::relayed) {
+    tree_.for_each_led(rank, head.size, tell);
+  } else if (rank == 0) {
+    tree_.for_each_needed(head.size, tell);
+  }
+}
+
+std::size_t region_board::find_told(std::size_t rank, announcement of,
+                                    std::size_t after) const noexcept {
+  const std::size_t end = of.is_loop() ? of.size() : members(), width = tree_.width();
+  std::size_t step = 1, next = after + 1;
+  if (how_ == way::direct) {
+    if (rank != 0) return members();
+    // Of a line that is announced, all watchers hear.
+    while (next < end && tree_.watched_by(next).first_watcher() >= of.size()) ++next;
+    return next < end ? next : members();
+  }
+  if (after != rank) {
+    while (step * width <= after - rank) step *= width;  // of the line by which `after` was told
+    next = after + step;
+    if (next - rank == step * width) step *= width;  // the line above that has the next one
+  }
+  const bool is_announced = rank % (step * width) == 0 && rank + step < of.size();
+  return is_announced && next < end ? next : members();
+}
+
+LOCKSTEP_OUT_OF_LINE void region_board::collect(std::size_t rank, announcement of) {
+  // Others may wait for reports in place of a member that waits elsewhere.
+  cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
+  for (std::size_t watcher = first_told(rank, of); watcher < members();
+       watcher = next_told(rank, of, watcher)) {
+    reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),
+                           histories_[rank].value.reports, deadline::never(),
+                           whereabouts{known, 0, watcher});
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::collect_shortly(std::size_t rank, announcement of,
+                                                        unsigned polls) {
+  bool all = true;
+  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
+    bool has_come = has_reported(at, of);
+    for (; !has_come && polls > 0; --polls) {
+      polling_pause();
+      has_come = has_reported(at, of);
+    }
+    all &= has_come;
+  }
+  return all;
+}
+
+LOCKSTEP_OUT_OF_LINE void region_board::wake(std::size_t size) {
+  for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    if (at.first_watcher() < size) lines_[at.index].wake();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::has_sleepers(std::size_t size) const noexcept {
+  bool found = false;
+  for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    found |= at.first_watcher() < size && lines_[at.index].has_sleeper();
+  }
+  return found;
+}
+
+LOCKSTEP_COLD void region_board::close() {
+  closed_.store(1, memory_order_release);  // 2
+  lines_.wake_all();
+}
+
+LOCKSTEP_COLD void region_board::reset(std::uint32_t first_phase) noexcept {
+  closed_.store(0, memory_order_relaxed);  // 1
+  const announcement none(first_phase, 1, 1);
+  lines_.reset(none.word(), lines_.size());
+  reports_.reset(first_phase, reports_.size());
+  caller_[0].value.phase = caller_[0].value.renewed = first_phase;
+  caller_[0].value.announced = none.word();
+  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+    shares_.reset(rank, first_phase);
+    histories_[rank].value.regions.seen = none.word();
+    histories_[rank].value.regions.has_begun = false;
+  }
+}
+
+LOCKSTEP_COLD void region_board::renew() {
+  caller_[0].value.renewed = caller_[0].value.phase;
+  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+  const auto nothing = [](loop_share&) {};
+  announce<loop_share>(head, nothing, 1, true);
+  shares_.reset(0, current().phase());
+  renew_below(0);
+}
+
+LOCKSTEP_COLD void region_board::renew_below(std::size_t rank) {
+  const announcement now = current();
+  for (std::size_t at = first_told(rank, now); at < members(); at = next_told(rank, now, at)) {
+    assignment claimed;
+    if (!claim(at, claimed)) continue;
+    relay(at, claimed, true);
+    renew_below(at);
+    report(at, claimed.announced);
+  }
+  collect(rank, now);
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::claim(std::size_t rank, assignment& out) {
+  return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::claim_on(std::size_t line, std::size_t rank,
+                                                 assignment& out) {
+  while (true) {
+    const std::uint64_t known = shares_.look(rank);
+    read_line(line, out);
+    if (!out.is_loop() || rank >= out.announced.size()) return false;
+    if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
+    const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
+    if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
+  }
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: region)
+//
+// Regions have numbers. A request names the region that it ends; a request that comes after the end of its region
+// does nothing to the next one. For users: member::request_stop, team::request_stop.
+//
+//   STOP-1  The word is the number of the last region that was stopped. It only moves forward (differences
+//           modulo 2^32), so that a late request cannot take back one for a later region.
+//   STOP-2  A thread that waits in a region looks at the word after it has announced itself. Every mark on which a
+//           thread may sleep is in the list: a request notifies all of them after its change.
+//   STOP-3  begin(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
+//           meaning for requests that are late by less than 2^31 regions.
+//   STOP-4  Of several exceptions the caller gets the one with the lowest position: a member's rank, or in a loop the
+//           share and its part. Any thread of the region may note one; the reports order that before the region's end.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           relaxed  -      a guess, which 2 tests; or the caller's own look in STOP-3
+//   2  word.compare_exch   release  3      a released thread sees what came before the request
+//   3  word.load           acquire  2      the other half
+//   4  word.compare_exch   relaxed  -      between regions: nobody waits
+//   5  word.load           relaxed  -      the caller reads no other data of the thread that stopped it
+//
+// Cost   to look: one load of a line that is written when a region is stopped, which is rare.
+#ifndef LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP
+#define LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "../../region_stopped.hpp"
+#include "../platform/error.hpp"
+#include "../platform/system.hpp"
+#include "../wait/short_lock.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+namespace detail {
+
+/// Leaves a region that was stopped. Built without exceptions it returns: the caller goes on with `false`, or with
+/// the value at hand.
+#if LOCKSTEP_HAS_EXCEPTIONS
+[[noreturn]] LOCKSTEP_NOINLINE inline void leave_stopped_region() { throw region_stopped(); }
+#else
+inline void leave_stopped_region() noexcept {}
+#endif
+
+class stoppable;
+
+/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
+class stoppable_link {
+  friend class stop_source;
+  stoppable* next_ = nullptr;
+};
+
+/// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
+/// kind is final: it adds itself last, and removes itself before it does anything else at its end.
+class stoppable : public stoppable_link {
+ public:
+  /// To be called after the change that lets the sleepers go.
+  virtual void notify_all_sleepers() = 0;
+
+ protected:
+  stoppable() = default;
+  ~stoppable() = default;
+};
+
+class stop_source {
+ public:
+  stop_source() = default;
+  stop_source(const stop_source&) = delete;
+  stop_source& operator=(const stop_source&) = delete;
+
+  LOCKSTEP_COLD void add(stoppable& place);
+  LOCKSTEP_COLD void remove(stoppable& place);
+
+  /// Before the first member of the region starts. Requires region != 0.
+  void begin(std::uint32_t region) noexcept {
+    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+    if (region - seen > (std::uint32_t{1} << 30)) {
+      word_.compare_exchange_strong(seen, region - 1, memory_order_relaxed,  // 4
+                                    memory_order_relaxed);                   // 4
+    }
+  }
+
+  /// Stops the region, or does nothing if it is over. Any thread may call it.
+  LOCKSTEP_COLD void request(std::uint32_t region);
+
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+
+  /// True once the region was stopped; what came before the request is seen.
+  bool requested(std::uint32_t region) const noexcept {
+    return word_.load(memory_order_acquire) == region;  // 3
+  }
+  /// The same for a caller that reads nothing of what came before the request.
+  bool requested_relaxed(std::uint32_t region) const noexcept {
+    return word_.load(memory_order_relaxed) == region;  // 5
+  }
+
+ private:
+  wait_word word_{0};
+  short_lock lock_;
+  stoppable* first_ = nullptr;
+};
+
+/// Of the exceptions of a region, the one that its caller gets.
+class first_error {
+ public:
+  static constexpr std::uint64_t position_of(std::size_t rank, std::uint32_t part) noexcept {
+    return std::uint64_t{rank} << 16 | part;
+  }
+
+  /// Keeps the exception that is being handled.
+  LOCKSTEP_COLD void note(std::uint64_t position);
+  /// Throws what was noted, if anything was. When the region is over.
+  LOCKSTEP_COLD void rethrow();
+
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+  void forget() noexcept { error_ = nullptr; }
+
+ private:
+  short_lock lock_;
+  std::uint64_t position_ = 0;
+  std::exception_ptr error_;
+};
+
+/// For a thread that is cancelled, or has called pthread_exit(), in a region.
+[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
+  end_program(
+      "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
+      "a region, which then cannot end; return from the function instead");
+}
+/// For a worker that has called fork() in a region, and returned from there in the child.
+[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
+  end_program(
+      "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+      "child process that member has nowhere to return to: call exec or _exit there");
+}
+
+/// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
+template <class Part, class Argument>
+void call_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
+                  std::uint64_t position, Part& part, Argument& with) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  const auto fail = [&] {
+    errors.note(position);
+    stop.request(region);
+  };
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    if (!stop.requested(region)) fail();  // that of another region
+  } catch (const forced_unwind&) {
+    end_of_lost_member();
+  } catch (...) {
+    fail();
+  }
+#else
+  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
+  static_cast<void>(position);
+  part(with);
+#endif
+}
+
+/// The same on the caller alone: exceptions pass. False if the region was stopped.
+template <class Part, class Argument>
+bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    if (!stop.requested(region)) throw;  // that of another region
+  }
+#else
+  part(with);
+#endif
+  return !stop.requested(region);
+}
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void stop_source::add(stoppable& place) {
+  lock_.lock();
+  place.next_ = first_;
+  first_ = &place;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
+  lock_.lock();
+  stoppable** at = &first_;
+  while (*at != &place) at = &(*at)->next_;
+  *at = place.next_;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
+  std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+  while (static_cast<std::int32_t>(region - seen) > 0 &&
+         !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
+                                        memory_order_relaxed)) {             // 1
+  }
+  lock_.lock();
+  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::note(std::uint64_t position) {
+  std::exception_ptr now = std::current_exception();
+  lock_.lock();
+  if (!error_ || position < position_) {
+    position_ = position;
+    std::swap(error_, now);
+  }
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::rethrow() {
+  if (!error_) return;
+  std::exception_ptr now;
+  std::swap(error_, now);
+  std::rethrow_exception(std::move(now));
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: region)
+//
+// What a team's sync functions are made of: all members wait for all, and see a value of up to 16 bytes from each.
+// It is the barrier of ranked_phases.hpp for the members of a region: it takes their private state from outside,
+// follows the region's size and number, and ends with the region (stop_source.hpp). Members that share a CPU with
+// the one they wait for part.
+#ifndef LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
+#define LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../platform/cache_line.hpp"
+#include "../platform/system.hpp"
+#include "../wait/cpu_separation.hpp"
+#include "../wait/ranked_phases.hpp"
+#include "member_state.hpp"
+#include "stop_source.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// For waits: stopped once the region is.
+struct stops_with_region {
+  const stop_source& source;
+  std::uint32_t region;
+
+  bool requested() const noexcept { return source.requested(region); }
+};
+
+/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
+struct usual_arrival {
+  static constexpr bool arrives() noexcept { return true; }
+  static void meanwhile() noexcept {}
+};
+
+// The barrier.
+//
+//   MEET-1  A value is written before its phase is published, and not again before all have read it: there are
+//           two cells for it, used in turn, and nobody is two phases ahead of anybody (RANKED-1).
+//   MEET-2  The combined value of the last to arrive is read by all before anybody can arrive again.
+//   MEET-3  A member that was released by a stop, and arrives all the same, is not counted and writes nothing: others
+//           may still read what it wrote before.
+//   MEET-4  With the tree, combine() runs once, on the last to arrive; else on every member, with the same values.
+//   MEET-5  A participant that has come may leave its arrival to another (arrive_for), and waits for it as all
+//           others do.
+//
+// Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
+//        last to arrive fetches the lines of all.
+// Source values on the flags' lines: ours.
+class team_barrier final : public stoppable {
+ public:
+  static constexpr std::size_t usual_most_flags = 8;
+
+  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
+  /// `separates_cpus`: members part, see above.
+  LOCKSTEP_COLD team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+                             std::size_t most_flags = usual_most_flags, bool separates_cpus = false)
+      : stop_(stop),
+        phases_(most, policy, most, most_flags),
+        separation_(most < most_flags ? most : most_flags, separates_cpus) {
+    stop_.add(*this);
+  }
+  LOCKSTEP_COLD ~team_barrier() { stop_.remove(*this); }
+  team_barrier(const team_barrier&) = delete;
+  team_barrier& operator=(const team_barrier&) = delete;
+
+  wait_policy policy() const noexcept { return phases_.policy(); }
+  stop_source& stop() const noexcept { return stop_; }
+
+  /// Where the value of a participant that has arrived in this phase lies, or is to be put before.
+  cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
+    return phases_.value_of(rank).of_phase[phase & 1u];
+  }
+
+  /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
+  bool arrive_and_wait(member_state& self) {
+    usual_arrival usual;
+    const auto nothing = [](cell&) {};
+    return phases_.has_flags(self.size()) ? pass_by_flags(self, usual)
+                                          : pass_by_tree(self, nothing, usual);
+  }
+
+  template <class Arrival>
+  bool arrive_and_wait(member_state& self, Arrival& arrival) {
+    const auto nothing = [](cell&) {};
+    return phases_.has_flags(self.size()) ? pass_by_flags(self, arrival)
+                                          : pass_by_tree(self, nothing, arrival);
+  }
+
+  /// The same, and `out` gets what combine(out) makes of the values of all, which are at
+  /// value_of(rank, self.phase) then. Requires: each participant has put its own into
+  /// value_of(its rank, self.phase + 1) before the call.
+  template <class Combine>
+  bool meet(member_state& self, cell& out, const Combine& combine) {
+    usual_arrival usual;
+    return meet(self, out, combine, usual);
+  }
+  /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
+  template <class Combine, class Arrival>
+  bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
+    if (phases_.has_flags(self.size())) {
+      if (!pass_by_flags(self, arrival)) return false;
+      combine(out);
+    } else {
+      if (!pass_by_tree(self, combine, arrival)) return false;
+      out = phases_.value_of_all().of_phase[0];
+    }
+    return true;
+  }
+
+  /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
+  bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
+    return phases_.has_arrived(rank, self.size(), {self.phase});
+  }
+  bool have_all_arrived(const member_state& self) const noexcept {
+    if (!phases_.has_flags(self.size())) return has_arrived(self, self.rank());
+    std::size_t rank = 0;
+    while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
+    return rank == self.size();
+  }
+  /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
+  template <class Combine>
+  void arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
+    arrive(self, rank, combine);
+  }
+
+  /// Between regions: the next one begins after `phase`, whatever has been before.
+  void reset(std::uint32_t phase) noexcept { phases_.reset(phase); }
+
+  LOCKSTEP_COLD void notify_all_sleepers() override { phases_.wake_all(); }
+
+ private:
+  struct values {
+    cell of_phase[2];
+  };
+  using word = published_word<std::uint32_t>;
+
+  template <class Arrival>
+  bool pass_by_flags(member_state& self, Arrival& arrival) {
+    if (self.has_left) return false;
+    ++self.phase;
+    if (arrival.arrives()) phases_.flag(self.rank()).publish(self.phase);
+    arrival.meanwhile();
+    wait_for_others(self);
+    if (!arrival.arrives()) wait(self, phases_.flag(self.rank()), self.rank());
+    return goes_on(self);
+  }
+  template <class Combine, class Arrival>
+  LOCKSTEP_NOINLINE bool pass_by_tree(member_state& self, const Combine& combine,
+                                      Arrival& arrival) {
+    if (self.has_left) return false;
+    ++self.phase;
+    if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
+      arrival.meanwhile();
+      wait_for_others(self);
+    }
+    return goes_on(self);
+  }
+  template <class Combine>
+  bool arrive(const member_state& self, std::size_t rank, const Combine& combine) {
+    return phases_.arrive(rank, self.size(), self.phase,
+                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+  }
+  bool goes_on(member_state& self) const noexcept {
+    self.has_left = stop_.requested(self.region());
+    return !self.has_left;
+  }
+  void wait_for_others(member_state& self) {
+    phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
+      return wait(self, at, other);
+    });
+  }
+  bool wait(member_state& self, const word& at, std::size_t other) {
+    cpu_separation* const known = other < self.size() ? &separation_ : nullptr;
+    return at.wait(phase_reached{self.phase}, stops_with_region{stop_, self.region()}, self.history,
+                   deadline::never(), whereabouts{known, self.rank(), other});
+  }
+
+  line_gap before_;
+  stop_source& stop_;
+  ranked_phases<values> phases_;
+  cpu_separation separation_;
+  line_gap after_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/wait/cpu_separation.hpp -- threads that share a CPU with the one they wait for part (layer: wait)
+//
+// On a busy machine the system may put two threads that wait for each other on one CPU and leave them there for
+// seconds: three runnable threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a
+// thread on a CPU of its own would answer in 0.1 us. A member (of a team, or a participant of a barrier) whose wait
+// outlasts its spin notes on which CPU it runs, and learns whether the member that it waits for runs there as well.
+//
+//   SEPARATE-1  Only where the board may move threads (`moves`), and never that of rank 0: the user's, in a team. Not where
+//              the user has bound members, and not with LOCKSTEP_CPU_SEPARATION=0.
+//   SEPARATE-2  A member moves when 64 waits in a row shared their CPU, over 1 ms at least and 2 ms at most: then the
+//              switches take most of the time. Members that work for long between their waits gain nothing: on the
+//              other CPU they would get a share of the time only.
+//   SEPARATE-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
+//   SEPARATE-4  Its affinity is afterwards as it was before (move_off_native_cpu() of this_thread.hpp).
+//   SEPARATE-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
+//              shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
+//              doubles the 4, up to 256; each region that finds it running takes back one of them.
+//
+// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.store  relaxed  -      a hint that stands for itself
+//   2  word.load   relaxed  -      as 1
+//
+// Cost   nothing for waits that end while they spin. Else one store and one load on lines that nobody else looks at,
+//        3 ns alone. A move takes some 10 us.
+#ifndef LOCKSTEP_DETAIL_WAIT_CPU_SEPARATION_HPP
+#define LOCKSTEP_DETAIL_WAIT_CPU_SEPARATION_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../platform/cache_line.hpp"
+#include "../platform/config.hpp"
+#include "../platform/system.hpp"
+#include "../platform/system_texts.hpp"
+#include "../trace/hooks.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// When to part: SEPARATE-2 and SEPARATE-3. Plain data of one thread.
+class separation_pace {
+ public:
+  static constexpr unsigned enough_waits = 64;
+  static constexpr std::uint64_t least_time = 1000000;
+  static constexpr std::uint64_t most_rest = 64 * least_time;
+
+  /// A wait at the time `now` shares its CPU with what it waits for. True if it is time to part.
+  bool shared(std::uint64_t now) noexcept {
+    if (now - first_ > 2 * least_time) {
+      first_ = now;
+      waits_ = 0;
+    }
+    if (++waits_ < enough_waits || now - first_ < least_time) return false;
+    waits_ = 0;
+    if (has_parted_ && now - parted_ < rest_) return false;
+    const bool was_in_vain = has_parted_ && now - parted_ < 4 * rest_;
+    rest_ = !was_in_vain ? least_time : 2 * rest_ < most_rest ? 2 * rest_ : most_rest;
+    has_parted_ = true;
+    parted_ = now;
+    return true;
+  }
+
+ private:
+  unsigned waits_ = 0;
+  bool has_parted_ = false;
+  std::uint64_t first_ = 0, parted_ = 0;
+  std::uint64_t rest_ = least_time;
+};
+
+class cpu_separation {
+ public:
+  cpu_separation(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
+
+  /// Whether LOCKSTEP_CPU_SEPARATION lets threads move: for boards of objects that know no team_options.
+  LOCKSTEP_ENTRY static bool may_move_anybody() noexcept;
+
+  /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` ran on another CPU
+  /// when it last said so. False if that is not known, and after a move.
+  LOCKSTEP_NOINLINE bool is_separated(std::size_t rank, std::size_t other,
+                                      std::uint64_t now) noexcept {
+    const int cpu = current_cpu();
+    if (cpu < 0) return false;
+    sighting& own = sightings_[rank].value;
+    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
+    own.turn += one_turn;
+    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
+    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
+    const std::uint32_t there = theirs & cpu_bits;
+    if (there != here) return there != 0;
+    const bool is_news = theirs != own.seen;  // else the other one may have left since
+    own.seen = theirs;
+    if (is_news && own.pace.shared(now)) move_away(rank);
+    return false;
+  }
+  /// Moves the calling thread, that of member `rank`, to another CPU.
+  LOCKSTEP_COLD void move_away(std::size_t rank) noexcept {
+    const int cpu = current_cpu();
+    if (!moves_ || rank == 0 || cpu < 0) return;
+    move_off_cpu(static_cast<unsigned>(cpu));
+    if (observers() != 0) {
+      note_mark(mark_kind::parted, "parted", "it shared its CPU with the member that it waited for",
+                static_cast<std::uint64_t>(cpu));
+    }
+  }
+
+ private:
+  // word of a member: who may change what
+  //   bits     name  meaning                                       set by
+  //   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
+  //   17..31   turn  how often it has said so, modulo 2^15         its member
+  // Either may be old: the system moves threads without a word.
+  static constexpr std::uint32_t one_turn = 1u << 17;
+  static constexpr std::uint32_t cpu_bits = one_turn - 1;
+
+  struct sighting {
+    wait_word word{0};
+    // Its member's own.
+    std::uint32_t turn = 0, seen = 0;
+    separation_pace pace;
+  };
+
+  aligned_array<padded<sighting>> sightings_;
+  const bool moves_;
+};
+
+/// For waits: whether the member that is awaited runs elsewhere. Without a board that is not known.
+struct whereabouts {
+  cpu_separation* board;
+  std::size_t self, other;
+
+  bool is_separated(std::uint64_t now) noexcept {
+    return board != nullptr && board->is_separated(self, other, now);
+  }
+  void describe(wait_subject& to) const noexcept {
+    to.rank = static_cast<std::uint32_t>(self);
+    if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
+  }
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+bool cpu_separation::may_move_anybody() noexcept {
+  const char* const value = obeyed_variable("LOCKSTEP_CPU_SEPARATION");
+  return value == nullptr || !is_switched_off(value);
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_CPU_SEPARATION_HPP
