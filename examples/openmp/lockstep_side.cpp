@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // examples/openmp/lockstep_side.cpp -- the right side of docs/coming-from-openmp.md
 //
-// What stands between [name] and [/name] is on the page, word for word: scripts/check_openmp_page.py.
+// What stands between [name] and [/name] is on the page, word for word: scripts/check/openmp_page.py.
 #include <algorithm>
 #include <atomic>
 #include <functional>

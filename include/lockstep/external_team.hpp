@@ -8,7 +8,7 @@
 //
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (region_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
+// those who watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
 // serve yet (team_loops.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)

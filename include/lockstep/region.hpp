@@ -37,6 +37,7 @@
 
 #include "detail/platform/error.hpp"
 #include "detail/region/nesting.hpp"
+#include "detail/region/team_door.hpp"
 #include "detail/team/team_core.hpp"
 
 namespace lockstep {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/stop_when.hpp -- a std::stop_token stops what runs on a team (layer: base)
+// lockstep/stop_when.hpp -- a std::stop_token stops what runs on a team (layer: team)
 //
 //   team.run([&](lockstep::member& me) {
 //     lockstep::stop_when over(token, me);      // this region ends early when the token is requested to stop

@@ -23,7 +23,7 @@
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
+//       process ends; threads that come later wait for that (team_door.hpp). Debug builds say so.
 //   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
 //       TEAM-7, and stops the region, so that its members end their parts.
 //
@@ -86,7 +86,7 @@ class team : public detail::team_loops<team> {
     return run_on(size(), f, where);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (region_lines.hpp). Fails if k is 0 or above size().
+  /// those (region_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
@@ -155,7 +155,7 @@ class team : public detail::team_loops<team> {
   template <class Function>
   started_region start_as(const char* kind, Function& f, call_site where) {
     check_outside("start");
-    detail::region_turn turn(door_, &body_->core);
+    detail::region_turn turn(door_.callers(), door_.age(), &body_->core);
     body_->threads.make_ready();
     detail::region_function<Function> part(f);
     body_->core.start(part.function(), where, kind);

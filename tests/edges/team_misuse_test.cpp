@@ -68,7 +68,7 @@ class stderr_reader {
   int before_, from_;
 };
 
-TEST(caller_queue_edges, CALLER_3_who_waits_for_long_says_so_once_and_gets_its_turn) {
+TEST(caller_queue_edges, TURN_3_who_waits_for_long_says_so_once_and_gets_its_turn) {
   for (const lockstep::wait_policy policy :
        {lockstep::wait_policy::block(), lockstep::wait_policy(), lockstep::wait_policy::spin()}) {
     caller_queue queue(policy, caller_queue::label(&queue, "lockstep::team", "solver"),
@@ -106,7 +106,7 @@ TEST(caller_queue_edges, CALLER_3_who_waits_for_long_says_so_once_and_gets_its_t
   }
 }
 
-TEST(caller_queue_edges, CALLER_3_who_need_not_wait_or_not_for_long_is_silent) {
+TEST(caller_queue_edges, TURN_3_who_need_not_wait_or_not_for_long_is_silent) {
   caller_queue queue(lockstep::wait_policy(), caller_queue::label(nullptr, "a queue", ""),
                      std::chrono::hours(1));
   stderr_reader said;

@@ -4,9 +4,9 @@
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
 #include <lockstep/detail/loop/loop_crew.hpp>
-#include <lockstep/detail/region/nesting.hpp>
 #include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/region/team_door.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -379,7 +379,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
   });
 }
 
-TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1_CALLER_2) {
+TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_TURN_1_TURN_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     caller_queue callers(policy());
     int turns = 0;
@@ -392,7 +392,7 @@ TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1
   });
 }
 
-TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_CALLER_2) {
+TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_TURN_2) {
   explore_with(small(), [] {
     caller_queue callers(policy());
     int turns = 0;

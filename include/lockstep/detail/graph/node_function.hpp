@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "../platform/config.hpp"
-#include "../region/region_lines.hpp"
+#include "../region/job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

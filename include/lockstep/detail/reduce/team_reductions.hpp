@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "../loop/loop_share.hpp"
+#include "../region/job.hpp"
 #include "scans.hpp"
 
 namespace lockstep {

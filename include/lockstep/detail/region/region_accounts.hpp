@@ -13,8 +13,8 @@
 
 #include "../trace/ledger_hooks.hpp"
 #include "../trace/ledger_slot.hpp"
+#include "announcement.hpp"
 #include "member_state.hpp"
-#include "region_lines.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
-// A region is announced on lines (region_lines.hpp). A member that watches an announced line takes the region's
+// A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes the region's
 // order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
 //   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
 //            and for crowds, where a leader that is not running would hold up all behind it
@@ -43,8 +43,9 @@
 #include "../platform/cache_line.hpp"
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
+#include "announcement.hpp"
 #include "anticipation.hpp"
-#include "region_lines.hpp"
+#include "region_tree.hpp"
 #include "share_board.hpp"
 #include "team_barrier.hpp"
 
@@ -280,12 +281,183 @@ class region_board {
   line_gap after_;
 };
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, way how,
+                                         std::uint32_t first_phase, bool anticipates,
+                                         std::uint64_t most_age, bool separates_cpus)
+    : tree_(tree),
+      lines_(tree_.lines(), policy),
+      reports_(tree.members(), policy),
+      shares_(tree.members()),
+      histories_(tree.members()),
+      caller_(1),
+      separation_(tree.members(), separates_cpus),
+      how_(how),
+      most_age_(most_age),
+      anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+  reset(first_phase);
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::next(std::size_t rank, assignment& out) {
+  const std::size_t line = tree_.watched_by(rank).index;
+  region_watch& own = histories_[rank].value.regions;
+  stacked_starts& stacked = histories_[rank].value.stacked;
+  while (true) {
+    if (stacked.must_separate()) separation_.move_away(rank);
+    watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
+                                           whereabouts{&separation_, rank, 0}),
+                      has_one_worker());
+    own.wait(what, lines_.policy(), anticipates_);
+    if (is_closed()) return false;
+    if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
+    read_line(line, out);
+    // Meanwhile the loop may have ended, and a `run` have begun.
+    const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
+    const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+    stacked.came(own.anticipating.had_no_cpu());
+    own.note(out.announced.word(), phases > 3);
+    if (is_needed) return true;
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void region_board::relay(std::size_t rank, const assignment& from,
+                                              bool wakes) {
+  if (!is_leader(rank)) return;
+  publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+}
+
+void region_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
+                                 announcement as, bool wakes) {
+  const auto tell = [&](const region_tree::line& at) {
+    lines_.beside(at.index).what = what;
+    publish(at.index, head, as, wakes);
+  };
+  if (how_ == way::relayed) {
+    tree_.for_each_led(rank, head.size, tell);
+  } else if (rank == 0) {
+    tree_.for_each_needed(head.size, tell);
+  }
+}
+
+std::size_t region_board::find_told(std::size_t rank, announcement of,
+                                    std::size_t after) const noexcept {
+  const std::size_t end = of.is_loop() ? of.size() : members(), width = tree_.width();
+  std::size_t step = 1, next = after + 1;
+  if (how_ == way::direct) {
+    if (rank != 0) return members();
+    // Of a line that is announced, all watchers hear.
+    while (next < end && tree_.watched_by(next).first_watcher() >= of.size()) ++next;
+    return next < end ? next : members();
+  }
+  if (after != rank) {
+    while (step * width <= after - rank) step *= width;  // of the line by which `after` was told
+    next = after + step;
+    if (next - rank == step * width) step *= width;  // the line above that has the next one
+  }
+  const bool is_announced = rank % (step * width) == 0 && rank + step < of.size();
+  return is_announced && next < end ? next : members();
+}
+
+LOCKSTEP_OUT_OF_LINE void region_board::collect(std::size_t rank, announcement of) {
+  // Others may wait for reports in place of a member that waits elsewhere.
+  cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
+  for (std::size_t watcher = first_told(rank, of); watcher < members();
+       watcher = next_told(rank, of, watcher)) {
+    reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),
+                           histories_[rank].value.reports, deadline::never(),
+                           whereabouts{known, 0, watcher});
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::collect_shortly(std::size_t rank, announcement of,
+                                                        unsigned polls) {
+  bool all = true;
+  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
+    bool has_come = has_reported(at, of);
+    for (; !has_come && polls > 0; --polls) {
+      polling_pause();
+      has_come = has_reported(at, of);
+    }
+    all &= has_come;
+  }
+  return all;
+}
+
+LOCKSTEP_OUT_OF_LINE void region_board::wake(std::size_t size) {
+  for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    if (at.first_watcher() < size) lines_[at.index].wake();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::has_sleepers(std::size_t size) const noexcept {
+  bool found = false;
+  for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    found |= at.first_watcher() < size && lines_[at.index].has_sleeper();
+  }
+  return found;
+}
+
+LOCKSTEP_COLD void region_board::close() {
+  closed_.store(1, memory_order_release);  // 2
+  lines_.wake_all();
+}
+
+LOCKSTEP_COLD void region_board::reset(std::uint32_t first_phase) noexcept {
+  closed_.store(0, memory_order_relaxed);  // 1
+  const announcement none(first_phase, 1, 1);
+  lines_.reset(none.word(), lines_.size());
+  reports_.reset(first_phase, reports_.size());
+  caller_[0].value.phase = caller_[0].value.renewed = first_phase;
+  caller_[0].value.announced = none.word();
+  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+    shares_.reset(rank, first_phase);
+    histories_[rank].value.regions.seen = none.word();
+    histories_[rank].value.regions.has_begun = false;
+  }
+}
+
+LOCKSTEP_COLD void region_board::renew() {
+  caller_[0].value.renewed = caller_[0].value.phase;
+  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+  const auto nothing = [](loop_share&) {};
+  announce<loop_share>(head, nothing, 1, true);
+  shares_.reset(0, current().phase());
+  renew_below(0);
+}
+
+LOCKSTEP_COLD void region_board::renew_below(std::size_t rank) {
+  const announcement now = current();
+  for (std::size_t at = first_told(rank, now); at < members(); at = next_told(rank, now, at)) {
+    assignment claimed;
+    if (!claim(at, claimed)) continue;
+    relay(at, claimed, true);
+    renew_below(at);
+    report(at, claimed.announced);
+  }
+  collect(rank, now);
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::claim(std::size_t rank, assignment& out) {
+  return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
+}
+
+LOCKSTEP_OUT_OF_LINE bool region_board::claim_on(std::size_t line, std::size_t rank,
+                                                 assignment& out) {
+  while (true) {
+    const std::uint64_t known = shares_.look(rank);
+    read_line(line, out);
+    if (!out.is_loop() || rank >= out.announced.size()) return false;
+    if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
+    const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
+    if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
+  }
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "region_board.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP

@@ -50,7 +50,7 @@
 
 #include "../platform/atomic.hpp"
 #include "../platform/cache_line.hpp"
-#include "region_lines.hpp"
+#include "announcement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

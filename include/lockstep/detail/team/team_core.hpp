@@ -2,7 +2,7 @@
 // lockstep/detail/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
 // What team and external_team have in common: run() and run_loop() below are a region from top to bottom. The caller
-// takes a turn (nesting.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the
+// takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the
 // reports, and finishes. work() is the other side, what a worker does. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
@@ -32,10 +32,10 @@
 #include "../../member.hpp"
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
-#include "../region/nesting.hpp"
 #include "../region/region_accounts.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
+#include "../region/team_door.hpp"
 #include "placement.hpp"
 
 namespace lockstep {
@@ -59,7 +59,7 @@ class team_core {
   LOCKSTEP_COLD bool ends_inside() noexcept;
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
-  /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
+  /// called where others are needed. Before the turn nothing of the core is looked at: DOOR-2 of team_door.hpp.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
                   call_site where = call_site{nullptr, 0}, const char* kind = "run") {
@@ -69,7 +69,7 @@ class team_core {
       what.assign<member>(f);
       return run_seen(door, core, {make_ready, &workers}, size, what, {kind, where});
     }
-    const region_turn turn(door, core);
+    const region_turn turn(door.callers(), door.age(), core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
@@ -85,7 +85,7 @@ class team_core {
   template <class Workers>
   LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
                                          const loop_request& of, job& what, const loop_ends& ends) {
-    const region_turn turn(door, core);
+    const region_turn turn(door.callers(), door.age(), core);
     if (!turn) return run_loop_alone(what, ends);
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
@@ -110,7 +110,7 @@ class team_core {
   LOCKSTEP_NOINLINE static shares_outcome run_shares(team_door& door, team_core* core,
                                                      Workers& workers, const shares_request& of,
                                                      job& what) {
-    const region_turn turn(door, core);
+    const region_turn turn(door.callers(), door.age(), core);
     if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
@@ -239,7 +239,7 @@ class team_core {
   };
   struct region_name {
     const char* kind;
-    call_site where;
+    source_place where;
   };
   /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
   /// others for a test of the word that they have read.
@@ -251,7 +251,7 @@ class team_core {
   LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
-    call_site where;
+    source_place where;
     const void* place;
     bool is_loop;
   };

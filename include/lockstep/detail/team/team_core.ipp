@@ -235,7 +235,7 @@ LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
 LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core,
                                                 const callback& make_ready, std::size_t size,
                                                 job& what, const region_name& name) {
-  const region_turn turn(door, core);
+  const region_turn turn(door.callers(), door.age(), core);
   if (!turn) {
     tell_alone(false);
     return run_alone(what);

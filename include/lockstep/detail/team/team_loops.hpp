@@ -32,7 +32,7 @@
 #include "../loop/lone_loops.hpp"
 #include "../loop/loop_share.hpp"
 #include "../reduce/team_reductions.hpp"
-#include "../region/region_lines.hpp"
+#include "../region/job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

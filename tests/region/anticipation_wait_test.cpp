@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// tests/region/anticipation_wait_test.cpp -- EXPECT-1 to EXPECT-3 on a clock of the test's own
+#include <lockstep/detail/region/anticipation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "support/scripted_system.hpp"
+
+namespace {
+
+using lockstep::deadline;
+using lockstep::wait_policy;
+using lockstep::detail::anticipating_wait;
+using lockstep::detail::anticipation;
+using lockstep::detail::wait_history;
+using lockstep::test::call;
+using lockstep::test::scripted_system;
+
+constexpr std::uint64_t us = 1000, ms = 1000000;
+
+/// Ready from a point of the clock on; the thread that makes it so wakes who sleeps.
+struct region {
+  std::uint64_t at;
+  std::uint64_t late = 0;                  ///< how much later than wanted sleeps end
+  std::vector<std::uint64_t> sleeps = {};  ///< deadlines
+
+  bool ready() const { return scripted_system::instance().now >= at; }
+  void sleep(deadline until) {
+    sleeps.push_back(until.nanoseconds());
+    std::uint64_t& now = scripted_system::instance().now;
+    now = std::max(now, std::min(at, until.nanoseconds())) + late;
+  }
+};
+
+class anticipating_wait_test : public testing::Test {
+ protected:
+  void SetUp() override { scripted_system::reset(); }
+
+  /// A wait for what comes after `gap`.
+  region wait_for(std::uint64_t gap, std::uint64_t late = 0) {
+    begin_ = scripted_system::instance().now;
+    region what{begin_ + gap, late};
+    wait_.wait(what, wait_policy(), history_);
+    EXPECT_TRUE(what.ready());
+    end_ = scripted_system::instance().now;
+    return what;
+  }
+  std::uint64_t begin_ = 0, end_ = 0;
+  anticipating_wait wait_;
+  wait_history history_;
+};
+
+TEST_F(anticipating_wait_test, before_it_knows_gaps_it_sleeps_until_it_is_woken) {
+  const region what = wait_for(5 * ms);
+  ASSERT_FALSE(what.sleeps.empty());
+  EXPECT_EQ(what.sleeps.back(), lockstep::detail::no_deadline);
+}
+
+TEST_F(anticipating_wait_test,
+       it_sleeps_once_until_shortly_before_the_next_is_due_and_is_awake_then) {
+  for (int i = 0; i < 6; ++i) wait_for(5 * ms);
+  const region what = wait_for(5 * ms);
+  ASSERT_EQ(what.sleeps.size(), 1u);
+  const std::uint64_t slept_until = what.sleeps[0] - begin_;
+  EXPECT_GT(slept_until, 4800 * us);
+  EXPECT_LT(slept_until, 5000 * us);
+  EXPECT_LT(end_ - what.at, 3 * us) << "seen at once";
+}
+
+TEST_F(anticipating_wait_test, who_is_notified_in_that_sleep_goes_at_once_EXPECT_1) {
+  for (int i = 0; i < 6; ++i) wait_for(5 * ms);
+  const region what = wait_for(2 * ms);
+  ASSERT_EQ(what.sleeps.size(), 1u);
+  EXPECT_LT(end_ - what.at, 3 * us);
+}
+
+TEST_F(anticipating_wait_test, what_does_not_come_is_slept_for_after_a_bounded_poll_EXPECT_2) {
+  for (int i = 0; i < 6; ++i) wait_for(5 * ms);
+  const region what = wait_for(60000 * ms);
+  ASSERT_EQ(what.sleeps.size(), 2u);
+  EXPECT_EQ(what.sleeps[1], lockstep::detail::no_deadline);
+}
+
+TEST_F(anticipating_wait_test, polls_give_the_cpu_away_EXPECT_2) {
+  for (int i = 0; i < 6; ++i) wait_for(100 * us);
+  const std::size_t before = scripted_system::instance().count(call::yield);
+  const region what = wait_for(100 * us);
+  EXPECT_TRUE(what.sleeps.empty());
+  EXPECT_GE(scripted_system::instance().count(call::yield) - before, 20u);
+}
+
+TEST_F(anticipating_wait_test, who_polled_without_a_cpu_when_it_came_says_so) {
+  for (int i = 0; i < 6; ++i) wait_for(100 * us);
+  EXPECT_FALSE(wait_.had_no_cpu());
+  scripted_system::instance().yield_cost = 50 * us;
+  wait_for(100 * us);
+  EXPECT_TRUE(wait_.had_no_cpu());
+  scripted_system::instance().yield_cost = 1 * us;
+  wait_for(100 * us);
+  EXPECT_FALSE(wait_.had_no_cpu());
+  wait_for(0);
+  EXPECT_FALSE(wait_.had_no_cpu());
+}
+
+TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_while_EXPECT_2) {
+  for (int i = 0; i < 6; ++i) wait_for(100 * us);
+  scripted_system::instance().yield_cost = 3 * ms;
+  const region what = wait_for(10 * ms);
+  EXPECT_EQ(what.sleeps.size(), 1u);
+  const std::size_t before = scripted_system::instance().count(call::yield);
+  wait_for(100 * ms);
+  EXPECT_LE(scripted_system::instance().count(call::yield) - before, 2u);
+}
+
+TEST_F(anticipating_wait_test, late_wake_ups_make_it_wake_up_earlier_GAP_4) {
+  for (int i = 0; i < 6; ++i) wait_for(5 * ms);
+  const std::uint64_t first = wait_for(5 * ms).sleeps.at(0) - begin_;
+  for (int i = 0; i < 30; ++i) wait_for(5 * ms, 200 * us);
+  const std::uint64_t then = wait_for(5 * ms, 200 * us).sleeps.at(0) - begin_;
+  EXPECT_LT(then + 50 * us, first);
+}
+
+}  // namespace

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// tests/region/team_barrier_test.cpp -- MEET-1 to MEET-5 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
+// changing sizes, and when the region is stopped
+#include <lockstep/detail/region/team_barrier.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/asleep.hpp"
+#include "support/effort.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::detail::cell;
+using lockstep::detail::member_state;
+using lockstep::detail::stop_source;
+using lockstep::detail::team_barrier;
+using lockstep::test::run_threads;
+
+struct parameters {
+  lockstep::test::named_policy policy;
+  std::size_t size;
+  std::size_t most_flags;
+
+  bool by_tree() const { return size > most_flags; }
+  friend std::ostream& operator<<(std::ostream& out, const parameters& p) {
+    return out << p.policy << (p.by_tree() ? "_tree_" : "_flags_") << p.size;
+  }
+};
+
+std::vector<parameters> all_parameters() {
+  constexpr std::size_t usual = team_barrier::usual_most_flags;
+  std::vector<parameters> all;
+  for (const auto& policy : lockstep::test::all_policies()) {
+    all.push_back({policy, 2, usual});
+    all.push_back({policy, 2, 1});
+    if (policy.policy.is_spin()) continue;  // a crowd of spinners measures the scheduler only
+    const bool is_brief = lockstep::test::is_brief() && std::string(policy.name) != "default";
+    for (const std::size_t size : {3u, 8u}) all.push_back({policy, size, 1});
+    for (const std::size_t size : {8u, 17u}) all.push_back({policy, size, usual});
+    if (is_brief) continue;
+    for (const std::size_t size : {3u, 9u, 33u}) all.push_back({policy, size, usual});
+    all.push_back({policy, 17, 64});
+  }
+  return all;
+}
+
+/// What participant `rank` brings to a phase: fills the cell.
+struct load {
+  std::uint64_t rank, phase;
+};
+static_assert(sizeof(load) == cell::size, "fills the cell");
+
+void put(cell& into, const load& value) { std::memcpy(into.bytes, &value, sizeof value); }
+load get(const cell& from) {
+  load value;
+  std::memcpy(&value, from.bytes, sizeof value);
+  return value;
+}
+
+/// A barrier with its participants' private state, for region after region.
+struct setting {
+  stop_source stop;
+  team_barrier barrier;
+  std::vector<member_state> places;
+
+  setting(const parameters& p, std::size_t most)
+      : barrier(most, p.policy.policy, stop, p.most_flags), places(most) {}
+  explicit setting(const parameters& p) : setting(p, p.size) {}
+
+  /// Between regions.
+  void begin(std::uint32_t region, std::size_t size, std::uint32_t phase) {
+    stop.begin(region);
+    barrier.reset(phase);
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      places[rank] = member_state();
+      places[rank].belong_to(nullptr, nullptr, rank);
+      places[rank].enter(size, region, phase);
+    }
+  }
+
+  /// One phase of a participant: how many values were not those of this phase and their ranks.
+  std::size_t wrong_values_of_a_phase(member_state& self) {
+    const std::uint32_t phase = self.phase + 1;
+    put(barrier.value_of(self.rank(), phase), {self.rank(), phase});
+    cell out = {};
+    const bool complete = barrier.meet(self, out, [&](cell& into) {
+      load wrong = {0, phase};
+      for (std::size_t rank = 0; rank < self.size(); ++rank) {
+        const load value = get(barrier.value_of(rank, phase));
+        wrong.rank += value.rank != rank || value.phase != phase;
+      }
+      put(into, wrong);
+    });
+    const load wrong = get(out);
+    return wrong.rank + (wrong.phase != phase) + !complete + (self.phase != phase);
+  }
+};
+
+class team_barrier_of : public testing::TestWithParam<parameters> {
+ protected:
+  std::size_t size() const { return GetParam().size; }
+  std::uint32_t phases(std::uint32_t plenty) const {
+    return GetParam().policy.policy.is_spin() ? plenty / 5 : size() > 9 ? plenty / 2 : plenty;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(kinds, team_barrier_of, testing::ValuesIn(all_parameters()),
+                         testing::PrintToStringParamName());
+
+TEST_P(team_barrier_of, RANKED_1_nobody_is_through_before_all_have_arrived) {
+  for (const std::uint32_t first : {0u, 0u - 20u, (1u << 31) - 20u}) {
+    setting the(GetParam());
+    the.begin(1, size(), first);
+    std::vector<std::uint32_t> slots(size());  // plain: ordered by the barrier
+    std::atomic<std::size_t> wrong{0};
+    run_threads(size(), [&](std::size_t rank) {
+      for (std::uint32_t step = 1; step <= phases(200); ++step) {
+        slots[rank] = step;
+        wrong += !the.barrier.arrive_and_wait(the.places[rank]);
+        for (const std::uint32_t slot : slots) wrong += slot != step;
+        wrong += !the.barrier.arrive_and_wait(the.places[rank]);
+      }
+    });
+    EXPECT_EQ(wrong.load(), 0u);
+    for (const member_state& each : the.places) EXPECT_EQ(each.phase, first + 2 * phases(200));
+  }
+}
+
+TEST_P(team_barrier_of, MEET_1_MEET_2_everyone_gets_the_values_of_all_in_every_phase) {
+  for (const std::uint32_t first : {0u, 0u - 20u, (1u << 31) - 20u}) {
+    setting the(GetParam());
+    the.begin(1, size(), first);
+    std::atomic<std::size_t> wrong{0};
+    run_threads(size(), [&](std::size_t rank) {
+      for (std::uint32_t step = 0; step < phases(300); ++step) {
+        wrong += the.wrong_values_of_a_phase(the.places[rank]);
+      }
+    });
+    EXPECT_EQ(wrong.load(), 0u);
+  }
+}
+
+TEST_P(team_barrier_of, phases_with_and_without_values_follow_each_other) {
+  setting the(GetParam());
+  the.begin(1, size(), 0u - 5u);
+  std::atomic<std::size_t> wrong{0};
+  run_threads(size(), [&](std::size_t rank) {
+    for (std::uint32_t step = 0; step < phases(200); ++step) {
+      if (step % 3 == 1) {
+        wrong += !the.barrier.arrive_and_wait(the.places[rank]);
+      } else {
+        wrong += the.wrong_values_of_a_phase(the.places[rank]);
+      }
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0u);
+}
+
+TEST_P(team_barrier_of, MEET_4_by_the_tree_one_participant_combines_by_flags_all_do) {
+  setting the(GetParam());
+  the.begin(1, size(), 7);
+  std::atomic<std::size_t> combined{0};
+  const std::uint32_t steps = phases(50);
+  run_threads(size(), [&](std::size_t rank) {
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      cell out = {};
+      the.barrier.meet(the.places[rank], out, [&](cell& into) {
+        ++combined;
+        put(into, {0, step});
+      });
+      EXPECT_EQ(get(out).phase, step);
+    }
+  });
+  EXPECT_EQ(combined.load(), GetParam().by_tree() ? steps : steps * size());
+}
+
+TEST_P(team_barrier_of, regions_of_changing_sizes_meet_their_own_members_only) {
+  constexpr std::size_t most = 35;
+  setting the(GetParam(), most);
+  std::uint32_t phase = 0u - 10u, region = 0;
+  for (const std::size_t members :
+       {size(), std::size_t{2}, size(), std::size_t{1}, size() / 2 + 1, size()}) {
+    the.begin(++region, members, phase);
+    std::atomic<std::size_t> wrong{0};
+    run_threads(members, [&](std::size_t rank) {
+      for (std::uint32_t step = 0; step < phases(40); ++step) {
+        wrong += the.wrong_values_of_a_phase(the.places[rank]);
+      }
+    });
+    EXPECT_EQ(wrong.load(), 0u) << members;
+    phase = the.places[0].phase;
+  }
+}
+
+TEST_P(team_barrier_of, a_region_goes_on_where_the_one_before_has_ended_without_a_reset) {
+  setting the(GetParam());
+  the.begin(1, size(), 0u - 3u);
+  for (std::uint32_t region = 1; region <= 10; ++region) {
+    the.stop.begin(region);
+    for (member_state& each : the.places) each.enter(each.size(), region, each.phase);
+    std::atomic<std::size_t> wrong{0};
+    run_threads(size(),
+                [&](std::size_t rank) { wrong += the.wrong_values_of_a_phase(the.places[rank]); });
+    EXPECT_EQ(wrong.load(), 0u) << region;
+  }
+}
+
+TEST_P(team_barrier_of, a_stop_lets_go_those_who_sleep_and_the_next_region_is_as_new) {
+  if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
+  setting the(GetParam());
+  for (std::uint32_t region = 1; region <= 3; ++region) {
+    the.begin(region, size(), region == 1 ? 0u - 2u : 0u);
+    std::vector<lockstep::test::watched_thread> watched(size());
+    std::vector<int> results(size());
+    run_threads(size(), [&](std::size_t rank) {
+      if (rank + 1 < size()) {
+        watched[rank].enter();
+        cell out = {};
+        results[rank] = region % 2 != 0 ? the.barrier.arrive_and_wait(the.places[rank])
+                                        : the.barrier.meet(the.places[rank], out, [](cell&) {});
+      } else {
+        for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();
+        the.stop.request(region);
+        results[rank] = the.barrier.arrive_and_wait(the.places[rank]);
+      }
+    });
+    EXPECT_EQ(results, std::vector<int>(size(), 0)) << "nobody is told that all have arrived";
+  }
+  the.begin(9, size(), 0u - 4u);
+  std::atomic<std::size_t> wrong{0};
+  run_threads(size(), [&](std::size_t rank) {
+    for (int step = 0; step < 10; ++step) wrong += the.wrong_values_of_a_phase(the.places[rank]);
+  });
+  EXPECT_EQ(wrong.load(), 0u);
+}
+
+TEST_P(team_barrier_of, MEET_3_a_stop_at_any_time_never_gives_a_value_that_is_not_complete) {
+  setting the(GetParam());
+  for (std::uint32_t region = 1; region <= phases(60); ++region) {
+    the.begin(region, size(), 0u - 3u);
+    std::atomic<std::size_t> wrong{0};
+    run_threads(size(), [&](std::size_t rank) {
+      member_state& self = the.places[rank];
+      for (std::uint32_t step = 0;; ++step) {
+        if (rank == region % size() && step == region % 7) the.stop.request(region);
+        const std::uint32_t phase = self.phase + 1;
+        if (!self.has_left) put(the.barrier.value_of(rank, phase), {rank, phase});
+        cell out = {};
+        std::size_t wrong_here = 0;
+        const bool complete = the.barrier.meet(self, out, [&](cell& into) {
+          for (std::size_t other = 0; other < size(); ++other) {
+            const load value = get(the.barrier.value_of(other, phase));
+            wrong_here += value.rank != other || value.phase != phase;
+          }
+          put(into, {wrong_here, phase});
+        });
+        if (!complete) break;
+        const load found = get(out);
+        wrong += found.rank + (found.phase != phase);
+      }
+      // Whoever comes again is told the same, and disturbs nobody who is behind.
+      for (int again = 0; again < 4; ++again) {
+        cell out = {};
+        wrong += the.barrier.meet(self, out, [](cell& into) { put(into, {99, 99}); });
+        wrong += the.barrier.arrive_and_wait(self);
+      }
+    });
+    EXPECT_EQ(wrong.load(), 0u) << "region " << region;
+  }
+}
+
+TEST(team_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
+  stop_source stop;
+  team_barrier barrier(1, lockstep::wait_policy::block(), stop);
+  member_state self;
+  self.enter(1, 1, 0);
+  stop.begin(1);
+  for (std::uint32_t phase = 1; phase <= 5; ++phase) {
+    EXPECT_TRUE(barrier.arrive_and_wait(self));
+    EXPECT_EQ(self.phase, phase);
+  }
+  stop.request(1);
+  EXPECT_FALSE(barrier.arrive_and_wait(self));
+}
+
+TEST(team_barrier, leaves_the_stop_source_with_its_end) {
+  stop_source stop;
+  {
+    team_barrier barrier(3, lockstep::wait_policy(), stop);
+  }
+  stop.begin(1);
+  stop.request(1);  // tells nobody: else a use after the end
+  EXPECT_TRUE(stop.requested(1));
+}
+
+}  // namespace

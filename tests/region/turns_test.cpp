@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// tests/region/turns_test.cpp -- TURN-1 and TURN-2: turns in the order of the calls, one thread at a time
+#include <lockstep/detail/region/turns.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "support/asleep.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::detail::caller_queue;
+using lockstep::detail::caller_turn;
+using lockstep::test::watched_thread;
+
+class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {
+ protected:
+  bool spins() const { return GetParam().policy.is_spin(); }
+  std::size_t threads() const { return spins() ? 2 : 7; }
+};
+
+INSTANTIATE_TEST_SUITE_P(policies, caller_queue_by,
+                         testing::ValuesIn(lockstep::test::all_policies()),
+                         lockstep::test::policy_name);
+
+TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
+  caller_queue queue(GetParam().policy);
+  const int each = spins() ? 200 : 2000;
+  long sum = 0;  // plain: one turn at a time
+  int inside = 0;
+  lockstep::test::run_threads(threads(), [&](std::size_t) {
+    for (int i = 0; i < each; ++i) {
+      const caller_turn mine(queue);
+      EXPECT_EQ(++inside, 1);
+      ++sum;
+      --inside;
+    }
+  });
+  EXPECT_EQ(sum, static_cast<long>(threads()) * each);
+}
+
+TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begin) {
+  if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
+  caller_queue queue(GetParam().policy);
+  constexpr std::size_t waiters = 6;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::size_t> order;  // plain: TURN-2
+    std::vector<watched_thread> watched(waiters);
+    std::vector<std::thread> threads;
+    queue.begin();
+    for (std::size_t k = 0; k < waiters; ++k) {
+      threads.emplace_back([&, k] {
+        watched[k].enter();
+        const caller_turn mine(queue);
+        order.push_back(k);
+      });
+      watched[k].wait_until_asleep();  // it has called begin() before the next is started
+    }
+    queue.end();
+    for (std::thread& each : threads) each.join();
+    for (std::size_t k = 0; k < waiters; ++k) EXPECT_EQ(order[k], k);
+  }
+}
+
+TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
+  caller_queue queue(GetParam().policy);
+  for (int round = 0; round < 20; ++round) {
+    bool ended = false;  // plain: TURN-2
+    queue.begin();
+    std::thread other([&] {
+      const caller_turn mine(queue);
+      EXPECT_TRUE(ended);
+    });
+    for (int i = 0; i < 50; ++i) std::this_thread::yield();
+    ended = true;
+    queue.end();
+    other.join();
+  }
+}
+
+TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
+  caller_queue queue(GetParam().policy);
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(queue.try_begin());
+    EXPECT_FALSE(queue.try_begin()) << "it has begun";
+    queue.end();
+    queue.begin();
+    EXPECT_FALSE(queue.try_begin());
+    queue.end();
+  }
+}
+
+TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
+  if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
+  caller_queue queue(GetParam().policy);
+  for (int round = 0; round < 20; ++round) {
+    watched_thread watched;
+    std::atomic<bool> over{false};
+    queue.begin();
+    std::thread other([&] {
+      watched.enter();
+      const caller_turn mine(queue);
+      while (!over) std::this_thread::yield();
+    });
+    watched.wait_until_asleep();
+    queue.end();
+    EXPECT_FALSE(queue.try_begin()) << "it is the other's turn, whether it is awake or not";
+    over = true;
+    other.join();
+  }
+}
+
+TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
+  caller_queue queue(GetParam().policy);
+  const int each = spins() ? 200 : 2000;
+  long sum = 0, tried = 0;  // plain: one turn at a time
+  std::atomic<long> refused{0};
+  lockstep::test::run_threads(threads(), [&](std::size_t rank) {
+    for (int i = 0; i < each; ++i) {
+      if (rank % 2 == 0) {
+        const caller_turn mine(queue);
+        ++sum;
+      } else if (queue.try_begin()) {
+        const caller_turn mine(queue, lockstep::detail::has_begun_t());
+        ++sum;
+        ++tried;
+      } else {
+        ++refused;
+      }
+    }
+  });
+  EXPECT_EQ(sum + refused, static_cast<long>(threads()) * each);
+  EXPECT_EQ(tried + refused, static_cast<long>(threads() / 2) * each);
+}
+
+TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_turn) {
+  // What fork_listener::in_child does, without a fork: tickets of threads that are gone count no more.
+  for (const bool has_turn : {false, true}) {
+    caller_queue queue(GetParam().policy);
+    for (int i = 0; i < 3; ++i) const caller_turn past(queue);
+    queue.begin();  // the child's own turn, or that of a thread that is gone
+    queue.forget_others(has_turn);
+    if (has_turn) {
+      bool ended = false;  // plain: TURN-2
+      std::thread other([&] {
+        const caller_turn mine(queue);
+        EXPECT_TRUE(ended);
+      });
+      for (int i = 0; i < 50; ++i) std::this_thread::yield();
+      ended = true;
+      queue.end();
+      other.join();
+    }
+    int turns = 0;
+    for (int i = 0; i < 3; ++i) {
+      const caller_turn mine(queue);
+      ++turns;
+    }
+    EXPECT_EQ(turns, 3);
+  }
+}
+
+}  // namespace
