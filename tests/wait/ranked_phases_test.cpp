@@ -29,8 +29,8 @@ using lockstep::detail::tree_shape;
 /// A barrier that has no flags, however few its participants are.
 struct barrier_by_tree : lockstep::ranked_barrier {
   explicit barrier_by_tree(std::size_t participants,
-                        lockstep::wait_policy policy = lockstep::wait_policy(),
-                        std::uint32_t first_phase = 0)
+                           lockstep::wait_policy policy = lockstep::wait_policy(),
+                           std::uint32_t first_phase = 0)
       : lockstep::ranked_barrier(participants, policy, first_phase, 1) {}
 };
 
@@ -130,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(counts, ranked_barrier_by_tree_of,
                                           testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
                                                                          0x7FFFFFFDu)));
 
-TEST_P(ranked_barrier_by_tree_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
+TEST_P(ranked_barrier_by_tree_of,
+       RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
   barrier_by_tree all(participants(), policy(), first_phase());
   EXPECT_EQ(all.participants(), participants());
   std::vector<long> even(participants(), -1), odd(participants(), -1);
