@@ -145,6 +145,7 @@ do_check() {
   python3 scripts/check/orders.py || failed=1
   python3 scripts/check/labels.py || failed=1
   python3 scripts/check/room_tests.py || failed=1
+  python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
   scripts/check/format.sh --check || failed=1

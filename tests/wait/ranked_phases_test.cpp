@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/policies.hpp"
+#include "support/ranked_barriers.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -25,14 +26,7 @@ namespace {
 using lockstep::wait_status;
 using lockstep::detail::arrival_tree;
 using lockstep::detail::tree_shape;
-
-/// A barrier that has no flags, however few its participants are.
-struct barrier_by_tree : lockstep::ranked_barrier {
-  explicit barrier_by_tree(std::size_t participants,
-                           lockstep::wait_policy policy = lockstep::wait_policy(),
-                           std::uint32_t first_phase = 0)
-      : lockstep::ranked_barrier(participants, policy, first_phase, 1) {}
-};
+using lockstep::test::barrier_by_tree;
 
 TEST(tree_shape, RANKED_2_each_rank_has_one_leaf_and_each_node_as_many_below_it_as_its_width) {
   for (const std::size_t fan_in : {2u, 3u, 4u, 8u}) {
@@ -111,7 +105,7 @@ TEST(arrival_tree, RANKED_2_the_last_of_concurrent_arrivals_sees_what_came_befor
 
 using parameters = std::tuple<lockstep::test::named_policy, std::size_t, std::uint32_t>;
 
-class ranked_barrier_by_tree_of : public testing::TestWithParam<parameters> {
+class barrier_by_tree_of : public testing::TestWithParam<parameters> {
  protected:
   lockstep::wait_policy policy() const { return std::get<0>(GetParam()).policy; }
   std::size_t participants() const { return std::get<1>(GetParam()); }
@@ -124,15 +118,15 @@ class ranked_barrier_by_tree_of : public testing::TestWithParam<parameters> {
 };
 
 // 4 is one node, 5 two levels, 17 three.
-INSTANTIATE_TEST_SUITE_P(counts, ranked_barrier_by_tree_of,
+INSTANTIATE_TEST_SUITE_P(counts, barrier_by_tree_of,
                          testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
                                           testing::Values<std::size_t>(1, 2, 4, 5, 17),
                                           testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
                                                                          0x7FFFFFFDu)));
 
-TEST_P(ranked_barrier_by_tree_of,
+TEST_P(barrier_by_tree_of,
        RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
-  barrier_by_tree all(participants(), policy(), first_phase());
+  barrier_by_tree all(first_phase(), participants(), policy());
   EXPECT_EQ(all.participants(), participants());
   std::vector<long> even(participants(), -1), odd(participants(), -1);
   std::atomic<long> wrong{0};
@@ -152,8 +146,8 @@ TEST_P(ranked_barrier_by_tree_of,
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(ranked_barrier_by_tree_of, terminate_releases_everybody) {
-  barrier_by_tree all(participants() + 1, policy(), first_phase());
+TEST_P(barrier_by_tree_of, terminate_releases_everybody) {
+  barrier_by_tree all(first_phase(), participants() + 1, policy());
   std::atomic<std::size_t> released{0};
   lockstep::test::run_threads(participants() + 1, [&](std::size_t rank) {
     if (rank == participants()) {
@@ -168,9 +162,9 @@ TEST_P(ranked_barrier_by_tree_of, terminate_releases_everybody) {
   EXPECT_EQ(all.wait_for(0, std::chrono::hours(1)), wait_status::terminated);
 }
 
-TEST_P(ranked_barrier_by_tree_of, a_timed_out_wait_can_be_taken_up_again) {
+TEST_P(barrier_by_tree_of, a_timed_out_wait_can_be_taken_up_again) {
   if (participants() == 1) GTEST_SKIP() << "one participant never waits";
-  barrier_by_tree all(participants(), policy(), first_phase());
+  barrier_by_tree all(first_phase(), participants(), policy());
   for (int phase = 0; phase < 3; ++phase) {
     for (std::size_t rank = 0; rank + 1 < participants(); ++rank) {
       all.arrive(rank);
@@ -186,7 +180,7 @@ TEST_P(ranked_barrier_by_tree_of, a_timed_out_wait_can_be_taken_up_again) {
   }
 }
 
-TEST(ranked_barrier_by_tree, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
+TEST(barrier_by_tree, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     barrier_by_tree all(64, named.policy);
@@ -204,7 +198,7 @@ TEST(ranked_barrier_by_tree, a_crowd_of_64_gets_through_under_every_policy_that_
   }
 }
 
-TEST(ranked_barrier_by_tree, bad_counts_and_ranks_are_refused) {
+TEST(barrier_by_tree, bad_counts_and_ranks_are_refused) {
   EXPECT_THROW(barrier_by_tree(0), std::invalid_argument);
   EXPECT_THROW(barrier_by_tree(65537), std::invalid_argument);
   barrier_by_tree three(3);

@@ -19,12 +19,12 @@ class lone_hint;
 /// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
-  const void* place;  ///< a number for the closure type
-  std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
-  bool can_split;     ///< shares may have several parts
-  bool is_fixed;      ///< a share for every member, whatever was learned
-  call_site where;    ///< for observers
-  lone_hint* hint;    ///< of the place; null: its loops never run alone without a region
+  const void* place;   ///< a number for the closure type
+  std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
+  bool can_split;      ///< shares may have several parts
+  bool is_fixed;       ///< a share for every member, whatever was learned
+  source_place where;  ///< for observers
+  lone_hint* hint;     ///< of the place; null: its loops never run alone without a region
 
   loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
                call_site in = call_site{nullptr, 0}, lone_hint* alone = nullptr) noexcept
@@ -52,7 +52,7 @@ struct loop_plan {
 struct shares_request {
   std::uint32_t shares;
   double gain;
-  call_site where;  ///< for observers
+  source_place where;  ///< for observers
 };
 struct shares_outcome {
   bool is_complete;  ///< not stopped

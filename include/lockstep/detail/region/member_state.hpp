@@ -30,7 +30,7 @@ constexpr unsigned polls_for_late_members = 48;
 /// The construct that a member is in.
 struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
-  call_site where;
+  source_place where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
   std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
 };

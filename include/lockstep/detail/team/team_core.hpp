@@ -239,7 +239,7 @@ class team_core {
   };
   struct region_name {
     const char* kind;
-    call_site where;
+    source_place where;
   };
   /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
   /// others for a test of the word that they have read.
@@ -251,7 +251,7 @@ class team_core {
   LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
-    call_site where;
+    source_place where;
     const void* place;
     bool is_loop;
   };
