@@ -2,9 +2,9 @@
 // lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
 //
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
-// of one member are left). run() waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
-// serve yet (team_loops.hpp).
+// of one member are left). run() waits until the threads serve that it announces to: the members that it
+// needs, and those that watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops do not wait for a
+// thread that does not serve yet (team_loops.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -45,7 +45,7 @@ class external_team : public detail::team_loops<external_team> {
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   LOCKSTEP_ENTRY explicit external_team(std::size_t members);
   LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
-  /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
+  /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to
   /// serve any more.
   /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
   LOCKSTEP_ENTRY ~external_team();
@@ -110,7 +110,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_COLD explicit external_team(const team_options& options);
   LOCKSTEP_COLD explicit external_team(const detail::resolved_team& made);
 
-  /// Who owns the threads binds and moves them.
+  /// The owner of the threads binds and moves them; the team does not.
   static LOCKSTEP_COLD team_options options_for(std::size_t members);
 
   template <class Function>

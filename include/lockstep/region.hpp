@@ -3,11 +3,11 @@
 //
 //   START-1  join() is called by the thread that started the region, for the last region that it has started or
 //            entered.
-//   START-2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
+//   START-2  The destructor joins the region. If it runs because of an exception that was thrown since start(), it
 //            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
-//   START-3  A handle that goes where join() would be refused ends the program with a message: the region could never
-//            end. That is: on another thread, inside another region, or before the handle of a region that was started
-//            later.
+//   START-3  A destructor that runs where join() would be refused ends the program with a message: the region could
+//            never end. That is: on another thread, inside another region, or before the handle of a region that was
+//            started later.
 //
 //   team.run([&](lockstep::member& me) {
 //     const lockstep::region_token here = lockstep::this_region();

@@ -21,7 +21,7 @@
 //       std::system_error, after those that were started have ended.
 //   TEAM-5  In a child process of fork() the team starts its threads anew for its first region. A region
 //       that the forking thread was in is stopped there: see docs/faq.md.
-//   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
+//   TEAM-6  Functions for outside threads only fail with std::logic_error inside a region.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
 //       process ends; threads that come later wait for that (team_door.hpp). Debug builds say so.
 //   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
@@ -96,8 +96,8 @@ class team : public detail::team_loops<team> {
   bool run(Function&& f, call_site where = call_site::here()) {
     return run_on(size(), f, where);
   }
-  /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (region_tree.hpp). Fails if k is 0 or above size().
+  /// On the first k members only. Up to 7 others that watch the same line as one of them are woken too
+  /// (region_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
