@@ -3,7 +3,7 @@
 # The front door of lockstep. Each command installs what it lacks, configures, builds and runs.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"  # also through a symbolic link
-source scripts/install.sh
+source scripts/run/install.sh
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}"
 
 usage() {
@@ -11,7 +11,7 @@ usage() {
 usage: ./do COMMAND
   demo             solve the example problems, check and time them, and show a small benchmark
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
-  bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004,
+  bench [NAME] [ARG...]  a benchmark program in full: primitives (the default), ring, counters, objects,
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
@@ -28,8 +28,8 @@ usage: ./do COMMAND
   coverage         lines and branches of include/ that the tests reach
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
-  format           include guards, reformat the sources, then as single
-  single           make single_include/lockstep.hpp anew
+  format           include guards, reformat the sources
+  single           make single_include/lockstep.hpp, the library as one header
 END
 }
 
@@ -48,13 +48,23 @@ no_arguments() {
 
 do_demo() {
   need build program scripts
-  build release jacobi filter5x5 audio inpaint bench.seed000
-  python3 scripts/demo.py
+  build release jacobi filter5x5 audio inpaint bench.primitives
+  python3 scripts/run/demo.py
 }
 
+renamed_bench() { echo "./do bench: '$1' is '$2' now" >&2 && exit 2; }
+
 do_bench() {
-  local name=seed000
-  case ${1:-} in seed[0-9]* | team | duty | serial | periodic | graph) name=$1 && shift ;; esac
+  local name=primitives
+  case ${1:-} in
+    "" | -*) ;;
+    primitives | ring | counters | objects | team | duty | serial | periodic | graph | trace) name=$1 && shift ;;
+    seed000) renamed_bench seed000 primitives ;;
+    seed001) renamed_bench seed001 ring ;;
+    seed003) renamed_bench seed003 counters ;;
+    seed004) renamed_bench seed004 objects ;;
+    *) echo "./do bench: no benchmark '$1'; ./do help lists them" >&2 && return 2 ;;
+  esac
   need build program peers
   case $name in team | duty | serial | periodic | graph)
     need scripts team libomp
@@ -77,8 +87,8 @@ do_figures() {
 do_pictures() {
   need build program scripts pictures browser
   build release 17_graph_solver 22_slow_loops audio lockstep_command
-  python3 scripts/graph_pictures.py
-  python3 scripts/timeline_pictures.py
+  python3 scripts/make/graph_pictures.py
+  python3 scripts/make/timeline_pictures.py
 }
 
 do_build() {
@@ -96,71 +106,71 @@ do_build() {
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
   need build program peers team libomp test model scripts clang browser
-  exec scripts/test.sh --nightly "${1:-.}"
+  exec scripts/run/test.sh --nightly "${1:-.}"
 }
 
 do_mutants() {
   need build program test model scripts
   build dev
-  python3 scripts/mutate_orders.py "$@"
+  python3 scripts/run/mutate_orders.py "$@"
 }
 
 do_qemu() {
   need build test scripts qemu
   case "$*" in *riscv64* | *ppc64le*) need machines ;; esac
-  scripts/qemu.sh "$@"
+  scripts/run/qemu.sh "$@"
 }
 
 do_fuzz() {
-  scripts/fuzz.sh --check "$@"
+  scripts/run/fuzz.sh --check "$@"
   need build program test scripts clang
-  scripts/fuzz.sh "$@"
+  scripts/run/fuzz.sh "$@"
 }
 
 do_coverage() {
   need build program test model scripts coverage
-  scripts/coverage.sh
+  scripts/run/coverage.sh
 }
 
 do_cost() {
   need build team
-  scripts/include_cost.sh "$@"
+  scripts/check/include_cost.sh "$@"
 }
 
 do_check() {
   need scripts format
   local failed=0
-  python3 scripts/guards.py --check || failed=1
-  python3 scripts/check_layers.py || failed=1
-  python3 scripts/check_orders.py || failed=1
-  python3 scripts/check_labels.py || failed=1
-  python3 scripts/check_openmp_page.py || failed=1
-  python3 scripts/performance.py --check || failed=1
-  python3 scripts/amalgamate.py --check || failed=1
-  scripts/format.sh --check || failed=1
+  python3 scripts/check/guards.py --check || failed=1
+  python3 scripts/check/layers.py || failed=1
+  python3 scripts/check/orders.py || failed=1
+  python3 scripts/check/labels.py || failed=1
+  python3 scripts/check/room_tests.py || failed=1
+  python3 scripts/check/api.py || failed=1
+  python3 scripts/check/openmp_page.py || failed=1
+  python3 scripts/make/performance.py --check || failed=1
+  scripts/check/format.sh --check || failed=1
   return $failed
 }
 
 do_format() {
   need scripts format
-  python3 scripts/guards.py
-  scripts/format.sh
-  do_single
+  python3 scripts/check/guards.py
+  scripts/check/format.sh
 }
 
 do_single() {
   need scripts
-  python3 scripts/amalgamate.py
+  python3 scripts/make/amalgamate.py
 }
 
 do_performance() {
   need scripts
-  python3 scripts/performance.py
+  python3 scripts/make/performance.py
 }
 
 do_test() {
   need build program peers team libomp test model scripts clang format browser
-  exec scripts/test.sh
+  exec scripts/run/test.sh
 }
 
 command=${1:-}

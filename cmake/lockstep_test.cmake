@@ -12,6 +12,8 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 # The tests of a layer are one program, tests_<layer>; 'cmake --build ... --target sync.event' builds it, and the entry
 # runs those of its tests that SOURCES have (tests/support/main.cpp). PROGRAM names another one: tests with DEFINES need
 # it, and one program has one set of them. ALONE makes a program <name>, which may have a main() of its own.
+# lockstep_tests(<room> [<option>...] TESTS <name>...): tests/<room>/<name>_test.cpp is the test <room>.<name>, each with
+# the options of lockstep_test.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
 # The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF, so that no other
@@ -68,7 +70,7 @@ endmacro()
 # The library is header-only for the programs of the other tests, and for users by default; these link lockstep::compiled,
 # which saves them a fifth of the time to compile, and small programs most of it. Programs with a seam or another futex cannot.
 set(LOCKSTEP_TEST_COMPILED
-  "^(tests_(platform|wait|once|team|graph|edges)|team[.].*|edges[.](construct_misuse|first_use_fork)|fault[.](process|allocation)|examples[.].*|bench)$"
+  "^(tests_(platform|wait|once|region|loop|team|graph|edges|fork)|team[.].*|edges[.](construct_misuse)|fork[.].*|fault[.](process|allocation)|examples[.].*|bench)$"
   CACHE STRING "Link lockstep::compiled to the test programs whose names match")
 
 # lockstep_tested_library(<variable> <name>): lockstep as this program of this build links it.
@@ -264,4 +266,11 @@ function(lockstep_test name)
   if(LOCKSTEP_TEST_BRIEF)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT LOCKSTEP_TEST_BRIEF=1)
   endif()
+endfunction()
+
+function(lockstep_tests room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TESTS")
+  foreach(name ${arg_TESTS})
+    lockstep_test(${room}.${name} SOURCES ${room}/${name}_test.cpp ${arg_UNPARSED_ARGUMENTS})
+  endforeach()
 endfunction()

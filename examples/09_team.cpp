@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // 09_team [members] [elements] -- the code of README.md
 //
-// What stands between [first_page] and [/first_page] is on that page, word for word:
-// scripts/check_openmp_page.py compares the two.
+// README.md has the code between [first_page] and [/first_page], word for word:
+// scripts/check/openmp_page.py compares the two.
 #include <cmath>
 #include <functional>
 #include <lockstep/lockstep.hpp>

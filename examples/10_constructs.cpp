@@ -31,7 +31,7 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
          answers& result) {
   const std::size_t end = steps.size();
 
-  // Nobody knows which numbers take long, so each member asks for a chunk when it has none. All wait at the end.
+  // Nobody knows in advance which numbers take long, so members ask for chunks. All wait at the end.
   me.for_each(
       1, end, [&](std::size_t i) { steps[i] = steps_from(i); }, lockstep::dynamic_schedule(64));
 

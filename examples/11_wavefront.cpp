@@ -4,7 +4,7 @@
 // The edit distance of two texts: each cell of a table needs the cells above, to the left, and above left. Each
 // member has a band of columns, and goes down the rows. It may begin a row when its left neighbour has finished that
 // row in its own band. A barrier after each row would make all members wait for the slowest; with publish() and
-// wait_for() each waits for its neighbour only.
+// await_step() each waits for its neighbour only.
 #include <algorithm>
 #include <lockstep/lockstep.hpp>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// 17_graph_solver [members] [unknowns] [show] -- set up, then update, swap, take residuals and test until done, then tell
+// 17_graph_solver [members] [unknowns] [show] -- a solver as a graph with a loop: update, swap, take residuals, test
 //
 // Jacobi's iteration for 4 x[i] - x[i-1] - x[i+1] = b[i], where b is such that all x are 1. The loop of the algorithm is
-// a loop of the graph: "test" returns true as long as it is to go on. `show` prints something else than the result: 1 the
-// graph for Graphviz, 2 its plan for Graphviz, 3 the plan in words. What stands between [graph] and [/graph] is in README.md.
+// a loop of the graph: "test" returns true as long as the loop goes on. `show` prints, instead of the result: 1 the graph
+// for Graphviz, 2 its plan for Graphviz, 3 the plan in words. README.md has the code between [graph] and [/graph].
 #include <algorithm>
 #include <cmath>
 #include <lockstep/lockstep.hpp>

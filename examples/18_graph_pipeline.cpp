@@ -2,7 +2,7 @@
 // 18_graph_pipeline [members] [blocks] -- iterations that overlap, and a node that is not always run
 //
 // Blocks of numbers are made, tested, repaired if need be, and added up. A block may be made while the block before it is
-// still tested, so the blocks are kept in a buffer of three. Counted feedback says that no more than three are on the way:
+// still tested, so the blocks are kept in a buffer of three. Feedback says that no more than three are on the way:
 // making block i waits until block i - 3 is added up. Every fifth block holds a number that is no multiple of its own.
 #include <array>
 #include <lockstep/lockstep.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// 19_graph_errors -- what is said of graphs that make no sense
+// 19_graph_errors -- the messages for graphs that make no sense
 //
 // A plan is refused with a sentence that names the nodes. graph::validate() gives the same sentence without a plan.
 // The lines that this program prints are in docs/graphs.md.
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Builds a graph of three nodes, and what `wire` does with them, and prints why there is no plan for it.
+/// Builds a graph of three nodes, lets `wire` connect them, and prints why there is no plan for it.
 template <class Wire>
 void refuse(const char* what, Wire wire) {
   lockstep::graph g;
@@ -38,23 +38,23 @@ int main(int argc, char** argv) {
   using graph = lockstep::graph;
   using node = lockstep::graph_node;
 
-  refuse("an edge back in place of feedback",
+  refuse("an edge back in place of a loop",
          [](graph& g, node, node work, node write) { g.edge(write, work); });
   refuse("an edge from a node to itself",
          [](graph& g, node, node work, node) { g.edge(work, work); });
-  refuse("feedback of the same iteration",
+  refuse("feedback without a delay",
          [](graph& g, node, node work, node write) { g.feedback(write, work, 0); });
   refuse("two nodes of one name", [](graph& g, node, node, node) { g.node("work", [] {}); });
-  refuse("feedback from a node that decides nothing",
-         [](graph& g, node read, node, node) { g.feedback(read, read); });
-  refuse("feedback to a node that comes later",
-         [](graph& g, node, node work, node write) { g.feedback(work, write); });
+  refuse("a loop that nothing ends",
+         [](graph& g, node read, node, node) { g.repeat_while(read, read); });
+  refuse("a loop back to a node that comes later",
+         [](graph& g, node, node work, node write) { g.repeat_while(work, write); });
   refuse("a condition and its opposite", [](graph& g, node, node work, node) {
     const node both = g.node("both", [] {});
     g.edge_if(work, both).edge_unless(work, both);
   });
   refuse("loops that cross", [](graph& g, node read, node work, node write) {
-    g.feedback(work, read).feedback(write, work);
+    g.repeat_while(work, read).repeat_while(write, work);
   });
   refuse("a node of another graph", [](graph& g, node, node, node write) {
     graph other;

@@ -102,7 +102,7 @@ class compat_places {
       };
       wait_until_word(returns_, returned, this, wait_policy());  // 4
     }
-    if (waiting.wait(rank, call_site())) going.notify(rank);
+    if (waiting.wait(rank, call_site::none())) going.notify(rank);
     give_back(rank);
   }
 
@@ -176,11 +176,11 @@ class WaitNotifySingle
   WaitNotifySingle() : compat_handshake() {}
 
   void notify() {
-    if (waiting_.wait(lockstep::call_site())) going_.notify();
+    if (waiting_.wait(lockstep::call_site::none())) going_.notify();
   }
   void wait() {
     waiting_.notify();
-    going_.wait(lockstep::call_site());
+    going_.wait(lockstep::call_site::none());
   }
 };
 
@@ -192,12 +192,12 @@ class WaitNotifyMultipleWaiters
       : compat_handshake(static_cast<std::size_t>(num_waiters)) {}
 
   void notify() {
-    if (waiting_.wait(lockstep::call_site())) going_.notify();
+    if (waiting_.wait(lockstep::call_site::none())) going_.notify();
   }
   void wait(const int thread_id) {
     const std::size_t rank = static_cast<std::size_t>(thread_id);
     waiting_.notify(rank);
-    going_.wait(rank, lockstep::call_site());
+    going_.wait(rank, lockstep::call_site::none());
   }
 };
 
@@ -211,7 +211,7 @@ class WaitNotifyMultipleNotifiers
   void notify() { places_.notify(waiting_, going_); }
   void wait() {
     waiting_.notify();
-    going_.wait(lockstep::call_site());
+    going_.wait(lockstep::call_site::none());
   }
 
  private:
@@ -231,7 +231,7 @@ class WaitNotifyNxN
   void wait(const int thread_id) {
     const std::size_t rank = static_cast<std::size_t>(thread_id);
     waiting_.notify(rank);
-    going_.wait(rank, lockstep::call_site());
+    going_.wait(rank, lockstep::call_site::none());
   }
 
  private:
@@ -245,7 +245,7 @@ class WaitNotifyEachOther {
       : barrier_(static_cast<std::size_t>(num_participants)) {}
 
   void syncThreads(const int thread_id) {
-    barrier_.arrive_and_wait(static_cast<std::size_t>(thread_id), lockstep::call_site());
+    barrier_.arrive_and_wait(static_cast<std::size_t>(thread_id), lockstep::call_site::none());
   }
   void terminate() { barrier_.terminate(); }
   bool isTerminating() const { return barrier_.terminated(); }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads C++ sources for the checking scripts: lines split into code and comment, and directives."""
+"""Reads C++ sources for the scripts in check/, make/ and run/: lines split into code and comment, and directives."""
 
 import re
 import sys

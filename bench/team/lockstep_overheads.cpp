@@ -28,6 +28,15 @@ void parallel_loop(team& on, const overhead_setup& with, std::size_t times) {
   }
 }
 
+void range_loop(team& on, const overhead_setup& with, std::size_t times) {
+  const std::size_t rounds = with.rounds;
+  for (std::size_t i = 0; i < times; ++i) {
+    on.for_range(0, with.threads, [rounds](std::size_t first, std::size_t last) {
+      for (; first < last; ++first) delay(rounds);
+    });
+  }
+}
+
 void barrier(team& on, const overhead_setup& with, std::size_t times) {
   on.run([&](member& self) {
     for (std::size_t i = 0; i < times; ++i) {
@@ -142,6 +151,7 @@ void add_lockstep_overheads(catalogue& to) {
   add(to, "parallel", reference::one_delay, parallel);
   add(to, "for", reference::one_delay, loop);
   add(to, "parallel_for", reference::one_delay, parallel_loop);
+  add(to, "for_range", reference::one_delay, range_loop);
   add(to, "barrier", reference::one_delay, barrier);
   add(to, "single", reference::one_delay, single);
   add(to, "critical", reference::one_delay, critical);

@@ -17,17 +17,17 @@ struct effect_settings {
   std::size_t combs = 8;    // of each reverb: how much work it is
 };
 
-/// Each step works on the block at hand, and keeps what it needs of the blocks before. Which step needs what of which
-/// other is in graph(): steps that no way leads between share nothing that one of them writes.
+/// Each step works on the current block, and keeps what it needs of earlier blocks. graph() says which step needs the
+/// result of which other. Two steps without a path between them share nothing that one of them writes.
 class effects {
  public:
-  /// The loudest sample that comes out, of 1.
+  /// The loudest sample that comes out, as a fraction of 1.
   static constexpr float ceiling = 0.98F;
 
   effects(const wave& input, const effect_settings& settings);
 
   [[nodiscard]] std::size_t blocks() const;
-  /// Back to the begin of the sound, with nothing left of what went through.
+  /// Goes back to the begin of the sound, and forgets what earlier blocks left behind.
   void rewind() { *this = effects(*input_, settings_); }
 
   /// All steps of a block, one after the other.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// examples/audio/filters.hpp -- what changes a sound, sample by sample; each keeps its past from block to block
+// examples/audio/filters.hpp -- filters that change a sound sample by sample; each keeps its state from block to block
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace examples {
 
-/// Second order, transposed direct form. Gains and frequencies become coefficients once, when it is made.
+/// Second order, transposed direct form. Its coefficients are computed once, when it is made.
 class biquad {
  public:
   static biquad low_pass(double frequency, double rate) { return biquad(frequency, rate, -1); }
@@ -23,7 +23,7 @@ class biquad {
   }
 
  private:
-  /// Butterworth: flat as far as it passes. `sign` is -1 for the low and 1 for the high part.
+  /// Butterworth: flat where it lets the sound pass. `sign` is -1 for the low and 1 for the high part.
   biquad(double frequency, double rate, double sign) {
     const double angle = 2 * std::numbers::pi * frequency / rate;
     const double width = std::sin(angle) / std::numbers::sqrt2;
@@ -38,7 +38,7 @@ class biquad {
   float z1_ = 0, z2_ = 0;
 };
 
-/// What went in `length` samples before.
+/// Returns the sample that went in `length` samples ago.
 class delay_line {
  public:
   explicit delay_line(std::size_t length) : past_(length, 0.0F) {}
@@ -92,7 +92,7 @@ class reverb {
   };
 
   static float pass(comb& of, float x) {
-    // Sounds that fade into the smallest numbers of all would take a hundred times as long.
+    // Denormal numbers would take a hundred times as long.
     constexpr float floor = 1e-20F;
     const float old = of.line.oldest();
     of.dull = 0.8F * old + 0.2F * of.dull + floor;

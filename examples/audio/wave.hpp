@@ -2,7 +2,7 @@
 // examples/audio/wave.hpp -- sounds in WAV files [RIFF]
 //
 // Read: PCM of 16 bit, one or two channels, 8 000 to 192 000 frames a second. Chunks other than "fmt " and "data" are
-// passed over. Rejected, each with its offset: other kinds of sound, chunks that the file is too short for, headers
+// passed over. Rejected, each with its offset: other kinds of sound, chunks longer than the rest of the file, headers
 // that contradict themselves, and anything after the end that the file announces.
 #pragma once
 

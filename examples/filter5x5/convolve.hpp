@@ -5,9 +5,9 @@
 //
 // Scalar and vector code give the same bits: each sample is the same 25 products in float, added in
 // the same order; a vector does that for four samples side by side. The files of this program are
-// compiled without contraction (examples/CMakeLists.txt), so that no compiler joins a product and
-// a sum into one rounding in one of the two loops and not in the other: g++ 12 -O3 on a processor
-// with FMA does, and convolve_test.cpp fails.
+// compiled without contraction (examples/CMakeLists.txt), because a compiler might join a product and
+// a sum into one rounding in only one of the two loops: g++ 12 -O3 does so on a processor with FMA,
+// and then convolve_test.cpp fails.
 #pragma once
 
 #include <cstddef>

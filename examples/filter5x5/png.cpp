@@ -97,8 +97,8 @@ void check_header(const png_chunk& header, std::string_view bytes, std::string_v
   if (!too_large.empty()) throw error_at_byte(name, header.offset + 8, too_large);
 }
 
-/// Stops files whose data unpack to far more than the picture that they announce. Packed they take hardly more
-/// than unpacked, which is a bit to eight bytes a pixel; twice that is for rows of seven passes.
+/// Stops files whose data unpack to far more than the picture that they announce. Packed data take hardly more space
+/// than unpacked ones, which have a bit to eight bytes a pixel; the limit is twice that, for the rows of seven passes.
 void check_pixel_bytes(const png_chunk& header, std::uint64_t packed, std::size_t pixels,
                        std::string_view name) {
   const std::uint64_t width = word_at(header.data, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// examples/inpaint/inpaint.cpp -- fills the holes of a picture on a team, once by publish() and wait_for() and once by a
-// plan, and checks both results against the serial run, bit for bit
+// examples/inpaint/inpaint.cpp -- fills the holes of a picture on a team, once by publish() and await_step() and once by
+// a plan, and checks both results against the serial run, bit for bit
 #include <fmt/format.h>
 
 #include <limits>

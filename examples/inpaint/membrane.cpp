@@ -54,8 +54,8 @@ double membrane::relax(const cell_range& of) {
     const double* const weight = &weights_[(row + 1) * stride_ + 1];
     for (std::size_t i = of.first_column; i < of.last_column; ++i) {
       if (weight[i] == 0) continue;
-      // What is known of the next cell comes first: the cell to the left is the one that is waited for. The border's
-      // zeros do not count, for the weight is that of the neighbours there are.
+      // The cell to the left comes last in the sum, because its value is ready last. The zeros of the border do not
+      // count, because the weight is one over the number of real neighbours.
       const double others = above[i] + below[i] + here[i + 1];
       const double step = relaxation_ * (weight[i] * (others + left[i]) - here[i]);
       here[i] += step;
@@ -80,7 +80,7 @@ image membrane::result() const {
 
 namespace {
 
-/// Runs so many sweeps, and looks how much the last one changed, until that is little.
+/// Runs sweeps_per_test sweeps at a time, until the last of them changes little.
 template <class Sweeps>
 sweep_count repeat(const sweep_rule& rule, Sweeps sweeps) {
   sweep_count count;
@@ -151,7 +151,7 @@ tiled_sweeps::tiled_sweeps(membrane& of, const sweep_rule& rule)
   const std::size_t across = parts(of.columns(), rule.tile);
   // [tiles]
   std::vector<lockstep::graph_node> tiles;
-  // In a sweep `before` comes before `after`; in the next one, it comes after what that did in this one.
+  // In each sweep `before` comes before `after`, and `before` of the next sweep after `after` of this one.
   const auto keep_order = [&](std::size_t before, std::size_t after) {
     graph_.edge(tiles[before], tiles[after]).feedback(tiles[after], tiles[before], 1);
   };

@@ -3,7 +3,8 @@
 // neighbours, as a membrane that is held at the pixels that are known
 //
 // Sweeps of successive over-relaxation in the order of reading: a cell takes its left and upper neighbours from this
-// sweep and the others from the one before. So the bits of the result depend on that order, but not on who keeps it.
+// sweep and the others from the one before. So the bits of the result depend on that order, but not on the
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ class membrane {
   [[nodiscard]] std::size_t columns() const { return picture_.width; }
   [[nodiscard]] std::size_t missing() const;
 
-  /// A sweep over these cells. Returns by how much the cell changed that changed most.
+  /// A sweep over these cells. Returns the largest change of a cell.
   double relax(const cell_range& of);
 
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
@@ -60,11 +61,11 @@ struct sweep_count {
 /// The order of reading.
 [[nodiscard]] sweep_count fill_serially(membrane& of, const sweep_rule& rule);
 
-/// Each member has a band of columns, and waits for the members beside it only: publish() and wait_for().
+/// Each member has a band of columns, and waits for the members beside it only: publish() and await_step().
 [[nodiscard]] sweep_count fill_by_bands(membrane& of, const sweep_rule& rule, lockstep::team& team);
 
-/// Each tile is a node. Sweeps are iterations, and overlap: the next sweep begins at the first tile while this one is
-/// still on its way to the last.
+/// Each tile is a node. Sweeps are iterations, and overlap: the next sweep begins at the first tile before this one
+/// has reached the last.
 class tiled_sweeps {
  public:
   tiled_sweeps(membrane& of, const sweep_rule& rule);

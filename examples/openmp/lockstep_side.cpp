@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // examples/openmp/lockstep_side.cpp -- the right side of docs/coming-from-openmp.md
 //
-// What stands between [name] and [/name] is on the page, word for word: scripts/check_openmp_page.py.
+// What stands between [name] and [/name] is on the page, word for word: scripts/check/openmp_page.py.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -423,14 +423,38 @@ double simd() {
   const std::vector<double> x = numbers();
   std::vector<double> y(n);
   // [simd]
-  team.run([&](lockstep::member& me) {
-    me.for_range(0, n, [&](std::size_t first, std::size_t last) {
+  team.for_range(0, n, [&](std::size_t first, std::size_t last) {
 #pragma omp simd  // with -fopenmp-simd, which needs no OpenMP library
-      for (std::size_t i = first; i < last; ++i) y[i] += x[i];
-    });
+    for (std::size_t i = first; i < last; ++i) y[i] += x[i];
   });
   // [/simd]
   return sum_of(y);
+}
+
+// [kernel_function]
+// Four sums at once, for the four places of a vector register.
+double dot(std::size_t count, const double* a, const double* b) {
+  double sums[4] = {0, 0, 0, 0};
+  std::size_t i = 0;
+  for (; count - i >= 4; i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+  }
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+// [/kernel_function]
+
+double kernel() {
+  lockstep::team team(4);
+  const std::vector<double> x = numbers();
+  const std::vector<double> y(n, 2.0);
+  // [kernel]
+  const double sum = team.reduce_range(
+      lockstep::fast, 0, n, 0.0,
+      [&](std::size_t first, std::size_t last) { return dot(last - first, &x[first], &y[first]); },
+      std::plus<double>());
+  // [/kernel]
+  return sum;
 }
 
 double exception() {
@@ -507,6 +531,7 @@ constexpr own_construct own[] = {
     {"first", first_members, 2},
     {"exception", exception, 1},
     {"weighted", weighted, 100 * 499500.0},
+    {"kernel", kernel, 2 * 499500.0},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // examples/openmp/openmp_side.cpp -- the left side of docs/coming-from-openmp.md
 //
-// What stands between [name] and [/name] is on the page, word for word: scripts/check_openmp_page.py.
+// What stands between [name] and [/name] is on the page, word for word: scripts/check/openmp_page.py.
 #include <omp.h>
 
 #include <algorithm>

@@ -18,7 +18,7 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// The picture that scripts/make_example_data.py takes the known pixels from.
+/// The picture that scripts/make/example_data.py takes the known pixels from.
 int hills(int x, int y) {
   int height = 20;
   for (const auto& [middle_x, middle_y, radius] :

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 // lockstep/build_info.hpp -- how the library was built and what it found here (layer: wait)
 //
-// For bug reports, and for programs that refuse to run without a native futex: static facts, and what the
+// Says in bug reports, and to programs that refuse to run without a native futex, what was compiled and what the
 // system granted. How a team is set up: LOCKSTEP_DISPLAY_ENV.
 //
 //   usable_cpus()   on how many CPUs the process may run: affinity, cut by a container's quota, at least 1. As it
 //                   was when the process first asked.
 // The macros LOCKSTEP_VERSION (a text), LOCKSTEP_VERSION_MAJOR, _MINOR and _PATCH are the version.
+//
+// Order  none.
+// Errors std::bad_alloc of to_string().
+// Cost   the first call asks the system for CPUs and fences; each later one is a few loads.
+// Example
+//   std::puts(to_string(lockstep::build_info()).c_str());
+//   if (lockstep::usable_cpus() < 2) std::puts("no CPU for a second thread");
 #ifndef LOCKSTEP_BUILD_INFO_HPP
 #define LOCKSTEP_BUILD_INFO_HPP
 
@@ -22,7 +29,7 @@ inline namespace LOCKSTEP_ABI {
 
 using detail::usable_cpus;
 
-/// The texts live for ever.
+/// What build_info() returns. The texts live for ever.
 struct build_information {
   const char* version;
   const char* futex;          ///< what sleeping threads sleep in

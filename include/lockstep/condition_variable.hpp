@@ -33,8 +33,24 @@
 //   3  word.fetch_sub  release  1      as 1, of a thread that leaves by its own hand or is stopped
 //   4  word.fetch_sub  relaxed  -      of threads that are notified after it, and see it before they return
 //
+// Order  that of the lock: what the notifier did before its unlock happens before the return of a wait that locks after
+//        it. A notification without the lock orders nothing.
+// Errors what lock(), unlock() and the predicate throw leaves wait() (CONDITION-6). A std::unique_lock that does not own:
+//        std::system_error. Two mutexes at a time: undefined; debug builds end the program.
 // Cost   notify with no thread waiting: one load. wait: a queue operation and the lock's own; no system call
-//        unless it sleeps. With a stop token, in addition: to register a callback. 8 bytes.
+//        unless it sleeps. A broadcast between 2 threads takes 182 ns (decision 0018); one to 64 threads that queue for
+//        one mutex on 2 CPUs 39 us (decision 0011). With a stop token, in addition: to register a callback. 8 bytes.
+// Example
+//   lockstep::mutex lock;
+//   lockstep::condition_variable changed;
+//   bool is_ready = false;
+//   lockstep::joinable_thread other([&] {
+//     const std::lock_guard<lockstep::mutex> held(lock);
+//     is_ready = true;
+//     changed.notify_one();
+//   });
+//   std::unique_lock<lockstep::mutex> held(lock);
+//   changed.wait(held, [&] { return is_ready; });
 // Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
 #ifndef LOCKSTEP_CONDITION_VARIABLE_HPP
 #define LOCKSTEP_CONDITION_VARIABLE_HPP
@@ -86,6 +102,7 @@ struct stop_tokens<no_stop_token> {
 
 }  // namespace detail
 
+/// Lets threads that hold a lock wait, without it, until another thread notifies them.
 class condition_variable {
  public:
   explicit constexpr condition_variable(wait_policy policy = wait_policy()) noexcept
@@ -102,33 +119,32 @@ class condition_variable {
   /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
   /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
-  void wait(Lock& lock, call_site where = call_site::here()) {
+  void wait(Lock& lock, call_site where = {}) {
     block(lock, deadline::never(), detail::no_stop_token(), where);
   }
   template <class Lock, class Predicate>
-  void wait(Lock& lock, Predicate predicate, call_site where = call_site::here()) {
+  void wait(Lock& lock, Predicate predicate, call_site where = {}) {
     while (!predicate()) wait(lock, where);
   }
   /// As wait(), for at most `time`, and then until it has `lock` again.
   template <class Lock, class Rep, class Period>
   std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time,
-                          call_site where = call_site::here()) {
+                          call_site where = {}) {
     return wait_until(lock, deadline::after(time), where);
   }
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate,
-                call_site where = call_site::here()) {
+                call_site where = {}) {
     return wait_until(lock, deadline::after(time), predicate, where);
   }
   template <class Lock>
-  std::cv_status wait_until(Lock& lock, deadline until, call_site where = call_site::here()) {
+  std::cv_status wait_until(Lock& lock, deadline until, call_site where = {}) {
     return block(lock, until, detail::no_stop_token(), where) ? std::cv_status::no_timeout
                                                               : std::cv_status::timeout;
   }
   /// Returns what the predicate says in the end.
   template <class Lock, class Predicate>
-  bool wait_until(Lock& lock, deadline until, Predicate predicate,
-                  call_site where = call_site::here()) {
+  bool wait_until(Lock& lock, deadline until, Predicate predicate, call_site where = {}) {
     while (!predicate()) {
       if (!block(lock, until, detail::no_stop_token(), where)) return predicate();
     }
@@ -138,19 +154,19 @@ class condition_variable {
   /// The same with a std::stop_token (C++20): also returns, with what the predicate says, once a stop is requested.
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
-  bool wait(Lock& lock, StopToken token, Predicate predicate, call_site where = call_site::here()) {
+  bool wait(Lock& lock, StopToken token, Predicate predicate, call_site where = {}) {
     return wait_until(lock, token, deadline::never(), predicate, where);
   }
   template <class Lock, class StopToken, class Rep, class Period, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
   bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
-                Predicate predicate, call_site where = call_site::here()) {
+                Predicate predicate, call_site where = {}) {
     return wait_until(lock, token, deadline::after(time), predicate, where);
   }
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
   bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate,
-                  call_site where = call_site::here()) {
+                  call_site where = {}) {
     while (!token.stop_requested()) {
       if (predicate()) return true;
       if (!block(lock, until, token, where)) break;
@@ -381,7 +397,7 @@ class condition_variable {
     if (detail::misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
         all.target != next.target) {
       detail::misuse::report(this, "lockstep::condition_variable",
-                             "waited on with two mutexes at a time");
+                             "two threads wait on it with two different mutexes");
     }
   }
 

@@ -2,8 +2,7 @@
 // lockstep/eventual.hpp -- one value, set once, read by many (layer: sync)
 //
 // get() blocks until the value is set and returns it, or throws the exception that was set in its place.
-// take() moves the value out, once. What happens before set_value() happens before every return from get(),
-// take() and wait(). This is Argobots' eventual. Unlike std::promise and std::future it is one object, uses
+// take() moves the value out, once. This is Argobots' eventual. Unlike std::promise and std::future it is one object, uses
 // no heap, and has any number of readers.
 // Ready after several contributions: future_set. No value and several notifiers: latch.
 //
@@ -40,8 +39,16 @@
 //   8  word.fetch_and   release  7      the other half
 //   9  word.load        acquire  3      as 4
 //
+// Order  what happens before set_value() or set_exception() happens before every return from get(), take()
+//        and wait().
+// Errors set a second time, and get or take after the value was taken: std::logic_error. set_exception()
+//        without an exception: std::invalid_argument. get() and take() throw the exception that was set.
 // Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8
 //        bytes, 4 of state and 4 of policy, and the value or a std::exception_ptr in one place.
+// Example
+//   lockstep::eventual<int> answer;
+//   lockstep::joinable_thread other([&] { answer.set_value(42); });
+//   const int value = answer.get();
 #ifndef LOCKSTEP_EVENTUAL_HPP
 #define LOCKSTEP_EVENTUAL_HPP
 
@@ -89,15 +96,14 @@ class eventual_base {
   bool try_wait() const noexcept { return is_ready(); }
 
   /// Blocks until a value or an exception is there; throws nothing of it.
-  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
+  void wait(call_site where = {}) const { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) const {
+  wait_status wait_for(std::chrono::duration<Rep, Period> time, call_site where = {}) const {
     return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+  wait_status wait_until(deadline until, call_site where = {}) const {
     return detail::wait_until_word(word_, settled{}, &word_, policy_, until, where)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
@@ -159,7 +165,7 @@ class eventual_base {
    public:
     explicit claim(eventual_base& of) : owner_(&of) {
       if ((of.word_.fetch_or(claimed_, detail::memory_order_acquire) & claimed_) != 0) {  // 1
-        detail::fail<std::logic_error>("lockstep::eventual: set, but it is set already");
+        detail::fail<std::logic_error>("lockstep::eventual: set a second time");
       }
     }
     ~claim() {
@@ -195,12 +201,12 @@ class eventual_base {
 
   [[noreturn]] LOCKSTEP_NOINLINE void fail_get(std::uint32_t word) const {
     if ((word & taken_) != 0) {
-      detail::fail<std::logic_error>("lockstep::eventual: get or take, but its value is taken");
+      detail::fail<std::logic_error>("lockstep::eventual: get or take after its value was taken");
     }
 #if LOCKSTEP_HAS_EXCEPTIONS
     std::rethrow_exception(error_);
 #else
-    detail::fail<std::runtime_error>("lockstep::eventual: get, but it holds an exception");
+    detail::fail<std::runtime_error>("lockstep::eventual: get or take while it holds an exception");
 #endif
   }
 
@@ -224,6 +230,7 @@ struct no_value {};
 
 }  // namespace detail
 
+/// A value, or an exception, that one thread sets and any number of threads wait for.
 template <class Type>
 class eventual : public detail::eventual_base<Type> {
   static_assert(std::is_object<Type>::value && !std::is_const<Type>::value,
@@ -243,11 +250,11 @@ class eventual : public detail::eventual_base<Type> {
 
   /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
   /// taken.
-  const Type& get(call_site where = call_site::here()) const { return this->get_content(where); }
+  const Type& get(call_site where = {}) const { return this->get_content(where); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
   /// Requires: no thread reads what get() has returned while this moves it.
-  Type take(call_site where = call_site::here()) { return this->take_content(where); }
+  Type take(call_site where = {}) { return this->take_content(where); }
 };
 
 template <>
@@ -257,9 +264,9 @@ class eventual<void> : public detail::eventual_base<detail::no_value> {
       : detail::eventual_base<detail::no_value>(policy) {}
 
   void set_value() { set(); }
-  void get(call_site where = call_site::here()) const { get_content(where); }
+  void get(call_site where = {}) const { get_content(where); }
   /// As get(), once for all threads: fails if another thread has taken it.
-  void take(call_site where = call_site::here()) { take_content(where); }
+  void take(call_site where = {}) { take_content(where); }
 };
 
 static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&

@@ -4,16 +4,26 @@
 // Notifiers and waiters are different roles, each with ranks from 0. A wait takes one notification of *each*
 // notifier. Notifications are counted: none is lost, whichever side comes first; a fast notifier that notifies
 // twice does not stand in for a slow one, and its second notification serves the second wait. No notifier waits.
-// What happens before a notification happens before the return of every wait that takes it.
 //
 //   fan_out     one notifier, N waiters   every notify() lets each waiter return from one wait(rank)
 //   fan_in      N notifiers, one waiter   a wait() returns when each notifier has called notify(rank) once more
 //   fan_in_out  N notifiers, M waiters    the same for each of M waiters
-// For one notifier and one waiter take event; where every thread is both, take barrier.
+// For one notifier and one waiter take event; where every thread is both, take ranked_barrier.
 //
 // Lifetime: destroy only after every call has returned.
+// Order  what happens before a notification happens before the return of every wait that takes it.
+// Errors a bad count: std::invalid_argument; a bad rank: std::out_of_range. Two threads with one rank at a time:
+//        undefined.
 // Cost   notify: one store on the notifier's own line, and one load of a read-mostly line. wait: one line fetch
-//        for each notifier, in parallel. No read-modify-write; no system call unless somebody sleeps.
+//        for each notifier, in parallel. No read-modify-write; no system call unless somebody sleeps. A cache line
+//        and more for each notifier and each waiter, on the heap.
+// Example
+//   lockstep::fan_out start(2);    // two threads wait for this one
+//   lockstep::fan_in done(2);      // this one waits for both
+//   lockstep::joinable_thread one([&] { start.wait(0); done.notify(0); });
+//   lockstep::joinable_thread two([&] { start.wait(1); done.notify(1); });
+//   start.notify();
+//   done.wait();
 #ifndef LOCKSTEP_FAN_HPP
 #define LOCKSTEP_FAN_HPP
 
@@ -28,26 +38,24 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// Lets each of several threads return from one wait for every notification of one thread.
 class fan_out {
  public:
-  /// Fails if waiters is 0 or more than 65536. Tests pass `first_phase` to start next to wrap-around.
-  explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy(),
-                   std::uint32_t first_phase = 0)
-      : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
-               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase,
-               "lockstep::fan_out") {}
+  /// Fails if waiters is 0 or more than 65536.
+  explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy())
+      : fan_out(detail::first_phase{0}, waiters, policy) {}
   fan_out(const fan_out&) = delete;
   fan_out& operator=(const fan_out&) = delete;
   ~fan_out() { detail::misuse::destroying(&board_, "lockstep::fan_out"); }
 
   std::size_t waiters() const noexcept { return board_.readers(); }
 
-  /// Requires: one notifier at a time.
+  /// Lets each waiter return from one wait; never blocks. Requires: one notifier at a time.
   void notify() { board_.advance(0); }
 
   /// Blocks until the next notification for this rank; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank, call_site where = call_site::here()) {
+  bool wait(std::size_t rank, call_site where = {}) {
     return wait_until(rank, deadline::never(), where) == wait_status::ready;
   }
   /// Takes a notification if one is there; never blocks.
@@ -55,16 +63,22 @@ class fan_out {
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) {
+                       call_site where = {}) {
     return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = {}) {
     return board_.wait_until(checked(rank), 0, until, where);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
   void terminate() { board_.terminate(); }
   bool terminated() const noexcept { return board_.terminated(); }
+
+ protected:
+  fan_out(detail::first_phase first, std::size_t waiters, wait_policy policy)
+      : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
+               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first.value,
+               "lockstep::fan_out") {}
 
  private:
   std::size_t checked(std::size_t rank) const {
@@ -74,39 +88,37 @@ class fan_out {
   detail::phase_board board_;
 };
 
+/// Lets one thread return from a wait when each of several threads has notified once more.
 class fan_in {
  public:
-  /// Fails if notifiers is 0 or more than 65536. Tests pass `first_phase` to start next to wrap-around.
-  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy(),
-                  std::uint32_t first_phase = 0)
-      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
-               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase,
-               "lockstep::fan_in") {}
+  /// Fails if notifiers is 0 or more than 65536.
+  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy())
+      : fan_in(detail::first_phase{0}, notifiers, policy) {}
   fan_in(const fan_in&) = delete;
   fan_in& operator=(const fan_in&) = delete;
   ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
 
-  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
+  /// Notifies for this rank; never blocks. Requires: each rank used by one thread at a time. Fails if rank >=
+  /// notifiers().
   void notify(std::size_t rank) {
     board_.advance(detail::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait(call_site where = call_site::here()) {
+  bool wait(call_site where = {}) {
     return wait_until(deadline::never(), where) == wait_status::ready;
   }
   /// Takes one notification of each notifier if all are there; never blocks.
   bool try_wait() { return board_.try_wait(0); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) {
+  wait_status wait_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
     return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until, call_site where = call_site::here()) {
+  wait_status wait_until(deadline until, call_site where = {}) {
     return board_.wait_until(0, 0, until, where);
   }
 
@@ -114,19 +126,26 @@ class fan_in {
   void terminate() { board_.terminate(); }
   bool terminated() const noexcept { return board_.terminated(); }
 
+ protected:
+  fan_in(detail::first_phase first, std::size_t notifiers, wait_policy policy)
+      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
+               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first.value,
+               "lockstep::fan_in") {}
+
  private:
   detail::phase_board board_;
 };
 
+/// Lets each of several threads return from a wait when each of several others has notified once more.
+/// Example
+///   lockstep::fan_in_out handed_over(1, 2);  // one notifier, two waiters
+///   lockstep::joinable_thread one([&] { handed_over.wait(0); }), two([&] { handed_over.wait(1); });
+///   handed_over.notify(0);
 class fan_in_out {
  public:
-  /// Fails if a count is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
-  fan_in_out(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy(),
-             std::uint32_t first_phase = 0)
-      : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
-               detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
-               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase,
-               "lockstep::fan_in_out") {}
+  /// Fails if a count is 0 or above 65536.
+  fan_in_out(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy())
+      : fan_in_out(detail::first_phase{0}, notifiers, waiters, policy) {}
   fan_in_out(const fan_in_out&) = delete;
   fan_in_out& operator=(const fan_in_out&) = delete;
   ~fan_in_out() { detail::misuse::destroying(&board_, "lockstep::fan_in_out"); }
@@ -134,14 +153,15 @@ class fan_in_out {
   std::size_t notifiers() const noexcept { return board_.writers(); }
   std::size_t waiters() const noexcept { return board_.readers(); }
 
-  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
+  /// Notifies for this rank; never blocks. Requires: each rank used by one thread at a time. Fails if rank >=
+  /// notifiers().
   void notify(std::size_t rank) {
     board_.advance(detail::checked_rank("lockstep::fan_in_out", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank, call_site where = call_site::here()) {
+  bool wait(std::size_t rank, call_site where = {}) {
     return wait_until(rank, deadline::never(), where) == wait_status::ready;
   }
   /// As wait() if it would return true at once, else false; never blocks.
@@ -149,16 +169,24 @@ class fan_in_out {
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) {
+                       call_site where = {}) {
     return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = {}) {
     return board_.wait_until(checked(rank), rank % notifiers(), until, where);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
   void terminate() { board_.terminate(); }
   bool terminated() const noexcept { return board_.terminated(); }
+
+ protected:
+  fan_in_out(detail::first_phase first, std::size_t notifiers, std::size_t waiters,
+             wait_policy policy)
+      : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
+               detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
+               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first.value,
+               "lockstep::fan_in_out") {}
 
  private:
   std::size_t checked(std::size_t rank) const {

@@ -2,8 +2,7 @@
 // lockstep/future_set.hpp -- ready after n contributions from any threads (layer: sync)
 //
 // The last of n contributions runs the callback, with all values at hand, and then releases all waiters.
-// What happens before any contribution happens before the callback, and the callback happens before every
-// return from a wait. This is Argobots' future. One value: eventual. No values and no callback: latch, which
+// This is Argobots' future. One value: eventual. No values and no callback: latch, which
 // is smaller.
 //
 // Invariants, n = contributions()
@@ -25,9 +24,19 @@
 //                                          passes that on to the waiters
 //   4  store               relaxed  -      reset() requires that no other thread uses the set
 //
+// Order  what happens before any contribution happens before the callback, and the callback happens before
+//        every return from a wait.
+// Errors one contribution too many: std::logic_error, and it changes nothing. contribute_exception() without
+//        an exception: std::invalid_argument. wait() and get() throw the first exception of FUTURES-4.
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
 //        one load when ready. When the set is made: an allocation for the values, one for the callback. Values
 //        lie side by side: contributors may share their lines.
+// Example
+//   lockstep::future_set<double> parts(2);
+//   lockstep::joinable_thread other([&] { parts.contribute(0.5); });
+//   parts.contribute(1.5);
+//   double sum = 0;
+//   for (const double each : parts.get()) sum += each;
 #ifndef LOCKSTEP_FUTURE_SET_HPP
 #define LOCKSTEP_FUTURE_SET_HPP
 
@@ -61,17 +70,16 @@ class future_counts {
   std::size_t contributions() const noexcept { return contributions_; }
 
   /// Blocks until all have contributed; throws the exception that is carried.
-  void wait(call_site where = call_site::here()) const { done_.get(where); }
+  void wait(call_site where = {}) const { done_.get(where); }
 
   /// True if all have contributed; never blocks. Neither this nor a timed wait throws what is carried.
   bool is_ready() const noexcept { return done_.is_ready(); }
   bool try_wait() const noexcept { return done_.is_ready(); }
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) const {
+  wait_status wait_for(std::chrono::duration<Rep, Period> time, call_site where = {}) const {
     return done_.wait_for(time, where);
   }
-  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+  wait_status wait_until(deadline until, call_site where = {}) const {
     return done_.wait_until(until, where);
   }
 
@@ -155,7 +163,7 @@ class future_counts {
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_contribution(std::size_t contributions) {
     char message[128];
     std::snprintf(message, sizeof message,
-                  "lockstep::future_set: contributed, but all %zu contributions are made",
+                  "lockstep::future_set: contributed after all %zu contributions were made",
                   contributions);
     detail::fail<std::logic_error>(message);
   }
@@ -257,6 +265,7 @@ class future_set_base : public future_counts {
 
 }  // namespace detail
 
+/// Collects n values, and lets all threads go that wait for them.
 /// Requires: Type can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class Type>
@@ -300,7 +309,7 @@ class future_set : public detail::future_set_base<future_set<Type>> {
   }
 
   /// As wait(). The values live until they are contributed anew, or to the end of the set.
-  values get(call_site where = call_site::here()) const {
+  values get(call_site where = {}) const {
     this->wait(where);
     return values(slots_);
   }

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: MIT
 // lockstep/graph.hpp -- nodes that run one after the other, beside each other, and again (layer: graph)
 //
-//   lockstep::graph g;
-//   auto load = g.node("load", [&] { ... });
-//   auto left = g.node("left", [&] { ... }), right = g.node("right", [&] { ... });
-//   auto test = g.node("test", [&] { return residual > tolerance; });
-//   g.edge(load, left).edge(load, right).edge(left, test).edge(right, test);
-//   g.feedback(test, load);                  // again while test returns true
-//   lockstep::plan plan(g, team);            // plan.hpp
-//   plan.run();
-//
-// The same in blocks: g.loop(g.series(load, g.parallel(left, right), test)).
-//
 // A graph says which node comes before which; a plan says which member runs which node when. Data between nodes are the
 // user's own variables:
 //
 //   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no
 //            way of edges leads between may run at the same time. A node never runs beside itself.
 //   GRAPH-2  An iteration runs every node once: but for loops, for nodes that are skipped, and for what is stopped.
-//   GRAPH-3  Without counted feedback, iterations do not overlap: every node of one happens before every node of the
+//   GRAPH-3  Without feedback, iterations do not overlap: every node of one happens before every node of the
 //            next.
-//   GRAPH-4  With counted feedback they do. Then only feedback orders nodes of different iterations: iteration i of
+//   GRAPH-4  With feedback(from, to, delay) they do. Then only feedback orders nodes of different iterations: iteration i of
 //            `to` comes after iteration i - delay of `from`. The first `delay` iterations of a run do not wait for it.
-//   GRAPH-5  feedback(from, to) makes a loop of all nodes on ways from `to` to `from`. They run again while `from`
-//            returns true, and nothing of the loop runs beside what `from` decides. A node outside that depends on
+//   GRAPH-5  repeat_while(test, first) makes a loop of all nodes on ways from `first` to `test`. They run again while
+//            `test` returns true, and nothing of the loop runs beside what `test` decides. A node outside that depends on
 //            one inside runs once, after the loop's last turn; a node outside that one inside depends on runs before
 //            its first.
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
@@ -32,7 +21,22 @@
 // A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
 // added after they were made.
 //
-// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate().
+// Order  GRAPH-1, GRAPH-3, GRAPH-4.
+// Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
+//        changed. What validate() finds is refused when a plan is made. A graph that was moved: std::logic_error.
+// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate(). To run
+//        one: plan.hpp.
+// Example
+//   double residual = 1;
+//   lockstep::graph g;
+//   auto load = g.node("load", [&] { residual /= 2; });
+//   auto left = g.node("left", [&] {}), right = g.node("right", [&] {});
+//   auto test = g.node("test", [&] { return residual > 0.01; });
+//   g.edge(load, left).edge(load, right).edge(left, test).edge(right, test);
+//   g.repeat_while(test, load);  // in blocks, all of it: g.loop(g.series(load, g.parallel(left, right), test))
+//   lockstep::team two(2);
+//   lockstep::plan plan(g, two);
+//   plan.run();
 #ifndef LOCKSTEP_GRAPH_HPP
 #define LOCKSTEP_GRAPH_HPP
 
@@ -112,6 +116,7 @@ class graph_block {
   detail::node_list firsts_, lasts_;
 };
 
+/// Nodes, edges between them, loops and feedback.
 class graph {
  public:
   /// The width of a team-wide node that all members of the plan's team run.
@@ -143,7 +148,7 @@ class graph {
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
   /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
   /// is done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
-  /// of one member (T2 of team.hpp) the node runs on that one.
+  /// of one member the node runs on that one.
   template <class Function>
   graph_node node(std::string name, std::size_t width, Function&& f) {
     using form = detail::node_form<typename std::decay<Function>::type>;
@@ -164,9 +169,11 @@ class graph {
   LOCKSTEP_COLD graph& edge_if(const graph_node& test, const graph_block& to);
   LOCKSTEP_COLD graph& edge_unless(const graph_node& test, const graph_block& to);
 
-  /// GRAPH-5. `test` returns bool, and is reached from `to`. Loops lie inside each other or apart.
-  LOCKSTEP_COLD graph& feedback(const graph_node& test, const graph_node& to);
-  /// GRAPH-4. With delay 0 an edge. Between nodes of one loop it adds nothing: its turns do not overlap. A node in a
+  /// A loop, GRAPH-5: all from `first` to `test` runs again while `test` returns true. `test` returns bool, and edges lead
+  /// to it from `first`. Loops lie inside each other or apart.
+  LOCKSTEP_COLD graph& repeat_while(const graph_node& test, const graph_node& first);
+  /// An edge with a delay, GRAPH-4: iteration i of `to` comes after iteration i - delay of `from`, and iterations overlap
+  /// otherwise. With delay 0 an edge. Between nodes of one loop it adds nothing: its turns do not overlap. A node in a
   /// loop that another outside waits for, or that waits for one outside, does so as its loop does.
   LOCKSTEP_COLD graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
 
@@ -195,15 +202,15 @@ class graph {
   std::size_t size() const noexcept { return body_ ? body_->model.nodes.size() : 0; }
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
-  /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
-  /// that cross; a node that no iteration can reach; two nodes of one name; who is asked and returns nothing.
+  /// text, as std::invalid_argument. It finds: a cycle of edges; a loop that no way of edges closes; loops that cross;
+  /// a node that no iteration can reach; two nodes of one name; a condition node that does not return bool.
   LOCKSTEP_COLD std::string validate() const;
 
   /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
-  /// Loops count as one node outside, and are looked into; counted feedback does not count.
+  /// Loops count as one node outside, and are looked into; feedback does not count.
   LOCKSTEP_COLD std::string not_series_parallel() const;
 
-  /// For Graphviz: loops are boxes, feedback is dashed, conditions are labels.
+  /// For Graphviz: loops are boxes, ways back and feedback are dashed, conditions are labels.
   LOCKSTEP_COLD std::string dot() const;
 
  private:

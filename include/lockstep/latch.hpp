@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
 //
-// No wait returns before the count is zero. From then on every wait returns at once, for ever. What happens
-// before any count_down() happens before every return from a wait.
-// The shape is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
+// No wait returns before the count is zero. From then on every wait returns at once, for ever.
+// The interface is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
 //
 // Invariants, n = count in word_
 //   LATCH-1  n only falls, and opens the latch when it reaches 0.
@@ -26,8 +25,15 @@
 //   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
 //   4  word.load       relaxed  -      for observers
 //
-// Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
-//        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
+// Order  what happens before any count_down() happens before every return from a wait.
+// Errors a bad count: std::invalid_argument. To count down by more than is left: undefined; debug builds end
+//        the program.
+// Cost   count_down: one read-modify-write. wait: one load when open, else a refetch of the line for each
+//        change. No system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
+// Example
+//   lockstep::latch ready(2);
+//   lockstep::joinable_thread one([&] { ready.count_down(); }), two([&] { ready.count_down(); });
+//   ready.wait();
 #ifndef LOCKSTEP_LATCH_HPP
 #define LOCKSTEP_LATCH_HPP
 
@@ -46,6 +52,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// Lets all threads pass from the moment on at which it has been counted down to zero.
 class latch : detail::misuse::watched<latch> {
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
@@ -69,20 +76,20 @@ class latch : detail::misuse::watched<latch> {
   bool try_wait() const noexcept { return is_open(word_.load(detail::memory_order_acquire)); }  // 2
 
   /// Blocks until the latch is open.
-  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
+  void wait(call_site where = {}) const { wait_until(deadline::never(), where); }
 
-  void arrive_and_wait(std::ptrdiff_t n = 1, call_site where = call_site::here()) {
+  /// As count_down(n), then wait().
+  void arrive_and_wait(std::ptrdiff_t n = 1, call_site where = {}) {
     count_down(n);
     wait(where);
   }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) const {
+  wait_status wait_for(std::chrono::duration<Rep, Period> time, call_site where = {}) const {
     return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+  wait_status wait_until(deadline until, call_site where = {}) const {
     return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
@@ -119,8 +126,9 @@ class latch : detail::misuse::watched<latch> {
 
   static void diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
     if (n >= 0 && n <= left) return;
-    char text[128];
-    std::snprintf(text, sizeof text, "count_down(%td), but %td left to count", n, left);
+    char text[160];
+    std::snprintf(text, sizeof text, "count_down(%td) by %s while %td are left to count", n,
+                  detail::label_of_this_thread().text, left);
     detail::misuse::report(object, "lockstep::latch", text);
   }
 

@@ -2,8 +2,7 @@
 // lockstep/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: sync)
 //
 // Any thread posts a call. One thread, the owner, runs the calls: at a point of its choice (run_pending), or
-// while it waits. Calls of one poster run in the order of their posts. What happens before post() happens
-// before the call runs. post() never blocks, allocates nothing, and is lock-free: a poster that is stopped in
+// while it waits. Calls of one poster run in the order of their posts. post() never blocks, allocates nothing, and is lock-free: a poster that is stopped in
 // the middle holds up the calls behind its own, but no other poster.
 // Not for many threads that share the work; for a bare notification use event.
 //
@@ -40,8 +39,20 @@
 // The store 4 (or the change 7) and the look at the mark that follows are the notifier's side of
 // published_words.hpp; ready() after the announcement is the sleeper's side.
 //
+// Order  what happens before post() happens before the call runs; what happens before terminate(), before the
+//        return of a wait that says terminated.
+// Errors a bad capacity: std::invalid_argument. A full or terminated mailbox: post() returns false. Closures
+//        above 48 bytes are refused by the compiler. An exception of a call leaves the owner's function.
 // Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
 //        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
+// Example
+//   lockstep::mailbox calls(16);
+//   lockstep::joinable_thread owner([&] {
+//     while (calls.wait_and_run()) {
+//     }
+//   });
+//   calls.post([] { std::puts("on the owner"); });
+//   calls.terminate();
 // Source [VYUKOV] bounded MPMC queue, with a single consumer.
 #ifndef LOCKSTEP_MAILBOX_HPP
 #define LOCKSTEP_MAILBOX_HPP
@@ -65,25 +76,16 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// A queue of calls that many threads post and one thread runs.
 class mailbox {
  public:
   /// The largest closure that fits a slot. Capture pointers or references to more.
   static constexpr std::size_t closure_size = 48;
 
   /// Room for `capacity` calls, rounded up to a power of two, at least 2. Fails if it is 0 or above
-  /// 65536. Tests pass `first_position` to start next to wrap-around (at 2^31).
-  explicit mailbox(std::size_t capacity, wait_policy policy = wait_policy(),
-                   std::uint32_t first_position = 0)
-      : slots_(round_up(detail::checked_count("lockstep::mailbox", "slots", capacity))),
-        policy_(policy),
-        head_(first_position * one_) {
-    detail::process_fence::prepare();
-    tail_.store(head_, detail::memory_order_relaxed);  // 9
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const std::uint32_t position = head_ + static_cast<std::uint32_t>(i) * one_;
-      slot_of(position).sequence.store(position, detail::memory_order_relaxed);  // 9
-    }
-  }
+  /// 65536.
+  explicit mailbox(std::size_t capacity, wait_policy policy = wait_policy())
+      : mailbox(detail::first_phase{0}, capacity, policy) {}
   ~mailbox() {
     detail::misuse::destroying(this, "lockstep::mailbox");
     while (is_posted(head_)) take_next(fate::destroyed);
@@ -126,17 +128,16 @@ class mailbox {
   }
 
   /// Blocks until a call is there, then runs what is there; false once terminated and empty.
-  bool wait_and_run(call_site where = call_site::here()) {
+  bool wait_and_run(call_site where = {}) {
     return wait_and_run_until(deadline::never(), where) == wait_status::ready;
   }
 
   /// The same, but waits for at most `time`.
   template <class Rep, class Period>
-  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time,
-                               call_site where = call_site::here()) {
+  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
     return wait_and_run_until(deadline::after(time), where);
   }
-  wait_status wait_and_run_until(deadline until, call_site where = call_site::here()) {
+  wait_status wait_and_run_until(deadline until, call_site where = {}) {
     const wait_status status = wait_for_call(until, where);
     if (status == wait_status::ready) run_pending();
     return status;
@@ -145,7 +146,7 @@ class mailbox {
   /// Runs calls as they come, one by one, until done(). Asks done() before each call; only calls may change
   /// its answer. Returns false if terminated and empty before done().
   template <class Predicate>
-  bool serve_until(Predicate done, call_site where = call_site::here()) {
+  bool serve_until(Predicate done, call_site where = {}) {
     while (!done()) {
       if (wait_for_call(deadline::never(), where) != wait_status::ready) return false;
       take_next(fate::run);
@@ -160,6 +161,20 @@ class mailbox {
   }
   bool terminated() const noexcept {
     return (tail_.load(detail::memory_order_acquire) & terminated_) != 0;  // 8
+  }
+
+ protected:
+  /// Positions wrap around at 2^31.
+  mailbox(detail::first_phase position, std::size_t capacity, wait_policy policy)
+      : slots_(round_up(detail::checked_count("lockstep::mailbox", "slots", capacity))),
+        policy_(policy),
+        head_(position.value * one_) {
+    detail::process_fence::prepare();
+    tail_.store(head_, detail::memory_order_relaxed);  // 9
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const std::uint32_t at = head_ + static_cast<std::uint32_t>(i) * one_;
+      slot_of(at).sequence.store(at, detail::memory_order_relaxed);  // 9
+    }
   }
 
  private:
@@ -178,7 +193,7 @@ class mailbox {
   /// What the wait engine looks at.
   struct call_or_end {
     mailbox& owner;
-    call_site where;
+    detail::source_place where;
 
     bool ready() const noexcept { return owner.is_posted(owner.head_) || owner.is_over(); }
     void sleep(deadline until) {

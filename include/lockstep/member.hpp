@@ -5,11 +5,10 @@
 //   all wait for all            sync_threads; with a value in the same phase: sync_sum and its like, broadcast
 //   share the work of a loop    for_range (blocks, waits for nobody), for_each (iterations, waits at its end)
 //   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
-//   one does it                 single (others wait), master (they do not), critical (one at a time)
+//   one does it                 single (others wait), masked (they do not), critical (one at a time)
 //   different work              sections, split, first
 //   step by step in a chain     publish and await_step, for_ordered
-// The last parameter, `where`, is for messages of debug builds: leave it out.
-// Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
+// Constructs that members share wait at their end unless called with `nowait`; for_range and masked never do.
 //
 //   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule. So they do with static
@@ -19,11 +18,29 @@
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
-//       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
-//       that return a value have none. Built without exceptions, the plain forms return false
-//       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
-//       publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
+//       that stopped it itself as well as the others. Its form X_unless_stopped returns false in place of that;
+//       those that return a value have none. Built without exceptions, the plain forms return false too, or
+//       the value at hand, or an empty sub_team. rank, size, masked, critical, publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
 //       thousand calls of f(i). See also LOOPS-8 of member_loops.hpp.
+//
+// Order  MEMBER-2; what happens before publish() happens before the return of every await_step() for that step; what
+//        a thread did in critical happens before the next critical of that name.
+// Errors a bad rank: std::out_of_range; a step that nobody can publish: std::logic_error. A stopped region:
+//        MEMBER-3. Members that come to different constructs: undefined; debug builds end the program.
+// Cost   sync_threads of 2 members on 2 CPUs: 51 ns, 0.9 line transfers; of 4, 16 and 64 members there 2, 11 and
+//        50 us. Beyond its work: single 28 ns, for_each 60, for_ordered 55 a turn, critical 5
+//        (docs/performance.md); sync_sum 43 to 78 (decision 0018). split and first allocate.
+// Example
+//   lockstep::team two(2);
+//   std::vector<double> x(1000, 1.0);
+//   two.run([&](lockstep::member& me) {
+//     double mine = 0;
+//     me.for_range(0, x.size(), [&](std::size_t first, std::size_t last) {
+//       for (std::size_t i = first; i < last; ++i) mine += x[i];
+//     });
+//     const double sum = me.sync_sum(mine);
+//     me.masked([&] { std::printf("%g\n", sum); });
+//   });
 #ifndef LOCKSTEP_MEMBER_HPP
 #define LOCKSTEP_MEMBER_HPP
 
@@ -50,21 +67,24 @@ namespace detail {
 struct member_access;
 }  // namespace detail
 
+/// What the function of a region is given: its rank, and the constructs by which the members work together.
 class member : public detail::member_loops {
  public:
   member& operator=(const member&) = delete;
 
   /// 0 to size() - 1; the thread that called run() is 0.
   std::size_t rank() const noexcept { return at_.rank(); }
+  /// How many members the region has.
   std::size_t size() const noexcept { return at_.size(); }
 
   // --- all wait for all ---
 
   /// Blocks until every member of the region has called it as often as this one; MEMBER-2, MEMBER-3.
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = {}) {
     return or_leave(sync_threads_unless_stopped(where));
   }
-  LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(call_site where = call_site::here()) {
+  /// The same; false once the region is stopped.
+  LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(call_site where = {}) {
     return at_.sync_in("sync_threads", where);
   }
 
@@ -72,37 +92,36 @@ class member : public detail::member_loops {
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
   /// when run() returns.
   template <class Type, class Operation>
-  Type sync_reduce(Type value, Operation op, call_site where = call_site::here()) {
+  Type sync_reduce(Type value, Operation op, call_site where = {}) {
     return reduce_as("sync_reduce", where, value, op);
   }
   template <class Type>
-  Type sync_sum(Type value, call_site where = call_site::here()) {
+  Type sync_sum(Type value, call_site where = {}) {
     return reduce_as("sync_sum", where, value, sum_of<Type>());
   }
   template <class Type>
-  Type sync_min(Type value, call_site where = call_site::here()) {
+  Type sync_min(Type value, call_site where = {}) {
     return reduce_as("sync_min", where, value,
                      [](const Type& a, const Type& b) { return b < a ? b : a; });
   }
   template <class Type>
-  Type sync_max(Type value, call_site where = call_site::here()) {
+  Type sync_max(Type value, call_site where = {}) {
     return reduce_as("sync_max", where, value,
                      [](const Type& a, const Type& b) { return a < b ? b : a; });
   }
   /// How many members said true.
-  std::size_t sync_count(bool condition, call_site where = call_site::here()) {
+  std::size_t sync_count(bool condition, call_site where = {}) {
     return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, sum_of<std::size_t>());
   }
-  bool sync_and(bool condition, call_site where = call_site::here()) {
+  /// Whether all members said true; whether one did.
+  bool sync_and(bool condition, call_site where = {}) {
     return sync_count(condition, where) == size();
   }
-  bool sync_or(bool condition, call_site where = call_site::here()) {
-    return sync_count(condition, where) != 0;
-  }
+  bool sync_or(bool condition, call_site where = {}) { return sync_count(condition, where) != 0; }
 
   /// The value of member `root`, on all. One phase. Fails if root >= size().
   template <class Type>
-  Type broadcast(std::size_t root, Type value, call_site where = call_site::here()) {
+  Type broadcast(std::size_t root, Type value, call_site where = {}) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
     at_.come_to("broadcast", where, sizeof(Type));
     return detail::reductions::broadcast<Type>(at_, root, value);
@@ -113,11 +132,11 @@ class member : public detail::member_loops {
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
   /// region that was stopped before.
   template <class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = {}) {
     return or_leave(single_unless_stopped(f, where));
   }
   template <class Function>
-  LOCKSTEP_NODISCARD bool single_unless_stopped(Function&& f, call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD bool single_unless_stopped(Function&& f, call_site where = {}) {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
@@ -173,7 +192,7 @@ class member : public detail::member_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
-                                                    call_site where = call_site::here()) {
+                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
@@ -184,7 +203,7 @@ class member : public detail::member_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_each(First first, Last last, Type init, Function&& f,
                                                    Operation op, schedule how = static_schedule(),
-                                                   call_site where = call_site::here()) {
+                                                   call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
@@ -197,7 +216,7 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,
                                                     schedule how = static_schedule(),
-                                                    call_site where = call_site::here()) {
+                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce_fast<Type, Operation>(
@@ -208,7 +227,7 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
                                                    Function&& f, Operation op,
                                                    schedule how = static_schedule(),
-                                                   call_site where = call_site::here()) {
+                                                   call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce_fast<Type, Operation>(
@@ -220,7 +239,7 @@ class member : public detail::member_loops {
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
                                                  Operation op, Store&& store,
-                                                 call_site where = call_site::here()) {
+                                                 call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
     const auto by = detail::reductions::by_offset(span, f);
@@ -251,15 +270,15 @@ class member : public detail::member_loops {
   // In sub_team.hpp.
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
-  sub_team split(std::size_t color, call_site where = call_site::here());
+  sub_team split(std::size_t color, call_site where = {});
   /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
   /// 0 or above size().
-  sub_team first(std::size_t k, call_site where = call_site::here());
+  sub_team first(std::size_t k, call_site where = {});
   static constexpr std::size_t no_color = ~std::size_t{0};
 
   // --- step by step ---
 
-  /// This member has finished `step`, and all before it: what it has done is seen by who waits for it.
+  /// This member has finished `step`, and all before it: members that wait for it see what it has done.
   /// Steps only grow; they begin at 0 in every region.
   void publish(std::size_t step) {
     published_ = step;
@@ -279,7 +298,7 @@ class member : public detail::member_loops {
 
   // --- the early end ---
 
-  /// True once the region is stopped: time to return.
+  /// True once the region is stopped: return soon then.
   bool stop_requested() const noexcept { return at_.is_stopped(); }
   /// Ends the region: MEMBER-3. run() returns false then.
   void request_stop() { at_.request_stop(); }
@@ -310,8 +329,8 @@ class member : public detail::member_loops {
                                                            std::size_t published) {
     char message[160];
     std::snprintf(message, sizeof message,
-                  "lockstep::member::await_step: this member waits for its own step %zu, and has "
-                  "published %zu: it would wait for ever",
+                  "lockstep::member::await_step: this member would wait for ever: for its own step "
+                  "%zu, while it has published %zu",
                   step, published);
     detail::fail<std::logic_error>(message);
   }

@@ -7,7 +7,9 @@
 //                                         usually does not know what state it finds.
 // For many readers see shared_mutex.hpp.
 //
-// What happens before an unlock happens before the return of the next lock.
+// Order  what happens before an unlock happens before the return of the next lock.
+// Errors none is thrown. To lock a mutex that the thread holds, to unlock one that it does not hold, and to destroy
+//        one that is held: undefined; debug builds end the program.
 #ifndef LOCKSTEP_MUTEX_HPP
 #define LOCKSTEP_MUTEX_HPP
 
@@ -98,9 +100,20 @@ static_assert(parking_lot::without_waiters(mutex_rules::queue) == mutex_rules::l
 //   3  word.load         relaxed  -      a guess for the compare-exchange that follows, or a hint
 //   4  word.fetch_or     relaxed  -      takes nothing; the queue's lock orders it (QUEUED-2)
 //
-// Cost   lock and unlock: one read-modify-write each. No system call unless a thread sleeps. 8 bytes.
+// Cost   lock and unlock: one read-modify-write each, 4 ns for both where no other thread wants the lock
+//        (docs/performance.md). 64 threads on 2 CPUs that hold it for 0.1 us take it in 0.21 us each (wait_engine.hpp).
+//        No system call unless a thread sleeps. 8 bytes.
+// Example
+//   lockstep::mutex lock;
+//   int shared = 0;
+//   {
+//     const std::lock_guard<lockstep::mutex> held(lock);
+//     ++shared;
+//   }
 // Source the queue beside the word: [PARKING-LOT]; letting others in while a waiter wakes, and ending that after a
 //        while: [GO-MUTEX]; here by a count instead of a time.
+
+/// Lets one thread at a time through; how often others may overtake a waiting thread is bounded (MUTEX-4).
 class mutex : private detail::queued_word<detail::mutex_rules> {
   using rules = detail::mutex_rules;
 
@@ -269,6 +282,12 @@ using timed_mutex = mutex;
 //   2  owner.store  relaxed  -      as 1; the mutex orders the rest
 //
 // Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
+// Example
+//   lockstep::recursive_mutex lock;
+//   const std::lock_guard<lockstep::recursive_mutex> outer(lock);
+//   const std::lock_guard<lockstep::recursive_mutex> inner(lock);
+
+/// A mutex that its holder may lock again; it is free after as many unlocks.
 class recursive_mutex {
  public:
   explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/named_object.hpp -- names for objects, in reports of the watchdog and in traces (layer: trace)
 //
-//     lockstep::mutex queue_lock;
-//     const lockstep::named_object name(&queue_lock, "queue lock");
-//
-// A thread that waits for it then waits for lockstep::mutex 'queue lock'. The name is beside the object, in a table of
+// A thread that waits for the object of the example waits for lockstep::mutex 'queue lock'. The name is beside the object, in a table of
 // the process: no object grows.
 //
 //   NAMED-1  A name is of an address. It stays until another is given or it is taken away, also if the object ends before:
@@ -15,8 +12,13 @@
 //           wait ends (in a trace), or when the report is made.
 //   NAMED-3  A child of fork() has the names of its parent.
 //
+// Order  none (NAMED-2).
+// Errors none is thrown: name_object() returns false where it keeps no name.
 // Cost   a lock of the process and a search. Nobody watches: nothing for those who wait. A name is 64 bytes; its place
 //        is used again, but never freed. A program without the code of the observers (config.hpp) keeps no names.
+// Example
+//   lockstep::mutex queue_lock;
+//   const lockstep::named_object name(&queue_lock, "queue lock");
 #ifndef LOCKSTEP_NAMED_OBJECT_HPP
 #define LOCKSTEP_NAMED_OBJECT_HPP
 
@@ -31,7 +33,7 @@ inline bool name_object(const void* object, const char* name) noexcept {
   return detail::has_observers() && detail::object_names::set(object, name);
 }
 
-/// A name as long as this lives. To be made after the object, so that it ends before.
+/// Gives an object a name, and takes it away at its own end. Make it after the object, so that it ends before.
 class named_object {
  public:
   named_object(const void* object, const char* name) noexcept : object_(object) {

@@ -9,6 +9,13 @@
 //                     64.
 // In C++11 and C++14 `new` and std::vector do not honour the alignment: Type keeps its size, but may share the
 // first and the last line.
+//
+// Order  none.
+// Errors those of Type's constructor.
+// Cost   the size of a Type rounded up to whole lines.
+// Example
+//   std::vector<lockstep::padded<double>> sums(4);
+//   sums[0].value += 1.5;
 #ifndef LOCKSTEP_PADDED_HPP
 #define LOCKSTEP_PADDED_HPP
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// lockstep/ranked_barrier.hpp -- all wait for all: reusable barrier of ranked threads (layer: sync)
+// lockstep/ranked_barrier.hpp -- a fixed set of ranked threads wait for each other; faster than barrier (layer: sync)
 //
 // No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
-// __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
-// return from that phase. arrive() and wait() are its two halves, for work in between.
-// The participants must be fixed, and each must know its rank; else take barrier.
+// __syncthreads() between CPU threads. arrive() and wait() are its two halves, for work in between.
+// The participants must be fixed, and each must know its rank; else take barrier. Members of a team have
+// member::sync_threads().
 //
 // A thread that has long shared its CPU with the one it waits for moves to another, if its affinity lets it: not that of
 // rank 0, nor with a policy other than the default, nor with LOCKSTEP_CPU_SEPARATION=0. See detail/wait/cpu_separation.hpp.
 //
 // The barrier chooses how arrivals are counted by the number of participants: see ranked_phases.hpp.
 //
-//   BARRIER-1  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
-//   BARRIER-2  Each rank has a line of its own for what it alone reads and writes: the phases in which it has
+//   RANKED-5  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
+//   RANKED-6  Each rank has a line of its own for what it alone reads and writes: the phases in which it has
 //              arrived, and has waited.
 // Lifetime: destroy only after every call has returned.
 //
@@ -21,7 +21,18 @@
 //   1  terminated.store  release  2      the released waiter sees what came before terminate()
 //   2  terminated.load   acquire  1      the other half
 //
-// Cost   two participants pay one line transfer each, at the same time; see ranked_phases.hpp.
+// Order  what happens before any arrival in a phase happens before every return from a wait for that phase.
+// Errors a bad count: std::invalid_argument; a bad rank: std::out_of_range. Two threads with one rank at a
+//        time, or two arrivals of a rank without a wait between: undefined.
+// Cost   up to 8 participants (4 with block()): one store each, and a fetch of each other's line, all in
+//        parallel; no read-modify-write. Two participants pay one line transfer each, at the same time: 66 ns
+//        a phase (decision 0018). Above: one read-modify-write for each participant and node of a tree of
+//        fours. On 2 CPUs a phase takes 16 us with 8 participants, 35 with 16, 159 with 64 (ranked_phases.hpp).
+//        A cache line and more for each participant, on the heap.
+// Example
+//   lockstep::ranked_barrier all(2);
+//   lockstep::joinable_thread other([&] { all.arrive_and_wait(1); });
+//   all.arrive_and_wait(0);
 #ifndef LOCKSTEP_RANKED_BARRIER_HPP
 #define LOCKSTEP_RANKED_BARRIER_HPP
 
@@ -38,29 +49,13 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// Lets its participants go on when all of them, each with its rank, have arrived; then begins the next phase.
 class ranked_barrier {
  public:
-  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
-  explicit ranked_barrier(std::size_t participants, wait_policy policy = wait_policy(),
-                          std::uint32_t first_phase = 0)
-      : ranked_barrier(participants, policy, first_phase, detail::most_flags_for(policy)) {}
-  /// For tests: with a smaller limit for flags.
-  ranked_barrier(std::size_t participants, wait_policy policy, std::uint32_t first_phase,
-                 std::size_t most_flags)
-      : rank_array_(
-            detail::checked_count("lockstep::ranked_barrier", "participants", participants)),
-        ranks_(&rank_array_[0]),
-        participants_(participants),
-        phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
-                participants <= most_flags ? participants : 0, most_flags),
-        separation_(
-            participants <= most_flags ? participants : 0,
-            separates_cpus(phases_.policy()) && detail::cpu_separation::may_move_anybody()) {
-    phases_.reset(first_phase);
-    for (std::size_t rank = 0; rank < participants; ++rank) {
-      ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
-    }
-  }
+  /// Ranks are 0 to participants - 1. Fails if participants is 0 or above 65536.
+  explicit ranked_barrier(std::size_t participants, wait_policy policy = wait_policy())
+      : ranked_barrier(detail::first_phase{0}, participants, policy,
+                       detail::most_flags_for(policy)) {}
   ranked_barrier(const ranked_barrier&) = delete;
   ranked_barrier& operator=(const ranked_barrier&) = delete;
   ~ranked_barrier() { detail::misuse::destroying(this, "lockstep::ranked_barrier"); }
@@ -70,7 +65,7 @@ class ranked_barrier {
 
   /// Blocks until all participants have arrived; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
-  bool arrive_and_wait(std::size_t rank, call_site where = call_site::here()) {
+  bool arrive_and_wait(std::size_t rank, call_site where = {}) {
     arrive(rank);
     return wait_for_others(rank, nullptr, where) == wait_status::ready;
   }
@@ -84,7 +79,7 @@ class ranked_barrier {
 
   /// The second half: blocks until all have arrived; false once terminated.
   /// Requires: arrive(rank) was called before.
-  bool wait(std::size_t rank, call_site where = call_site::here()) {
+  bool wait(std::size_t rank, call_site where = {}) {
     return wait_for_others(checked(rank), nullptr, where) == wait_status::ready;
   }
   /// As wait() if all are there, else false; never blocks.
@@ -100,10 +95,10 @@ class ranked_barrier {
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) {
+                       call_site where = {}) {
     return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = {}) {
     return wait_for_others(checked(rank), &until, where);
   }
 
@@ -114,6 +109,25 @@ class ranked_barrier {
   }
   bool terminated() const noexcept {
     return terminated_.load(detail::memory_order_acquire) != 0;  // 2
+  }
+
+ protected:
+  /// Counts arrivals along a tree above `most_flags` participants.
+  ranked_barrier(detail::first_phase first, std::size_t participants, wait_policy policy,
+                 std::size_t most_flags)
+      : rank_array_(
+            detail::checked_count("lockstep::ranked_barrier", "participants", participants)),
+        ranks_(&rank_array_[0]),
+        participants_(participants),
+        phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
+                participants <= most_flags ? participants : 0, most_flags),
+        separation_(
+            participants <= most_flags ? participants : 0,
+            separates_cpus(phases_.policy()) && detail::cpu_separation::may_move_anybody()) {
+    phases_.reset(first.value);
+    for (std::size_t rank = 0; rank < participants; ++rank) {
+      ranks_[rank].value.arrived = ranks_[rank].value.waited = first.value;
+    }
   }
 
  private:
@@ -130,7 +144,7 @@ class ranked_barrier {
     const ranked_barrier& of;
     const own_state& self;
     detail::whereabouts whom;
-    call_site where;
+    detail::source_place where;
 
     bool is_separated(std::uint64_t now) noexcept { return whom.is_separated(now); }
     void describe(detail::wait_subject& to) const noexcept {

@@ -2,8 +2,7 @@
 // lockstep/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
 //
 // std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and while a thread
-// waits no other overtakes it. What happens before a release() happens before the return of every acquire() that needed
-// it. For one notifier and one waiter event.hpp is faster.
+// waits no other overtakes it. For one notifier and one waiter event.hpp is faster.
 //
 // Invariants
 //   SEMAPHORE-1  0 <= permits <= max(); a release beyond is refused and changes nothing.
@@ -26,7 +25,14 @@
 //                                        and those before it, because all changes keep the release sequence
 //   2  word.load         relaxed  -      a guess for the compare-exchange that follows
 //
+// Order  what happens before a release() happens before the return of every acquire() that needed it.
+// Errors a bad number of permits, and a release beyond max(): std::invalid_argument; debug builds end the program for
+//        the latter.
 // Cost   acquire and release: one read-modify-write each; no system call unless a thread sleeps. 8 bytes.
+// Example
+//   lockstep::semaphore free_slots(4);
+//   free_slots.acquire();
+//   free_slots.release();
 // Source [DIJKSTRA65] for what it is, [PARKING-LOT] for the queue.
 #ifndef LOCKSTEP_SEMAPHORE_HPP
 #define LOCKSTEP_SEMAPHORE_HPP
@@ -72,6 +78,7 @@ static_assert(parking_lot::without_waiters(semaphore_rules::queue) == ~semaphore
 
 }  // namespace detail
 
+/// A number of permits: acquire() takes one, and waits while there is none.
 template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
 class counting_semaphore : private detail::handed_word<detail::semaphore_rules> {
   static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
@@ -80,7 +87,7 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
-  /// Requires: 0 <= permits <= max().
+  /// Begins with so many permits. Fails if that is negative or above max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
       : handed_word(static_cast<std::uint32_t>(checked(permits)) * rules::one_permit, policy) {}
   ~counting_semaphore() { detail::misuse::destroying(this, kind()); }
@@ -88,18 +95,17 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   counting_semaphore& operator=(const counting_semaphore&) = delete;
 
   /// Blocks until a permit is there and takes it.
-  void acquire(call_site where = call_site::here()) { try_acquire_until(deadline::never(), where); }
+  void acquire(call_site where = {}) { try_acquire_until(deadline::never(), where); }
 
   /// Takes a permit if one is there that no thread waits for; never blocks.
   bool try_acquire() noexcept { return try_take(0); }
 
   /// As acquire(), for at most `time`; false if no permit was to be had.
   template <class Rep, class Period>
-  bool try_acquire_for(std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) {
+  bool try_acquire_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
     return try_acquire_until(deadline::after(time), where);
   }
-  bool try_acquire_until(deadline until, call_site where = call_site::here()) {
+  bool try_acquire_until(deadline until, call_site where = {}) {
     return try_acquire() || take_slowly(0, until, where);
   }
 
@@ -135,8 +141,8 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   [[noreturn]] LOCKSTEP_NOINLINE void fail_release(std::ptrdiff_t count, std::ptrdiff_t there) {
     char message[160];
     std::snprintf(message, sizeof message,
-                  "%s: release of %td permits by %s, but there are %td and at most %td may be",
-                  kind(), count, detail::label_of_this_thread().text, there, (max)());
+                  "%s: release of %td permits by %s while it has %td of at most %td", kind(), count,
+                  detail::label_of_this_thread().text, there, (max)());
     if (detail::misuse::diagnosed) detail::misuse::report(this, kind(), message);
     detail::fail<std::invalid_argument>(message);
   }

@@ -3,8 +3,7 @@
 //
 // std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that have to
 // queue are served in the order of their arrival, neighbouring readers together, and nobody overtakes the queue: neither
-// writers nor readers starve. What happens before an unlock happens before the return of the next lock; what happens
-// before an unlock_shared, before that of the next lock by a writer.
+// writers nor readers starve.
 // A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it would wait
 // for itself (diagnosed in debug builds where it has to wait). For short sections mutex.hpp is faster, also for readers:
 // each reader writes the word.
@@ -30,7 +29,19 @@
 //   1  word.fetch_sub  release  -      for rows 1 and 4 of queued_word.hpp; later readers' changes keep the release
 //                                      sequence
 //
+// Order  what happens before an unlock happens before the return of the next lock; what happens before an unlock_shared,
+//        before that of the next lock by a writer.
+// Errors none is thrown. To lock again what the thread holds, to unlock what it does not hold, and to destroy a lock that
+//        is held: undefined; debug builds end the program.
 // Cost   each operation one read-modify-write; no system call unless a thread sleeps. 8 bytes.
+// Example
+//   lockstep::shared_mutex lock;
+//   int shared = 0;
+//   lock.lock_shared();
+//   const int seen = shared;
+//   lock.unlock_shared();
+//   const std::lock_guard<lockstep::shared_mutex> writes(lock);
+//   shared = seen + 1;
 // Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
 #ifndef LOCKSTEP_SHARED_MUTEX_HPP
 #define LOCKSTEP_SHARED_MUTEX_HPP
@@ -73,6 +84,7 @@ static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
 
 }  // namespace detail
 
+/// Lets one writer or any number of readers through, in the order of their arrival.
 class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   using rules = detail::shared_mutex_rules;
 

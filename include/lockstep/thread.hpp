@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
 //
-// The shape is that of std::jthread: the destructor requests a stop and joins. Everything the thread did
-// happens before the return of join(), or of a join_for() that says ready. An exception that leaves the
+// The interface is that of std::jthread: the destructor requests a stop and joins. An exception that leaves the
 // thread's function calls std::terminate, as for std::thread. There is no detach(): a thread that cannot be
 // joined outlives what it uses, and at the end of the program the statics too.
 // Where the standard has std::jthread, the thread's function may take a std::stop_token first, and the object
@@ -27,8 +26,14 @@
 //   #  access          order    pairs     why it suffices
 //   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
-// Cost   one heap block beside the thread's own, with std::stop_token two. To join a thread that has ended:
-//        one load, native join.
+// Order  everything the thread did happens before the return of join(), or of a join_for() that says ready.
+// Errors a thread that cannot be started, a join without a thread, a join by the thread itself: std::system_error
+//        (THREAD-2, THREAD-3).
+// Cost   that of std::thread: to start and join one takes 34 us (docs/performance.md, fork/join of 2). One heap block
+//        beside the thread's own, with std::stop_token two. To join a thread that has ended: one load, native join.
+// Example
+//   lockstep::joinable_thread worker([] { std::puts("hello"); });
+//   if (worker.join_for(std::chrono::seconds(1)) == lockstep::wait_status::timed_out) std::puts("still at it");
 #ifndef LOCKSTEP_THREAD_HPP
 #define LOCKSTEP_THREAD_HPP
 
@@ -184,6 +189,7 @@ struct own_thread : std::system_error {
 
 }  // namespace detail
 
+/// Runs a function on a thread of its own; its destructor joins.
 class joinable_thread {
  public:
   using id = std::thread::id;
@@ -241,15 +247,14 @@ class joinable_thread {
 #endif
 
   /// Blocks until the thread has ended. See THREAD-3.
-  void join(call_site where = call_site::here()) { join_until(deadline::never(), where); }
+  void join(call_site where = {}) { join_until(deadline::never(), where); }
 
   /// As join(), for at most `time` (but see THREAD-1): ready if joined, timed_out if it still runs.
   template <class Rep, class Period>
-  wait_status join_for(std::chrono::duration<Rep, Period> time,
-                       call_site where = call_site::here()) {
+  wait_status join_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
     return join_until(deadline::after(time), where);
   }
-  wait_status join_until(deadline until, call_site where = call_site::here()) {
+  wait_status join_until(deadline until, call_site where = {}) {
     check_joinable();
     if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
                                  detail::wait_engine::single_yield_time)) {
@@ -286,7 +291,7 @@ class joinable_thread {
   void end() {
     if (!joinable()) return;
     if (block_->request_stop != nullptr) block_->request_stop(*block_);
-    join(call_site());
+    join(call_site::none());
   }
 
   detail::thread_block* block_ = nullptr;  // owned

@@ -14,6 +14,14 @@
 //   hybrid(time)       spins for `time`, but not where the object knows that it is crowded. Then yields a
 //                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
 //                      takes 150 us, without it 60.)
+//
+// Order  none: it is the object that orders.
+// Errors none.
+// Cost   a policy is 4 bytes in each object, a deadline 8. A yield takes 0.5 us alone, 1.4 us with a switch; a
+//        sleep and its wake 2 us on one CPU, 15 to 35 us across CPUs (wait_engine.hpp).
+// Example
+//   lockstep::event ready(lockstep::wait_policy::block());
+//   if (ready.wait_for(std::chrono::milliseconds(5)) == lockstep::wait_status::timed_out) std::puts("not yet");
 #ifndef LOCKSTEP_WAIT_POLICY_HPP
 #define LOCKSTEP_WAIT_POLICY_HPP
 
@@ -37,6 +45,7 @@ enum class wait_status {
 /// Setting the wall clock moves no deadline. A time that overflows means "never", a negative one "now".
 class deadline {
  public:
+  /// A wait with it ends only when what it waits for has happened.
   static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
 
   /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
@@ -44,6 +53,7 @@ class deadline {
   template <class Clock, class Duration>
   deadline(std::chrono::time_point<Clock, Duration> point) : deadline(at(point)) {}
 
+  /// So long from now.
   template <class Rep, class Period>
   static deadline after(std::chrono::duration<Rep, Period> time) {
     using std::chrono::nanoseconds;
@@ -78,13 +88,15 @@ class deadline {
   std::uint64_t nanoseconds_;
 };
 
-/// A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
+/// How threads wait for an object: they spin, yield or sleep. A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
 class wait_policy {
  public:
   /// The adaptive default.
   constexpr wait_policy() noexcept : bits_(0) {}
 
+  /// Never enters the kernel.
   static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
+  /// Sleeps at once.
   static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
 
   /// Spins for `time`, cut to the range 0 to longest_spin().

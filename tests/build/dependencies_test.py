@@ -5,7 +5,7 @@
 usage: dependencies_test.py include-directory compiler
 
 Preprocesses each public header and asks for the files that were read (-M): what the compiler sees counts, also behind
-conditions that scripts/check_layers.py does not follow.
+conditions that scripts/check/layers.py does not follow.
 """
 
 import re

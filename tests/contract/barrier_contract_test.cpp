@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/contract/barrier_contract_test.cpp -- what every barrier promises, under every policy
 //
-// One typed suite over barrier, by flags and by its tree, and barrier. Each thread writes a plain cell of its
+// One typed suite over ranked_barrier, by flags and by its tree, and barrier. Each thread writes a plain cell of its
 // own before the barrier and reads all of them after it: a hole in the order is a wrong value here and a
 // report under ThreadSanitizer, a lost wake-up a ctest timeout.
 #include <lockstep/barrier.hpp>
@@ -15,13 +15,18 @@
 #include <vector>
 
 #include "support/policies.hpp"
+#include "support/ranked_barriers.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
 using lockstep::wait_policy;
 using lockstep::wait_status;
+using lockstep::test::barrier_by_tree;
+using lockstep::test::barrier_starting_at;
 using lockstep::test::run_threads;
+using lockstep::test::starting_at;
 
 // Each adapter gives one barrier the same face: two halves, and a first phase for wrap-around.
 
@@ -29,7 +34,7 @@ template <class Barrier>
 struct ranked_face {
   Barrier object;
   ranked_face(std::size_t threads, wait_policy policy, std::uint32_t first)
-      : object(threads, policy, first) {}
+      : object(first, threads, policy) {}
 
   struct arrival {
     std::size_t rank;
@@ -45,10 +50,11 @@ struct ranked_face {
   void arrive_and_wait(std::size_t rank) { EXPECT_TRUE(object.arrive_and_wait(rank)); }
 };
 
-struct split_face {
-  lockstep::barrier<> object;
-  split_face(std::size_t threads, wait_policy policy, std::uint32_t first)
-      : object(static_cast<std::ptrdiff_t>(threads), {}, policy, first) {}
+struct counted_face {
+  starting_at<lockstep::barrier<>> object;
+  counted_face(std::size_t threads, wait_policy policy, std::uint32_t first)
+      : object(first, static_cast<std::ptrdiff_t>(threads), lockstep::detail::no_completion(),
+               policy) {}
 
   using arrival = lockstep::barrier<>::arrival_token;
   arrival arrive(std::size_t) { return object.arrive(); }
@@ -80,14 +86,8 @@ class barrier_contract : public testing::Test {
   }
 };
 
-struct barrier_by_tree : lockstep::ranked_barrier {
-  barrier_by_tree(std::size_t participants, lockstep::wait_policy policy,
-                  std::uint32_t first_phase = 0)
-      : lockstep::ranked_barrier(participants, policy, first_phase, 1) {}
-};
-
 using faces =
-    testing::Types<ranked_face<lockstep::ranked_barrier>, ranked_face<barrier_by_tree>, split_face>;
+    testing::Types<ranked_face<barrier_starting_at>, ranked_face<barrier_by_tree>, counted_face>;
 TYPED_TEST_SUITE(barrier_contract, faces);
 
 TYPED_TEST(barrier_contract, nobody_returns_before_all_have_arrived_and_all_see_what_all_wrote) {

@@ -17,19 +17,21 @@
 #include <vector>
 
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
 using lockstep::wait_policy;
 using lockstep::wait_status;
+using lockstep::test::starting_at;
 
 // Each adapter gives one primitive the same face: ranks for both sides, a first phase for wrap-around.
 
 struct event_face {
   static constexpr std::size_t notifiers = 1, waiters = 1;
-  lockstep::event object;
-  event_face(wait_policy policy, std::uint32_t first) : object(policy, first) {}
+  starting_at<lockstep::event> object;
+  event_face(wait_policy policy, std::uint32_t first) : object(first, policy) {}
   void notify(std::size_t) { object.notify(); }
   bool wait(std::size_t) { return object.wait(); }
   bool try_wait(std::size_t) { return object.try_wait(); }
@@ -39,8 +41,8 @@ struct event_face {
 template <std::size_t Waiters>
 struct fan_out_face {
   static constexpr std::size_t notifiers = 1, waiters = Waiters;
-  lockstep::fan_out object;
-  fan_out_face(wait_policy policy, std::uint32_t first) : object(Waiters, policy, first) {}
+  starting_at<lockstep::fan_out> object;
+  fan_out_face(wait_policy policy, std::uint32_t first) : object(first, Waiters, policy) {}
   void notify(std::size_t) { object.notify(); }
   bool wait(std::size_t rank) { return object.wait(rank); }
   bool try_wait(std::size_t rank) { return object.try_wait(rank); }
@@ -50,8 +52,8 @@ struct fan_out_face {
 template <std::size_t Notifiers>
 struct fan_in_face {
   static constexpr std::size_t notifiers = Notifiers, waiters = 1;
-  lockstep::fan_in object;
-  fan_in_face(wait_policy policy, std::uint32_t first) : object(Notifiers, policy, first) {}
+  starting_at<lockstep::fan_in> object;
+  fan_in_face(wait_policy policy, std::uint32_t first) : object(first, Notifiers, policy) {}
   void notify(std::size_t rank) { object.notify(rank); }
   bool wait(std::size_t) { return object.wait(); }
   bool try_wait(std::size_t) { return object.try_wait(); }
@@ -59,11 +61,11 @@ struct fan_in_face {
 };
 
 template <std::size_t Notifiers, std::size_t Waiters>
-struct rendezvous_face {
+struct fan_in_out_face {
   static constexpr std::size_t notifiers = Notifiers, waiters = Waiters;
-  lockstep::fan_in_out object;
-  rendezvous_face(wait_policy policy, std::uint32_t first)
-      : object(Notifiers, Waiters, policy, first) {}
+  starting_at<lockstep::fan_in_out> object;
+  fan_in_out_face(wait_policy policy, std::uint32_t first)
+      : object(first, Notifiers, Waiters, policy) {}
   void notify(std::size_t rank) { object.notify(rank); }
   bool wait(std::size_t rank) { return object.wait(rank); }
   bool try_wait(std::size_t rank) { return object.try_wait(rank); }
@@ -99,8 +101,8 @@ class notify_wait_contract : public testing::Test {
 };
 
 using faces = testing::Types<event_face, fan_out_face<1>, fan_out_face<3>, fan_out_face<8>,
-                             fan_in_face<1>, fan_in_face<3>, fan_in_face<8>, rendezvous_face<1, 1>,
-                             rendezvous_face<2, 3>, rendezvous_face<4, 4>>;
+                             fan_in_face<1>, fan_in_face<3>, fan_in_face<8>, fan_in_out_face<1, 1>,
+                             fan_in_out_face<2, 3>, fan_in_out_face<4, 4>>;
 TYPED_TEST_SUITE(notify_wait_contract, faces);
 
 TYPED_TEST(notify_wait_contract, a_notification_before_the_wait_is_not_lost) {

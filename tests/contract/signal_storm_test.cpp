@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/policies.hpp"
+#include "support/ranked_barriers.hpp"
 #include "support/signal_storm.hpp"
 #include "support/threads.hpp"
 
@@ -173,13 +174,13 @@ TEST_P(signal_storm_test, barrier_separates_phases) {
   expect_separated_phases([&](std::size_t rank) { barrier.arrive_and_wait(rank); });
 }
 
-TEST_P(signal_storm_test, split_barrier_separates_phases) {
+TEST_P(signal_storm_test, counted_barrier_separates_phases) {
   lockstep::barrier<> barrier(static_cast<std::ptrdiff_t>(threads()), {}, policy());
   expect_separated_phases([&](std::size_t) { barrier.arrive_and_wait(); });
 }
 
 TEST_P(signal_storm_test, barrier_by_tree_separates_phases) {
-  lockstep::ranked_barrier barrier(threads(), policy(), 0, 1);
+  lockstep::test::barrier_by_tree barrier(threads(), policy());
   expect_separated_phases([&](std::size_t rank) { barrier.arrive_and_wait(rank); });
 }
 

@@ -96,15 +96,15 @@ struct fan_in_face : plain_face<lockstep::fan_in> {
   fan_in_face() : plain_face{lockstep::fan_in(1)} {}
   void release() { object.notify(0); }
 };
-struct rendezvous_face : ranked_face<lockstep::fan_in_out> {
-  rendezvous_face() : ranked_face{lockstep::fan_in_out(1, 1)} {}
+struct fan_in_out_face : ranked_face<lockstep::fan_in_out> {
+  fan_in_out_face() : ranked_face{lockstep::fan_in_out(1, 1)} {}
   void release() { object.notify(0); }
 };
 struct barrier_face : ranked_face<lockstep::ranked_barrier> {
   barrier_face() : ranked_face{lockstep::ranked_barrier(2)} { object.arrive(0); }
   void release() { object.arrive(1); }
 };
-struct split_barrier_face {
+struct counted_barrier_face {
   lockstep::barrier<> object{2, lockstep::wait_policy::block()};
   lockstep::barrier<>::arrival_token token = object.arrive();
   template <class Time>
@@ -152,8 +152,8 @@ template <class Face>
 class timed_waits : public testing::Test {};
 using faces =
     testing::Types<event_face, auto_reset_face, manual_reset_face, latch_face, eventual_face,
-                   void_eventual_face, future_set_face, fan_out_face, fan_in_face, rendezvous_face,
-                   barrier_face, split_barrier_face, mailbox_face, thread_face>;
+                   void_eventual_face, future_set_face, fan_out_face, fan_in_face, fan_in_out_face,
+                   barrier_face, counted_barrier_face, mailbox_face, thread_face>;
 TYPED_TEST_SUITE(timed_waits, faces);
 
 TYPED_TEST(timed_waits, that_are_over_time_out_whatever_the_clock) {

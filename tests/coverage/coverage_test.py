@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/coverage.py on small reports: what is not reached has to be listed, and nothing else."""
+"""scripts/run/coverage.py on small reports: what is not reached has to be listed, and nothing else."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-import coverage  # noqa: E402
+from run import coverage  # noqa: E402
 
 HEADER = "lockstep/event.hpp"
 SOURCE = ["wait();", "if (late) {", "  give_up();", "}"] + ["notify();"] * 96

@@ -3,7 +3,7 @@
 //
 // GCC's counters are written by exit(). The tests of misuse abort() in a child, others leave it by
 // _exit() or _Exit(), and what ran there would not count. Linked into every program of the coverage
-// build, with --wrap for both functions (scripts/coverage.sh).
+// build, with --wrap for both functions (scripts/run/coverage.sh).
 #include <signal.h>
 
 extern "C" {

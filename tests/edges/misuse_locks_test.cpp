@@ -47,14 +47,14 @@ TEST_F(misuse_of_locks, a_reader_that_locks_as_a_writer_is_told_so) {
         lock.lock_shared();
         lock.lock();
       },
-      "lockstep::shared_mutex at .*read already by the same");
+      "lockstep::shared_mutex at .*while the same thread holds it as a reader");
   EXPECT_DEATH(
       {
         lockstep::shared_mutex lock;
         lock.lock_shared();
         lock.try_lock_for(std::chrono::milliseconds(1));
       },
-      "lockstep::shared_mutex at .*read already by the same");
+      "lockstep::shared_mutex at .*while the same thread holds it as a reader");
 }
 
 TEST_F(misuse_of_locks, a_reader_that_reads_again_behind_a_writer_is_told_so) {
@@ -71,7 +71,7 @@ TEST_F(misuse_of_locks, a_reader_that_reads_again_behind_a_writer_is_told_so) {
         writer.wait_until_asleep();
         lock.lock_shared();
       },
-      "lockstep::shared_mutex at .*read already by the same");
+      "lockstep::shared_mutex at .*while the same thread holds it as a reader");
 }
 
 TEST_F(misuse_of_locks, a_wait_with_a_mutex_that_is_not_held_is_told_so) {
@@ -81,7 +81,7 @@ TEST_F(misuse_of_locks, a_wait_with_a_mutex_that_is_not_held_is_told_so) {
         lockstep::condition_variable changed;
         changed.wait(lock);
       },
-      "lockstep::mutex at .*unlocked, but nobody has locked it");
+      "lockstep::mutex at .*unlocked by .* while no thread holds it");
 }
 
 // --- at the end of the program ---
@@ -147,7 +147,7 @@ TEST_F(misuse_of_locks, what_is_destroyed_before_the_end_is_still_told) {
         leave_asleep([permits] { permits->acquire(); });
         delete permits;
       },
-      "lockstep::counting_semaphore at .*destroyed by .*there waits on it");
+      "lockstep::counting_semaphore at .*destroyed by .* is waiting on it");
 }
 
 }  // namespace

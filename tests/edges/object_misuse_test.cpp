@@ -65,8 +65,8 @@ class destroying : public testing::Test {
     };
     EXPECT_DEATH(destroy(),
                  kind +
-                     " at 0x.*: destroyed by thread [0-9]+ 'alice', but there waits on it "
-                     "thread [0-9]+ 'bob'");
+                     " at 0x.*: destroyed by thread [0-9]+ 'alice' while thread [0-9]+ 'bob' "
+                     "is waiting on it");
   }
 };
 
@@ -89,7 +89,7 @@ TEST_F(destroying, objects_of_one_word_while_somebody_waits_is_said) {
       [](lockstep::eventual<int>& each) { each.wait(); });
 }
 
-TEST_F(destroying, the_fans_and_the_rendezvous_while_somebody_waits_is_said) {
+TEST_F(destroying, the_fans_while_somebody_waits_is_said) {
   is_said(
       "lockstep::fan_out", [] { return std::make_unique<lockstep::fan_out>(3); },
       [](lockstep::fan_out& each) { each.wait(2); });
@@ -130,7 +130,7 @@ TEST_F(destroying, says_the_address_of_the_object_itself) {
   lockstep::ranked_barrier* const barrier = new (place) lockstep::ranked_barrier(2);
   // Not by its destructor, which lets static storage be: see below.
   EXPECT_EQ(static_cast<void*>(barrier), static_cast<void*>(place));
-  barrier->~barrier();
+  barrier->~ranked_barrier();
 }
 
 TEST_F(destroying, who_polls_is_said_too) {
@@ -148,7 +148,7 @@ TEST_F(destroying, who_polls_is_said_too) {
     }
     object.reset();
   };
-  EXPECT_DEATH(destroy(), "lockstep::fan_out .*there waits on it thread [0-9]+ 'bob'");
+  EXPECT_DEATH(destroy(), "lockstep::fan_out .*while thread [0-9]+ 'bob' is waiting on it");
 }
 
 // A waiter may destroy as soon as its wait has returned; its notifier may still be in its call.

@@ -101,7 +101,7 @@ timed_wait on_barrier(wait_policy policy) {
           }};
 }
 
-timed_wait on_split_barrier(wait_policy policy) {
+timed_wait on_counted_barrier(wait_policy policy) {
   return {"barrier", [policy](std::chrono::nanoseconds time) {
             lockstep::barrier<> two(2, {}, policy);
             return two.wait_for(two.arrive(), time) == wait_status::timed_out;
@@ -121,7 +121,7 @@ std::vector<timed_wait> all_timed_waits(wait_policy policy) {
           on_rank_0_of<fan_out>("fan_out", two, policy),
           on_rank_0_of<fan_in_out>("fan_in_out", two, two, policy),
           on_barrier(policy),
-          on_split_barrier(policy),
+          on_counted_barrier(policy),
           on_held<mutex>("mutex", policy),
           on_held<recursive_mutex>("recursive_mutex", policy),
           on_held<shared_mutex>("shared_mutex", policy),

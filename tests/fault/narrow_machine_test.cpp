@@ -50,7 +50,9 @@ TEST(one_cpu, that_is_left_of_several_is_enough_for_every_workload) {
               if (lockstep::detail::usable_cpus() != before) return 3;
               int calls = 0;
               for (int i = 0; i < 100; ++i) {
-                workers.run([&](lockstep::member& self) { calls += self.rank() == 3; });
+                workers.run([&](lockstep::member& self) {
+                  if (self.rank() == 3) ++calls;
+                });
               }
               if (calls != 100) return 4;
               return run_workloads(2, 60) + run_workloads(5, 60);
@@ -129,7 +131,9 @@ int start_at_the_limit() {
     if (!limit_threads(64)) return cannot_be_tested;
     int calls = 0;
     lockstep::team workers(members);
-    workers.run([&](lockstep::member& self) { calls += self.rank() == members - 1; });
+    workers.run([&](lockstep::member& self) {
+      if (self.rank() == members - 1) ++calls;
+    });
     lockstep::joinable_thread([&] { ++calls; }).join();
     if (calls != 2) return 4;
   }

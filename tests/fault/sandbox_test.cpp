@@ -184,7 +184,9 @@ int wake_sleepers_of_boards(int rounds) {
   int calls = 0;
   for (int round = 0; round < rounds; ++round) {
     idle();
-    workers.run([&](lockstep::member& self) { calls += self.rank() == 1; });
+    workers.run([&](lockstep::member& self) {
+      if (self.rank() == 1) ++calls;
+    });
     out.notify();
     idle();
     all.arrive_and_wait(0);

@@ -132,7 +132,7 @@ long fan_out_and_in(const setting& with) {
   return wrong;
 }
 
-long rendezvous_of_all(const setting& with) {
+long fan_in_out_of_all(const setting& with) {
   fan_in_out all(with.threads, with.threads, with.policy);
   return count_torn_phases(with, [&](std::size_t rank, int round) {
     all.notify(rank);
@@ -148,7 +148,7 @@ long ranked_phases(const setting& with) {
   });
 }
 
-long split_barrier_of_all(const setting& with) {
+long counted_barrier_of_all(const setting& with) {
   barrier<> all(static_cast<std::ptrdiff_t>(with.threads), {}, with.policy);
   return count_torn_phases(with, [&](std::size_t, int round) {
     auto token = all.arrive();
@@ -376,9 +376,9 @@ const std::vector<workload>& all_workloads() {
   static const std::vector<workload> all = {
       {"event", event_ring},
       {"fan_out_and_fan_in", fan_out_and_in},
-      {"fan_in_out", rendezvous_of_all},
+      {"fan_in_out", fan_in_out_of_all},
       {"barrier", ranked_phases},
-      {"barrier", split_barrier_of_all},
+      {"barrier", counted_barrier_of_all},
       {"latch", latch_per_round},
       {"manual_reset_event", manual_reset_gate},
       {"auto_reset_event", auto_reset_token},

@@ -272,7 +272,7 @@ class builder {
       case 6: g_.edge(block(), block()); return;
       case 7: g_.edge_if(node(), block()); return;
       case 8: g_.edge_unless(node(), block()); return;
-      case 9: g_.feedback(node(), node()); return;
+      case 9: g_.repeat_while(node(), node()); return;
       case 10: {
         const graph_node from = node(), to = node();
         const unsigned delay = input_.next();
@@ -372,7 +372,7 @@ class builder {
       if (what == 0) g_.edge(strange, block());
       if (what == 1) g_.edge(block(), strange);
       if (what == 2) g_.edge_if(strange, block());
-      if (what == 3) g_.feedback(strange, node());
+      if (what == 3) g_.repeat_while(strange, node());
       if (what == 4) g_.feedback(node(), strange, 1);
       if (what == 5) g_.loop(strange);
       if (what == 6) g_.series(block(), block(), strange);

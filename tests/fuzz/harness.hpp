@@ -2,7 +2,7 @@
 // tests/fuzz/harness.hpp -- what the harnesses share
 //
 // A harness defines LLVMFuzzerTestOneInput and holds no state between calls. It reads the bytes as a
-// user's file and aborts when a property is broken; sanitizers see the rest. scripts/fuzz.sh links it
+// user's file and aborts when a property is broken; sanitizers see the rest. scripts/run/fuzz.sh links it
 // with libFuzzer, tests with replay.cpp, which calls it for each file of the corpus.
 #pragma once
 

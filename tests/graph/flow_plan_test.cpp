@@ -177,7 +177,7 @@ graph loops_anywhere(std::mt19937& random, std::vector<std::pair<std::size_t, st
     const std::size_t from = random() % count, to = random() % (from + 1);
     if (from != to && random() % 4 != 0) join(to, from);  // so that there is a way
     loops.emplace_back(from, to);
-    g.feedback(nodes[from], nodes[to]);
+    g.repeat_while(nodes[from], nodes[to]);
   }
   return g;
 }

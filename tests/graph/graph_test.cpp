@@ -51,14 +51,14 @@ TEST(graph, of_nothing_is_sound) {
   EXPECT_EQ(failure_of(g), "");
 }
 
-TEST(graph, names_the_nodes_of_a_cycle_without_feedback) {
+TEST(graph, names_the_nodes_of_a_cycle_of_edges) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
              d = g.node("d", nothing);
   g.edge(a, b).edge(b, c).edge(c, d).edge(d, b);
-  EXPECT_TRUE(g.validate() == "a cycle without feedback: 'b' -> 'c' -> 'd' -> 'b'" ||
-              g.validate() == "a cycle without feedback: 'c' -> 'd' -> 'b' -> 'c'" ||
-              g.validate() == "a cycle without feedback: 'd' -> 'b' -> 'c' -> 'd'")
+  EXPECT_TRUE(g.validate() == "a cycle of edges: 'b' -> 'c' -> 'd' -> 'b'" ||
+              g.validate() == "a cycle of edges: 'c' -> 'd' -> 'b' -> 'c'" ||
+              g.validate() == "a cycle of edges: 'd' -> 'b' -> 'c' -> 'd'")
       << g.validate();
   EXPECT_EQ(failure_of(g), "lockstep::plan: " + g.validate());
 }
@@ -70,43 +70,41 @@ TEST(graph, takes_feedback_with_delay_0_for_an_edge) {
   EXPECT_NE(g.validate().find("cycle"), std::string::npos) << g.validate();
 }
 
-TEST(graph, names_a_feedback_that_can_never_be_satisfied) {
+TEST(graph, names_a_loop_that_no_edges_close) {
   graph g;
   const auto a = g.node("a", yes), b = g.node("b", yes);
-  g.edge(a, b).feedback(a, b);
-  EXPECT_EQ(
-      g.validate(),
-      "feedback from 'a' to 'b' can never be satisfied: no way of edges leads from 'b' to 'a'");
+  g.edge(a, b).repeat_while(a, b);
+  EXPECT_EQ(g.validate(),
+            "the loop from 'b' to 'a' is not closed: no way of edges leads from 'b' to 'a'");
 }
 
 TEST(graph, names_a_node_that_ends_two_loops) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes);
-  g.edge(a, b).edge(b, c).feedback(c, b).feedback(c, a);
+  g.edge(a, b).edge(b, c).repeat_while(c, b).repeat_while(c, a);
   EXPECT_EQ(g.validate(),
-            "feedback from 'c' to 'a' can never be satisfied: 'c' also ends the loop to 'b', by "
-            "returning false");
+            "the loop from 'a' to 'c' and the loop from 'b' to 'c' end in the same node: 'c' can "
+            "end only one of them");
 }
 
 TEST(graph, names_loops_that_cross) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes),
              d = g.node("d", yes);
-  g.edge(a, b).edge(b, c).edge(c, d).feedback(c, a).feedback(d, b);
+  g.edge(a, b).edge(b, c).edge(c, d).repeat_while(c, a).repeat_while(d, b);
   EXPECT_NE(g.validate().find("crosses the loop from"), std::string::npos) << g.validate();
 }
 
-TEST(graph, names_who_is_asked_and_does_not_answer) {
+TEST(graph, names_a_condition_node_that_does_not_return_bool) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing);
   g.edge_if(a, b);
   EXPECT_EQ(g.validate(), "the edge from 'a' to 'b' has a condition, but 'a' does not return bool");
   graph other;
   const auto c = other.node("c", nothing);
-  other.feedback(c, c);
+  other.repeat_while(c, c);
   EXPECT_EQ(other.validate(),
-            "feedback from 'c' to 'c': 'c' does not return bool, and so cannot say whether the "
-            "loop goes on");
+            "the loop from 'c' to 'c' has no condition: 'c' does not return bool");
 }
 
 TEST(graph, names_a_node_that_no_iteration_can_reach) {
@@ -123,7 +121,7 @@ TEST(graph, names_a_node_after_a_loop_that_its_decision_never_lets_run_GRAPH_5) 
   graph g;
   const auto begin = g.node("begin", nothing), test = g.node("test", yes),
              after = g.node("after", nothing), last = g.node("last", yes);
-  g.edge(begin, test).feedback(test, begin).edge_unless(test, after);
+  g.edge(begin, test).repeat_while(test, begin).edge_unless(test, after);
   EXPECT_EQ(g.validate(), "") << "that always runs";
   g.edge_if(test, last);
   const std::string right =
@@ -131,7 +129,7 @@ TEST(graph, names_a_node_after_a_loop_that_its_decision_never_lets_run_GRAPH_5) 
       "'begin' to 'test' goes on";
   EXPECT_EQ(g.validate(), right);
   // In a loop further outside it is after that loop all the same.
-  g.edge(after, last).feedback(last, begin);
+  g.edge(after, last).repeat_while(last, begin);
   EXPECT_EQ(g.validate(), right);
 }
 
@@ -139,7 +137,7 @@ TEST(graph, may_skip_what_is_in_the_loop_that_the_asked_node_decides_from_outsid
   graph g;
   const auto test = g.node("test", yes), begin = g.node("begin", nothing),
              again = g.node("again", yes);
-  g.feedback(test, test).edge_unless(test, begin).edge(begin, again).feedback(again, begin);
+  g.repeat_while(test, test).edge_unless(test, begin).edge(begin, again).repeat_while(again, begin);
   EXPECT_EQ(g.validate(), "");
 }
 
@@ -147,7 +145,7 @@ TEST(graph, names_the_way_through_loops_that_wait_for_each_other_GRAPH_5) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", yes), c = g.node("c", nothing),
              d = g.node("d", yes);
-  g.edge(a, b).feedback(b, a).edge(c, d).feedback(d, c);
+  g.edge(a, b).repeat_while(b, a).edge(c, d).repeat_while(d, c);
   g.edge(a, d);
   EXPECT_EQ(g.validate(), "") << "one after the other";
   g.edge(c, b);
@@ -166,8 +164,8 @@ TEST(graph, names_the_way_through_loops_inside_of_another_one_and_nodes_between_
   const auto first = g.node("first", nothing), last = g.node("last", yes);
   const auto a = g.node("a", nothing), b = g.node("b", yes), c = g.node("c", nothing),
              d = g.node("d", yes), between = g.node("between", nothing);
-  g.edge(a, b).feedback(b, a).edge(c, d).feedback(d, c).edge(c, b);
-  g.edge(first, a).edge(first, c).edge(b, last).edge(d, last).feedback(last, first);
+  g.edge(a, b).repeat_while(b, a).edge(c, d).repeat_while(d, c).edge(c, b);
+  g.edge(first, a).edge(first, c).edge(b, last).edge(d, last).repeat_while(last, first);
   EXPECT_EQ(g.validate(), "");
   g.edge(a, between).edge(between, d);
   EXPECT_NE(g.validate().find("loops that can only run after each other: "), std::string::npos);
@@ -374,7 +372,7 @@ TEST(series_parallel, is_looked_for_inside_of_loops) {
   const auto first = g.node("first", nothing), a = g.node("a", nothing), b = g.node("b", nothing),
              c = g.node("c", nothing), d = g.node("d", nothing), last = g.node("last", yes);
   g.edge(first, a).edge(first, b).edge(a, c).edge(b, c).edge(b, d).edge(c, last).edge(d, last);
-  g.feedback(last, first);
+  g.repeat_while(last, first);
   EXPECT_NE(g.not_series_parallel(), "");
 }
 

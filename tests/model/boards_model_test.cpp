@@ -9,22 +9,23 @@
 #include <functional>
 
 #include "model/scenario.hpp"
+#include "support/ranked_barriers.hpp"
 
 namespace lockstep::model {
 namespace {
 
 class fan_out_model : public model_test {};
 class fan_in_model : public model_test {};
-class rendezvous_model : public model_test {};
+class fan_in_out_model : public model_test {};
 class barrier_model : public model_test {};
 class barrier_of_three_model : public model_test {};
 class barrier_by_tree_model : public model_test {};
-class split_barrier_model : public model_test {};
+class counted_barrier_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, fan_out_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, fan_in_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
-INSTANTIATE_TEST_SUITE_P(policies, rendezvous_model, testing::ValuesIn(policies_and_fences()),
+INSTANTIATE_TEST_SUITE_P(policies, fan_in_out_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, barrier_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
@@ -34,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(policies, barrier_of_three_model,
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, barrier_by_tree_model, testing::ValuesIn(policies_and_fences()),
                          setting_name);
-INSTANTIATE_TEST_SUITE_P(policies, split_barrier_model, testing::ValuesIn(policies()),
+INSTANTIATE_TEST_SUITE_P(policies, counted_barrier_model, testing::ValuesIn(policies()),
                          setting_name);
 
 TEST_P(fan_out_model, every_waiter_gets_every_notification_and_what_came_before) {
@@ -116,7 +117,7 @@ TEST_P(fan_in_model, try_wait_and_time_outs_take_nothing_by_half) {
   });
 }
 
-TEST_P(rendezvous_model, every_waiter_needs_every_notifier) {
+TEST_P(fan_in_out_model, every_waiter_needs_every_notifier) {
   explore_with(huge(), [] {
     fan_in_out all(2, 2, policy());
     int data[2] = {};
@@ -133,8 +134,8 @@ TEST_P(rendezvous_model, every_waiter_needs_every_notifier) {
 }
 
 /// `Ranks` participants on that many threads, each of which plays some of the ranks; as many phases.
-template <class Barrier, std::size_t Ranks>
-void meet(Barrier& all, std::size_t playing, std::size_t phases) {
+template <std::size_t Ranks>
+void meet(ranked_barrier& all, std::size_t playing, std::size_t phases) {
   int done[4][Ranks] = {};
   std::vector<std::function<void()>> bodies;
   for (std::size_t player = 0; player < playing; ++player) {
@@ -157,28 +158,28 @@ void meet(Barrier& all, std::size_t playing, std::size_t phases) {
 TEST_P(barrier_model, of_two_holds_everyone_until_all_have_arrived_for_three_phases) {
   explore_with(large(), [] {
     ranked_barrier all(2, policy());
-    meet<barrier, 2>(all, 2, 3);
+    meet<2>(all, 2, 3);
   });
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived_for_two_phases) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     ranked_barrier all(3, policy());
-    meet<barrier, 3>(all, 3, 2);
+    meet<3>(all, 3, 2);
   });
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived) {
   explore_with(large(), [] {
     ranked_barrier all(3, policy());
-    meet<barrier, 3>(all, 3, 1);
+    meet<3>(all, 3, 1);
   });
 }
 
 TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_RANKED_1) {
   explore_with(huge(), [] {
-    ranked_barrier all(3, policy(), 0, 1);
-    meet<barrier, 3>(all, 2, 2);
+    test::barrier_by_tree all(3, policy());
+    meet<3>(all, 2, 2);
   });
 }
 
@@ -214,19 +215,19 @@ TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_bef
 
 TEST_P(barrier_by_tree_model, holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{3, 0, 0}, {2, 1, 0}}, [] {
-    ranked_barrier all(5, policy(), 0, 1);
-    meet<barrier, 5>(all, 2, 2);
+    test::barrier_by_tree all(5, policy());
+    meet<5>(all, 2, 2);
   });
 }
 
 TEST_P(barrier_by_tree_model, of_three_threads_holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{1, 1, 0}}, [] {
-    ranked_barrier all(5, policy(), 0, 1);
-    meet<barrier, 5>(all, 3, 2);
+    test::barrier_by_tree all(5, policy());
+    meet<5>(all, 3, 2);
   });
 }
 
-TEST_P(split_barrier_model, who_finds_the_phase_over_without_waiting_sees_what_came_before) {
+TEST_P(counted_barrier_model, who_finds_the_phase_over_without_waiting_sees_what_came_before) {
   explore_with(small(), [] {
     barrier<> all(2, policy());
     int data = 0;
@@ -241,7 +242,7 @@ TEST_P(split_barrier_model, who_finds_the_phase_over_without_waiting_sees_what_c
   });
 }
 
-TEST_P(split_barrier_model, completes_once_a_phase_and_everyone_sees_it_SPLIT_2) {
+TEST_P(counted_barrier_model, completes_once_a_phase_and_everyone_sees_it_BARRIER_2) {
   explore_with({{1, 1, 0}, {2, 0, 0}}, [] {
     int done[3] = {}, completed = 0;
     const auto complete = [&]() noexcept { ++completed; };
@@ -258,7 +259,7 @@ TEST_P(split_barrier_model, completes_once_a_phase_and_everyone_sees_it_SPLIT_2)
   });
 }
 
-TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on_SPLIT_3) {
+TEST_P(counted_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on_BARRIER_3) {
   explore_with(huge(), [] {
     barrier<> all(2, policy());
     event begun(policy());
@@ -278,7 +279,7 @@ TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on
   });
 }
 
-TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
+TEST_P(counted_barrier_model, who_drops_is_expected_no_more) {
   explore_with(large(), [] {
     barrier<> all(3, policy());
     int left = 0;
@@ -298,7 +299,7 @@ TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
   });
 }
 
-TEST_P(split_barrier_model, may_be_destroyed_when_the_waits_have_returned_SPLIT_4) {
+TEST_P(counted_barrier_model, may_be_destroyed_when_the_waits_have_returned_BARRIER_4) {
   explore_with(small(), [] {
     mortal<barrier<>> all(2, policy());
     threads({[&] { static_cast<void>(all->arrive()); },

@@ -3,6 +3,7 @@
 #include <lockstep/event.hpp>
 
 #include "model/scenario.hpp"
+#include "support/starting_at.hpp"
 
 namespace lockstep::model {
 
@@ -129,7 +130,7 @@ TEST_P(event_model, the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned_E
 
 TEST_P(event_model, counts_on_across_the_wrap_around_EVENT_1) {
   explore_with({{2, 1, 1}}, [] {
-    event ready(policy(), 0x3FFFFFFF);
+    lockstep::test::starting_at<event> ready(0x3FFFFFFF, policy());
     threads({[&] { times(3, [&](int) { ready.notify(); }); },
              [&] { times(3, [&](int) { ready.wait(); }); }});
     check(!ready.try_wait(), "no notification is left over");

@@ -106,18 +106,9 @@ class crew {
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    struct late_waking final : part_listener {
-      region_board& board;
-      std::uint32_t size;
-      bool is_to_wake;
-
-      late_waking(region_board& forks, const region& loop)
-          : board(forks), size(loop.size), is_to_wake(loop.wakes == waking::after_a_part) {}
-      void after_part(bool) override {
-        if (is_to_wake) board.wake(size);
-        is_to_wake = false;
-      }
-    } listener(board_, of);
+    loop_timing timing(board_);
+    timing.begin(of.size * of.parts);
+    if (of.wakes == waking::after_a_part) timing.wake_above(-1, of.size);
     job work;
     work.assign<loop_share>(part);
     loops_.reset_counts();
@@ -128,7 +119,7 @@ class crew {
     board_.announce_loop(head, work, of.parts,
                          of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
     // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, work, true, &listener);
+    loops_.lead(head, work, true, &timing);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -144,7 +135,7 @@ class crew {
     while (serve_once(rank)) continue;
   }
   bool serve_once(std::size_t rank) {
-    order what;
+    assignment what;
     if (!board_.next(rank, what)) return false;
     if (what.is_loop()) {
       loops_.serve(rank, what);
@@ -348,7 +339,7 @@ TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_befo
     region_board board(region_tree(3, 2), policy(), region_board::way::direct);
     int data = 0;
     const auto serves = [&](std::size_t rank) {
-      order none;
+      assignment none;
       check(!board.next(rank, none), "says that it was closed");
       check(data == 7, "sees what came before close");
     };
@@ -380,7 +371,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
                  board.close();
                },
                [&] {
-                 order what;
+                 assignment what;
                  while (board.next(1, what)) loops.serve(1, what);
                }});
       board.reset();

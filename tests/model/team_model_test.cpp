@@ -10,6 +10,7 @@
 
 #include "model/bare_region.hpp"
 #include "model/scenario.hpp"
+#include "support/starting_at.hpp"
 
 namespace lockstep::model {
 
@@ -52,7 +53,7 @@ TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_MAILBOX_2) {
 
 TEST_P(mailbox_model, two_posters_do_not_take_each_others_slots_MAILBOX_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    mailbox calls(2, policy(), 0x7FFFFFFF);
+    lockstep::test::starting_at<mailbox> calls(0x7FFFFFFF, 2, policy());
     int ran = 0, given[2] = {};
     const auto posts = [&](int poster) {
       given[poster] = 7;

@@ -7,7 +7,7 @@ from unittest import mock
 
 from tree import SPDX
 
-import amalgamate
+from make import amalgamate
 
 
 class Amalgamate(unittest.TestCase):

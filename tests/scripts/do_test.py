@@ -46,6 +46,11 @@ class Do(unittest.TestCase):
         for command in (["check", "more"], ["performance", "more"], ["build", "dev", "more"], ["single", "more"]):
             self.assertIn("more", self.run_do(ROOT / "do", *command, status=2))
 
+    def test_a_benchmark_of_an_old_name_is_refused_with_the_new_one(self):
+        for old, new in (("seed000", "primitives"), ("seed001", "ring"), ("seed003", "counters"), ("seed004", "objects")):
+            self.assertIn(f"'{old}' is '{new}' now", self.run_do(ROOT / "do", "bench", old, "--quick", status=2))
+        self.assertIn("unheard-of", self.run_do(ROOT / "do", "bench", "unheard-of", status=2))
+
     def test_bad_times_and_readers_of_fuzz_are_refused(self):
         for arguments in (["x"], ["0"], ["-1"], ["1.5"], ["5", "nobody"], ["merge", "nobody"]):
             self.assertIn(f"'{arguments[-1]}'", self.run_do(ROOT / "do", "fuzz", *arguments, status=2))
@@ -55,7 +60,7 @@ class Do(unittest.TestCase):
 
 
 class Need(unittest.TestCase):
-    """scripts/install.sh with stand-ins for the programs it asks."""
+    """scripts/run/install.sh with stand-ins for the programs it asks."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -76,7 +81,7 @@ class Need(unittest.TestCase):
 
     def need(self, *groups):
         """What apt-get was asked for."""
-        command = f'set -euo pipefail; source "{ROOT}/scripts/install.sh"; need {" ".join(groups)}'
+        command = f'set -euo pipefail; source "{ROOT}/scripts/run/install.sh"; need {" ".join(groups)}'
         if os.getuid() != 0:
             self.program("sudo", '"$@"')
         done = subprocess.run([self.bin / "bash", "-c", command], capture_output=True, text=True,

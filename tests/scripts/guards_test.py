@@ -4,7 +4,7 @@ import unittest
 
 from tree import SPDX, TreeTest
 
-import guards
+from check import guards
 
 GUARD = "LOCKSTEP_DETAIL_WAIT_TEST_HPP"
 NAME = "include/lockstep/detail/wait/test.hpp"

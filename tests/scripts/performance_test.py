@@ -12,9 +12,7 @@ from pathlib import Path
 
 from tree import TreeTest
 
-import heat_map
-import performance
-import team_tables
+from make import heat_map, performance, team_tables
 from source_text import ROOT
 
 MACHINE = {"cpu": "CPU", "usable_cpus": 2, "kernel": "Linux", "compiler": "GCC", "flags": "-O2", "peers": {"tbb": "1"}}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import way
+from check import way
 
 MOST = {"lock": 3, "unlock": 3, "barrier": 5, "run": 16}
 

@@ -9,6 +9,8 @@
 #include "lockstep/latch.hpp"
 #include "lockstep/ranked_barrier.hpp"
 #include "stress/round.hpp"
+#include "support/ranked_barriers.hpp"
+#include "support/starting_at.hpp"
 
 namespace lockstep::stress {
 namespace {
@@ -66,10 +68,10 @@ void take_part(Barrier& at, phase_cells& cells, std::size_t first, std::size_t l
 /// Groups small enough for the barrier's way with flags.
 void run_barrier_flags(round& the) {
   const std::size_t size = 2 + the.random.below(detail::most_flags_for(the.policy()) - 1);
-  std::deque<ranked_barrier> barriers;
+  std::deque<test::barrier_starting_at> barriers;
   std::deque<phase_cells> cells;
   for (std::size_t left = the.threads(); left > 0; left -= std::min(left, size)) {
-    barriers.emplace_back(std::min(left, size), the.policy(), the.random.first_phase());
+    barriers.emplace_back(the.random.first_phase(), std::min(left, size), the.policy());
     cells.emplace_back(std::min(left, size));
   }
   the.run(the.threads() * the.steps(), [&](actor& self) {
@@ -82,22 +84,20 @@ void run_barrier_flags(round& the) {
 template <class Barrier>
 void run_ranked(round& the, std::size_t least) {
   const std::size_t each = (least + the.threads() - 1) / the.threads();
-  Barrier at(each * the.threads(), the.policy(), the.random.first_phase());
+  Barrier at(the.random.first_phase(), each * the.threads(), the.policy());
   phase_cells cells(each * the.threads());
   the.run(the.threads() * the.steps(), [&](actor& self) {
     take_part(at, cells, self.rank() * each, (self.rank() + 1) * each, the.steps(), self);
   });
 }
 void run_barrier_tree(round& the) {
-  run_ranked<ranked_barrier>(the, detail::most_flags_for(the.policy()) + 1);
+  run_ranked<test::barrier_starting_at>(the, detail::most_flags_for(the.policy()) + 1);
 }
-struct barrier_by_tree : barrier {
-  barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
-      : ranked_barrier(participants, policy, first_phase, 1) {}
-};
-void run_small_trees(round& the) { run_ranked<barrier_by_tree>(the, 1 + the.random.below(20)); }
+void run_small_trees(round& the) {
+  run_ranked<test::barrier_by_tree>(the, 1 + the.random.below(20));
+}
 
-/// The parts of a split barrier: each thread makes one or two arrivals a phase, until it drops them.
+/// The parts of a barrier: each thread makes one or two arrivals a phase, until it drops them.
 struct droppers {
   std::vector<std::size_t> arrivals, last_phase;
   std::size_t expected = 0, phases = 0;
@@ -127,13 +127,13 @@ void arrive_and_wait_some_way(Barrier& at, std::size_t arrivals, actor& self) {
       self, [&] { return at.try_wait(token); }, wait_for, [&] { at.wait(std::move(token)); });
 }
 
-void run_split_barrier(round& the) {
+void run_counted_barrier(round& the) {
   const droppers part(the);
   phase_cells cells(the.threads());
   std::size_t completions = 0;  // plain: the completion function runs alone
   const auto complete = [&completions]() noexcept { ++completions; };
-  barrier<decltype(complete)> at(static_cast<std::ptrdiff_t>(part.expected), complete, the.policy(),
-                                 the.random.first_phase());
+  test::starting_at<barrier<decltype(complete)>> at(
+      the.random.first_phase(), static_cast<std::ptrdiff_t>(part.expected), complete, the.policy());
   the.run(part.operations, [&](actor& self) {
     const std::size_t last = part.last_phase[self.rank()];
     for (std::size_t phase = 1; phase <= last; ++phase) {
@@ -185,7 +185,7 @@ std::vector<scenario> barrier_scenarios() {
           {"barrier_tree", "the same, counted in, with several ranks a thread if need be",
            run_barrier_tree},
           {"barrier_small_trees", "the same, by a tree", run_small_trees},
-          {"barrier", "the same, threads drop out; one completion a phase", run_split_barrier},
+          {"barrier", "the same, threads drop out; one completion a phase", run_counted_barrier},
           {"latch", "no wait returns before the count is zero", run_latch}};
 }
 

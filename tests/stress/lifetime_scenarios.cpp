@@ -80,7 +80,7 @@ void use_future_set(counter_desk& desk, std::size_t step, wait_policy policy) {
   object->contribute();
   object->wait();
 }
-void use_split_barrier(counter_desk& desk, std::size_t step, wait_policy policy) {
+void use_counted_barrier(counter_desk& desk, std::size_t step, wait_policy policy) {
   using barrier_of_two = barrier<>;
   const auto object = std::make_unique<barrier_of_two>(2, policy);
   desk.offer(step, *object, [](void* it) { as<barrier_of_two>(it).arrive_and_drop(); });
@@ -133,7 +133,7 @@ void run_lifetime(round& the) {
                                  use_eventual,
                                  use_semaphore,
                                  use_future_set,
-                                 use_split_barrier,
+                                 use_counted_barrier,
                                  use_mutex,
                                  use_condition_variable};
   const std::size_t pairs = the.threads() / 2;

@@ -9,6 +9,7 @@
 #include "lockstep/fan.hpp"
 #include "lockstep/ranked_barrier.hpp"
 #include "stress/round.hpp"
+#include "support/starting_at.hpp"
 
 namespace lockstep::stress {
 namespace {
@@ -29,12 +30,12 @@ void take(Object& from, std::size_t rank, actor& self) {
 
 /// Two threads; the first is ahead by blocks of changing length.
 struct event_pair {
-  event forth, back;
+  test::starting_at<event> forth, back;
   std::vector<std::uint64_t> messages;
 
   event_pair(round& of)
-      : forth(of.policy(), of.random.first_phase()),
-        back(of.policy(), of.random.first_phase()),
+      : forth(of.random.first_phase(), of.policy()),
+        back(of.random.first_phase(), of.policy()),
         messages(of.steps()) {}
 
   void notify_all_steps(actor& self, random_source blocks) {
@@ -82,9 +83,9 @@ void run_event(round& the) {
 void run_event_ring(round& the) {
   const std::size_t threads = the.threads(), steps = the.steps();
   const std::size_t tokens = 1 + the.random.below(threads);
-  std::deque<event> ring;
+  std::deque<test::starting_at<event>> ring;
   for (std::size_t i = 0; i < threads; ++i) {
-    ring.emplace_back(the.policy(), the.random.first_phase());
+    ring.emplace_back(the.random.first_phase(), the.policy());
   }
   std::vector<std::uint64_t> hops(tokens);
   for (std::size_t i = 0; i < tokens; ++i) ring[0].notify();
@@ -106,7 +107,7 @@ void run_event_ring(round& the) {
 
 void run_fan_out(round& the) {
   const std::size_t waiters = the.threads() - 1, steps = the.steps();
-  fan_out object(waiters, the.policy(), the.random.first_phase());
+  test::starting_at<fan_out> object(the.random.first_phase(), waiters, the.policy());
   std::vector<std::uint64_t> messages(steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -145,7 +146,7 @@ class letters {
 
 void run_fan_in(round& the) {
   const std::size_t notifiers = the.threads() - 1, steps = the.steps();
-  fan_in object(notifiers, the.policy(), the.random.first_phase());
+  test::starting_at<fan_in> object(the.random.first_phase(), notifiers, the.policy());
   letters mail(notifiers, steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -164,9 +165,10 @@ void run_fan_in(round& the) {
   });
 }
 
-void run_rendezvous(round& the) {
+void run_fan_in_out(round& the) {
   const std::size_t notifiers = 1 + the.random.below(the.threads() - 1), steps = the.steps();
-  fan_in_out object(notifiers, the.threads() - notifiers, the.policy(), the.random.first_phase());
+  test::starting_at<fan_in_out> object(the.random.first_phase(), notifiers,
+                                       the.threads() - notifiers, the.policy());
   letters mail(notifiers, steps);
   the.run(the.threads() * steps, [&](actor& self) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -223,7 +225,7 @@ std::vector<scenario> notify_scenarios() {
           {"event_ring", "no token of a ring is lost or doubled", run_event_ring},
           {"fan_out", "each waiter takes each notification once", run_fan_out},
           {"fan_in", "a wait takes one notification of every notifier", run_fan_in},
-          {"fan_in_out", "every waiter takes one notification of every notifier", run_rendezvous},
+          {"fan_in_out", "every waiter takes one notification of every notifier", run_fan_in_out},
           {"terminate", "terminate() lets every waiter go", run_terminate}};
 }
 

@@ -9,6 +9,7 @@
 #include "lockstep/mailbox.hpp"
 #include "lockstep/semaphore.hpp"
 #include "stress/round.hpp"
+#include "support/starting_at.hpp"
 
 namespace lockstep::stress {
 namespace {
@@ -24,8 +25,9 @@ void wait_for(Object& at, actor& self) {
 /// Two gates, open in turn; rank 0 closes one when all have passed, and opens the other.
 void run_manual_reset_event(round& the) {
   const std::size_t waiters = the.threads() - 1, steps = the.steps();
-  manual_reset_event gates[2] = {manual_reset_event(the.policy(), the.random.first_phase()),
-                                 manual_reset_event(the.policy(), the.random.first_phase())};
+  using gate_type = test::starting_at<manual_reset_event>;
+  gate_type gates[2] = {gate_type(the.random.first_phase(), the.policy()),
+                        gate_type(the.random.first_phase(), the.policy())};
   semaphore passed(0, the.policy());
   std::size_t message = 0;
   the.run(the.threads() * steps, [&](actor& self) {
@@ -176,7 +178,7 @@ class mail_owner {
 };
 
 void run_mailbox(round& the) {
-  mailbox box(1 + the.random.below(16), the.policy(), the.random.first_phase());
+  test::starting_at<mailbox> box(the.random.first_phase(), 1 + the.random.below(16), the.policy());
   mail_owner owner(the, box);
   const std::uint64_t all = (the.threads() - 1) * the.steps();
   actor* served = nullptr;

@@ -138,7 +138,7 @@ class random_graph {
                    static_cast<std::size_t>(each.by));
       }
       if (nodes[n].loop_first >= 0) {
-        g.feedback(made[n], made[static_cast<std::size_t>(nodes[n].loop_first)]);
+        g.repeat_while(made[n], made[static_cast<std::size_t>(nodes[n].loop_first)]);
       }
     }
     return g;

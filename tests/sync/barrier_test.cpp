@@ -23,6 +23,7 @@
 
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -30,6 +31,7 @@ namespace {
 using lockstep::barrier;
 using lockstep::wait_policy;
 using lockstep::wait_status;
+using lockstep::test::starting_at;
 using plain_barrier = barrier<>;
 
 static_assert(!std::is_copy_constructible<plain_barrier>::value, "not copyable");
@@ -51,7 +53,7 @@ struct phase_check {
 
 using parameters = std::tuple<lockstep::test::named_policy, std::size_t, std::uint32_t>;
 
-class split_barrier_of : public testing::TestWithParam<parameters> {
+class barrier_of : public testing::TestWithParam<parameters> {
  protected:
   wait_policy policy() const { return std::get<0>(GetParam()).policy; }
   std::size_t threads() const { return std::get<1>(GetParam()); }
@@ -65,16 +67,16 @@ class split_barrier_of : public testing::TestWithParam<parameters> {
 };
 
 // Phases have 31 bits: the second value wraps after three.
-INSTANTIATE_TEST_SUITE_P(counts, split_barrier_of,
+INSTANTIATE_TEST_SUITE_P(counts, barrier_of,
                          testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
                                           testing::Values<std::size_t>(1, 2, 3, 8, 16),
                                           testing::Values<std::uint32_t>(0u, 0x7FFFFFFDu)));
 
-TEST_P(split_barrier_of, SPLIT_1_SPLIT_2_all_arrive_then_the_completion_runs_once_then_all_return) {
+TEST_P(barrier_of, BARRIER_1_BARRIER_2_all_arrive_then_the_completion_runs_once_then_all_return) {
   std::vector<long> even(threads(), -1), odd(threads(), -1);
   long completions = 0;  // plain: written by completions, read after waits
   const auto complete = [&completions] { ++completions; };
-  barrier<decltype(complete)> all(expected(), complete, policy(), first_phase());
+  starting_at<barrier<decltype(complete)>> all(first_phase(), expected(), complete, policy());
   std::atomic<long> wrong{0};
   lockstep::test::run_threads(threads(), [&](std::size_t rank) {
     for (long phase = 0; phase < phases(); ++phase) {
@@ -93,11 +95,11 @@ TEST_P(split_barrier_of, SPLIT_1_SPLIT_2_all_arrive_then_the_completion_runs_onc
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(split_barrier_of, SPLIT_2_the_completion_sees_what_came_before_every_arrival) {
+TEST_P(barrier_of, BARRIER_2_the_completion_sees_what_came_before_every_arrival) {
   std::vector<long> slots(threads(), -1);
   long completions = 0, wrong = 0;
-  barrier<phase_check> all(expected(), phase_check{&slots, &completions, &wrong}, policy(),
-                           first_phase());
+  starting_at<barrier<phase_check>> all(first_phase(), expected(),
+                                        phase_check{&slots, &completions, &wrong}, policy());
   lockstep::test::run_threads(threads(), [&](std::size_t rank) {
     for (long phase = 0; phase < phases(); ++phase) {
       slots[rank] = phase;
@@ -108,9 +110,10 @@ TEST_P(split_barrier_of, SPLIT_2_the_completion_sees_what_came_before_every_arri
   EXPECT_EQ(completions, phases());
 }
 
-TEST_P(split_barrier_of, SPLIT_1_one_thread_after_the_other_drops_until_none_is_left) {
+TEST_P(barrier_of, BARRIER_1_one_thread_after_the_other_drops_until_none_is_left) {
   if (policy().is_spin() && threads() > 3) GTEST_SKIP() << "time slices";
-  plain_barrier all(expected(), {}, policy(), first_phase());
+  starting_at<plain_barrier> all(first_phase(), expected(), lockstep::detail::no_completion(),
+                                 policy());
   std::vector<long> slots(threads(), -1);
   std::atomic<long> wrong{0};
   lockstep::test::run_threads(threads(), [&](std::size_t rank) {
@@ -128,8 +131,9 @@ TEST_P(split_barrier_of, SPLIT_1_one_thread_after_the_other_drops_until_none_is_
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(split_barrier_of, SPLIT_3_a_timed_out_token_may_be_waited_for_again_however_far_others_are) {
-  plain_barrier all(expected() + 1, {}, policy(), first_phase());
+TEST_P(barrier_of, BARRIER_3_a_timed_out_token_may_be_waited_for_again_however_far_others_are) {
+  starting_at<plain_barrier> all(first_phase(), expected() + 1, lockstep::detail::no_completion(),
+                                 policy());
   auto first = all.arrive(expected());
   EXPECT_FALSE(all.try_wait(first));
   EXPECT_EQ(all.wait_for(first, std::chrono::microseconds(30)), wait_status::timed_out);
@@ -148,7 +152,7 @@ TEST_P(split_barrier_of, SPLIT_3_a_timed_out_token_may_be_waited_for_again_howev
   all.wait(std::move(first));
 }
 
-TEST(barrier, SPLIT_3_a_sleeper_that_is_overtaken_by_phases_returns) {
+TEST(barrier, BARRIER_3_a_sleeper_that_is_overtaken_by_phases_returns) {
   plain_barrier two(2, {}, wait_policy::block());
   lockstep::test::watched_thread watched;
   lockstep::test::run_threads(2, [&](std::size_t rank) {
@@ -164,7 +168,7 @@ TEST(barrier, SPLIT_3_a_sleeper_that_is_overtaken_by_phases_returns) {
   });
 }
 
-TEST(barrier, SPLIT_4_a_participant_may_destroy_it_when_the_last_wait_has_returned) {
+TEST(barrier, BARRIER_4_a_participant_may_destroy_it_when_the_last_wait_has_returned) {
   for (const auto& named : lockstep::test::all_policies()) {
     SCOPED_TRACE(named.name);
     const int rounds = named.policy.is_spin() ? 50 : 1000;
@@ -186,7 +190,7 @@ TEST(barrier, SPLIT_4_a_participant_may_destroy_it_when_the_last_wait_has_return
   }
 }
 
-TEST(barrier, SPLIT_5_a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
+TEST(barrier, BARRIER_5_a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     plain_barrier all(64, {}, named.policy);
@@ -217,19 +221,19 @@ TEST(barrier, an_absurd_count_is_refused_by_name) {
   plain_barrier nobody(0);
 }
 
-TEST(split_barrier_death, more_arrivals_than_expected_are_diagnosed) {
+TEST(barrier_death, more_arrivals_than_expected_are_diagnosed) {
   if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "no diagnosis in this build";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   plain_barrier two(2);
-  EXPECT_DEATH(two.arrive(3), "lockstep::barrier.*3 arrivals.*2 are expected");
+  EXPECT_DEATH(two.arrive(3), "lockstep::barrier.*3 arrivals by .* while the phase expects 2");
   EXPECT_DEATH(two.arrive(0), "0 arrivals");
   EXPECT_DEATH(two.arrive(-1), "-1 arrivals");
   plain_barrier dropped(1);
   dropped.arrive_and_drop();
-  EXPECT_DEATH(dropped.arrive(), "0 are expected");
+  EXPECT_DEATH(dropped.arrive(), "while the phase expects 0");
 }
 
-TEST(split_barrier_death, SPLIT_2_a_completion_that_throws_ends_the_program) {
+TEST(barrier_death, BARRIER_2_a_completion_that_throws_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto refuse = [] { throw std::runtime_error("no completion"); };
   barrier<decltype(refuse)> one(1, refuse);

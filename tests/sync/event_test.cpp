@@ -14,6 +14,7 @@
 
 #include "support/effort.hpp"
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -37,7 +38,7 @@ TEST(event, zero_initialised_storage_is_a_working_event) {
 }
 
 TEST_P(event_with_policy, EVENT_1_a_notifier_far_ahead_loses_nothing) {
-  lockstep::event ready(GetParam().policy, 0x3FFFFF00u);
+  lockstep::test::starting_at<lockstep::event> ready(0x3FFFFF00u, GetParam().policy);
   for (int i = 0; i < 1000; ++i) ready.notify();
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(ready.try_wait());
   EXPECT_FALSE(ready.try_wait());

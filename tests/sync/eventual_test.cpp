@@ -65,7 +65,7 @@ TEST(eventual, a_static_one_is_empty_until_set_and_again_after_reset) {
 }
 
 TEST(eventual, EVENTUAL_1_setting_it_again_fails_by_name_and_changes_nothing) {
-  const std::string text = "lockstep::eventual: set, but it is set already";
+  const std::string text = "lockstep::eventual: set a second time";
   eventual<int> value;
   value.set_value(1);
   EXPECT_EQ(message_of([&] { value.set_value(2); }), text);
@@ -177,7 +177,7 @@ TEST(eventual, EVENTUAL_5_a_value_is_taken_once_and_not_read_afterwards) {
               box.take();
               box.get();
             }),
-            "lockstep::eventual: get or take, but its value is taken");
+            "lockstep::eventual: get or take after its value was taken");
 }
 
 TEST(eventual, EVENTUAL_5_nothing_is_taken_once_as_well) {

@@ -47,7 +47,7 @@ std::string message_of(Call call) {
 }
 
 TEST(future_set, FUTURES_1_contributions_have_indices_and_one_too_many_fails_by_name) {
-  const std::string text = "lockstep::future_set: contributed, but all 2 contributions are made";
+  const std::string text = "lockstep::future_set: contributed after all 2 contributions were made";
   future_set<long> set(2);
   EXPECT_EQ(set.contributions(), 2u);
   EXPECT_EQ(set.contribute(10), 0u);
@@ -222,7 +222,8 @@ TEST(future_set_misuse, destroying_it_under_a_waiter_is_reported_by_its_own_name
     }
     set->~future_set();
   };
-  EXPECT_DEATH(destroy_under_a_waiter(), "lockstep::future_set at .* destroyed by .*there waits");
+  EXPECT_DEATH(destroy_under_a_waiter(),
+               "lockstep::future_set at .* destroyed by .* is waiting on it");
 }
 #endif
 

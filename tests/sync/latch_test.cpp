@@ -143,8 +143,10 @@ TEST_P(latch_with_policy,
 TEST(latch_misuse, counting_below_zero_is_reported_with_the_numbers) {
   if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(latch(2).count_down(3), "lockstep::latch at .*count_down\\(3\\), but 2 left");
-  EXPECT_DEATH(latch(2).count_down(-1), "lockstep::latch at .*count_down\\(-1\\), but 2 left");
+  EXPECT_DEATH(latch(2).count_down(3),
+               "lockstep::latch at .*count_down\\(3\\) by .* while 2 are left");
+  EXPECT_DEATH(latch(2).count_down(-1),
+               "lockstep::latch at .*count_down\\(-1\\) by .* while 2 are left");
 }
 
 }  // namespace

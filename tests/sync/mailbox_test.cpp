@@ -20,6 +20,7 @@
 
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -27,6 +28,7 @@ namespace {
 using lockstep::mailbox;
 using lockstep::wait_policy;
 using lockstep::wait_status;
+using lockstep::test::starting_at;
 
 static_assert(!std::is_copy_constructible<mailbox>::value, "not copyable");
 static_assert(!std::is_move_constructible<mailbox>::value, "not movable");
@@ -47,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(policies, mailbox_with_policy,
 TEST(mailbox, MAILBOX_1_MAILBOX_2_it_takes_as_many_calls_as_its_capacity_at_every_position) {
   for (const std::uint32_t first : first_positions) {
     for (const std::size_t capacity : {1u, 2u, 3u, 4u, 8u}) {
-      mailbox box(capacity, wait_policy(), first);
+      starting_at<mailbox> box(first, capacity, wait_policy());
       EXPECT_GE(box.capacity(), capacity);
       EXPECT_EQ(box.capacity() & (box.capacity() - 1), 0u);
       std::vector<std::size_t> run, expected;
@@ -79,7 +81,7 @@ TEST(mailbox, absurd_capacities_are_refused_by_name) {
 TEST_P(mailbox_with_policy, calls_run_in_the_order_of_each_poster_and_see_what_came_before) {
   for (const std::size_t posters : {1u, 2u, 4u}) {
     for (const std::uint32_t first : first_positions) {
-      mailbox box(8, policy(), first);
+      starting_at<mailbox> box(first, 8, policy());
       const long count = calls(400);
       std::vector<std::vector<long>> cells(posters,
                                            std::vector<long>(static_cast<std::size_t>(count)));
@@ -181,7 +183,7 @@ TEST_P(mailbox_with_policy, a_timed_wait_runs_what_comes_in_time_and_else_nothin
 TEST_P(mailbox_with_policy,
        MAILBOX_3_after_terminate_no_post_succeeds_and_earlier_calls_still_run) {
   for (const std::uint32_t first : first_positions) {
-    mailbox box(4, policy(), first);
+    starting_at<mailbox> box(first, 4, policy());
     int run = 0;
     for (int i = 0; i < 4; ++i) EXPECT_TRUE(box.post([&run] { ++run; }));
     EXPECT_FALSE(box.terminated());
@@ -229,7 +231,7 @@ TEST(mailbox, MAILBOX_3_calls_never_run_are_destroyed_with_it) {
 
 TEST(mailbox, MAILBOX_4_a_call_that_posts_again_runs_at_the_next_time) {
   for (const std::uint32_t first : first_positions) {
-    mailbox box(2, wait_policy(), first);
+    starting_at<mailbox> box(first, 2, wait_policy());
     int run = 0;
     struct again {
       mailbox* box;
@@ -264,7 +266,7 @@ TEST(mailbox, MAILBOX_4_an_exception_leaves_with_its_call_and_the_others_stay) {
 
 TEST(mailbox, MAILBOX_4_a_call_may_run_the_calls_behind_it) {
   for (const std::uint32_t first : first_positions) {
-    mailbox box(4, wait_policy(), first);
+    starting_at<mailbox> box(first, 4, wait_policy());
     std::string order;
     box.post([&] {
       order += "a";

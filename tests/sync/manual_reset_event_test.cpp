@@ -14,6 +14,7 @@
 #include "support/asleep.hpp"
 #include "support/effort.hpp"
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -21,6 +22,7 @@ namespace {
 using lockstep::manual_reset_event;
 using lockstep::wait_status;
 using lockstep::test::run_threads;
+using lockstep::test::starting_at;
 
 static_assert(sizeof(manual_reset_event) == 8, "packed");
 static_assert(!std::is_copy_constructible<manual_reset_event>::value, "not copyable");
@@ -58,7 +60,8 @@ TEST(manual_reset_event, MANUAL_1_one_opening_lets_all_sleepers_go_though_a_rese
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     constexpr std::size_t waiters = 8;
-    manual_reset_event gate(named.policy, 0x3FFFFFF8u);  // a later reset wraps the count to zero
+    starting_at<manual_reset_event> gate(0x3FFFFFF8u,
+                                         named.policy);  // a later reset wraps the count to zero
     for (int round = 0; round < 30; ++round) {
       lockstep::test::watched_thread watched[waiters];
       int data = 0;  // plain
@@ -86,7 +89,7 @@ TEST_P(manual_reset_event_with_policy,
   // too. The notifier cannot know that the waits have begun, hence the repetition.
   const bool spins = GetParam().policy.is_spin();
   const std::size_t waiters = spins ? 1 : 7;
-  manual_reset_event gate(GetParam().policy, 0x3FFFFFF0u);
+  starting_at<manual_reset_event> gate(0x3FFFFFF0u, GetParam().policy);
   for (int round = 0; round < (spins ? 50 : 200); ++round) {
     std::atomic<std::size_t> through{0};
     int data = 0;  // plain

@@ -14,17 +14,19 @@
 #include <vector>
 
 #include "support/policies.hpp"
+#include "support/ranked_barriers.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
 using lockstep::wait_status;
+using lockstep::test::barrier_starting_at;
 
 static_assert(!std::is_copy_constructible<lockstep::ranked_barrier>::value, "not copyable");
 
 using parameters = std::tuple<lockstep::test::named_policy, std::size_t, std::uint32_t>;
 
-class barrier_of : public testing::TestWithParam<parameters> {
+class ranked_barrier_of : public testing::TestWithParam<parameters> {
  protected:
   lockstep::wait_policy policy() const { return std::get<0>(GetParam()).policy; }
   std::size_t participants() const { return std::get<1>(GetParam()); }
@@ -37,7 +39,7 @@ class barrier_of : public testing::TestWithParam<parameters> {
 };
 
 // 3, 8 and 9 are on the two sides of most_flags_for().
-INSTANTIATE_TEST_SUITE_P(counts, barrier_of,
+INSTANTIATE_TEST_SUITE_P(counts, ranked_barrier_of,
                          testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
                                           testing::Values<std::size_t>(1, 2, 3, 8, 9, 24),
                                           testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
@@ -47,8 +49,9 @@ static_assert(lockstep::detail::most_flags_for(lockstep::wait_policy()) == 8 &&
                   lockstep::detail::most_flags_for(lockstep::wait_policy::block()) == 4,
               "the counts above must lie on both sides of each");
 
-TEST_P(barrier_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
-  lockstep::ranked_barrier all(participants(), policy(), first_phase());
+TEST_P(ranked_barrier_of,
+       RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
+  barrier_starting_at all(first_phase(), participants(), policy());
   std::vector<long> slots(participants(), -1);
   std::atomic<long> wrong{0};
   lockstep::test::run_threads(participants(), [&](std::size_t rank) {
@@ -62,8 +65,8 @@ TEST_P(barrier_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(barrier_of, the_two_halves_allow_work_in_between_and_order_the_same) {
-  lockstep::ranked_barrier all(participants(), policy(), first_phase());
+TEST_P(ranked_barrier_of, the_two_halves_allow_work_in_between_and_order_the_same) {
+  barrier_starting_at all(first_phase(), participants(), policy());
   std::vector<long> even(participants(), -1), odd(participants(), -1);
   std::atomic<long> wrong{0};
   lockstep::test::run_threads(participants(), [&](std::size_t rank) {
@@ -78,8 +81,8 @@ TEST_P(barrier_of, the_two_halves_allow_work_in_between_and_order_the_same) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(barrier_of, terminate_releases_everybody) {
-  lockstep::ranked_barrier all(participants() + 1, policy(), first_phase());
+TEST_P(ranked_barrier_of, terminate_releases_everybody) {
+  barrier_starting_at all(first_phase(), participants() + 1, policy());
   std::atomic<std::size_t> released{0};
   lockstep::test::run_threads(participants() + 1, [&](std::size_t rank) {
     if (rank == participants()) {
@@ -94,9 +97,9 @@ TEST_P(barrier_of, terminate_releases_everybody) {
   EXPECT_EQ(all.wait_for(0, std::chrono::hours(1)), wait_status::terminated);
 }
 
-TEST_P(barrier_of, a_timed_out_wait_can_be_taken_up_again) {
+TEST_P(ranked_barrier_of, a_timed_out_wait_can_be_taken_up_again) {
   if (participants() == 1) GTEST_SKIP() << "one participant never waits";
-  lockstep::ranked_barrier all(participants(), policy(), first_phase());
+  barrier_starting_at all(first_phase(), participants(), policy());
   for (int phase = 0; phase < 3; ++phase) {
     for (std::size_t rank = 0; rank + 1 < participants(); ++rank) {
       all.arrive(rank);

@@ -18,7 +18,7 @@ from pathlib import Path
 import make_trace
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
-import chromium
+from run import chromium
 
 COMMAND = None
 COMPUTING, WAITING, DECISION, ARROW = (245, 197, 24), (180, 185, 193), (123, 63, 181), (192, 57, 43)

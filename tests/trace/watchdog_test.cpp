@@ -525,7 +525,7 @@ TEST(watchdog, a_missing_rank_of_a_barrier_is_the_thread_that_waited_there_befor
                           "'the late one': waits for nothing that lockstep knows"}));
 }
 
-TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
+TEST(watchdog, latches_barriers_and_fans_say_what_lacks) {
   told_child child([] {
     watch();
     lockstep::latch count(3);

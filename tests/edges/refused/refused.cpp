@@ -150,5 +150,17 @@ int main() {
   });
 #elif REFUSED == 44
   team.run([](lockstep::member& me) { me.single(lockstep::nowait, takes_text); });
+#elif REFUSED == 45
+  team.for_range(0, 9, [](int) {});
+#elif REFUSED == 46
+  team.for_range(9, takes_indices);
+#elif REFUSED == 47
+  team.for_range(lockstep::nowait, 0, 9, takes_indices);
+#elif REFUSED == 48
+  const int sum = team.reduce_range(9, 0, one, std::plus<int>());
+  static_cast<void>(sum);
+#elif REFUSED == 49
+  const int sum = team.reduce_range(0, 9, 0, one, std::plus<int>());
+  static_cast<void>(sum);
 #endif
 }

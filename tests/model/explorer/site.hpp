@@ -4,7 +4,7 @@
 // A mutant of the shipped code needs no other source: the explorer weakens one access at its line while
 // it runs. LOCKSTEP_MODEL_MUTATION names it: "event.hpp:51:order=relaxed" weakens the order of the
 // access that begins in that line (of a compare-exchange: on success; "failure=relaxed": on failure), and
-// "event.hpp:51:drop" leaves the fence, wake or notification out. scripts/mutate_orders.py lists them.
+// "event.hpp:51:drop" leaves the fence, wake or notification out. scripts/run/mutate_orders.py lists them.
 #pragma once
 
 #include <atomic>

@@ -8,8 +8,8 @@
 //           inside.
 //           A loop runs as a whole: `item_order` is an order of all items, loops and nodes, in which edges between
 //           those that lie beside each other in a block go forward.
-//   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node
-//           is asked for an iteration when it is in the next one already. Without counted feedback it is empty.
+//   FLOW-3  `delayed` has the feedback between nodes that are not of one loop, and what makes sure that no node
+//           is asked for an iteration when it is in the next one already. Without feedback it is empty.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
 

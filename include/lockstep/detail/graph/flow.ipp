@@ -120,13 +120,13 @@ class flow_builder {
     }
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop() || of_.nodes[each.from].returns_bool) continue;
-      return "feedback from " + name(each.from) + " to " + name(each.to) + ": " + name(each.from) +
-             " does not return bool, and so cannot say whether the loop goes on";
+      return loop_name(each.from, each.to) + " has no condition: " + name(each.from) +
+             " does not return bool";
     }
     return std::string();
   }
 
-  /// Counted feedback without delay is an edge.
+  /// Feedback without delay is an edge.
   LOCKSTEP_COLD void take_edges() {
     made_.edges = of_.edges;
     for (const model_feedback& each : of_.feedbacks) {
@@ -147,7 +147,7 @@ class flow_builder {
       way += " -> " + name(made_.edges[e].to);
     }
     return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
-                        : "a cycle without feedback: " + way;
+                        : "a cycle of edges: " + way;
   }
 
   // --- loops ---
@@ -163,9 +163,8 @@ class flow_builder {
       if (!each.is_loop()) continue;
       found_loop made = {each.from, each.to, body_of(each)};
       if (made.nodes.empty()) {
-        return "feedback from " + name(each.from) + " to " + name(each.to) +
-               " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
-               name(each.from);
+        return loop_name(each.from, each.to) + " is not closed: no way of edges leads from " +
+               name(each.to) + " to " + name(each.from);
       }
       loops.push_back(std::move(made));
       for (std::size_t i = loops.size() - 1; i > 0; --i) {
@@ -223,9 +222,8 @@ class flow_builder {
     }
     if (made_.loop_from[loop.from] != 0) {
       const flow_block& other = made_.blocks[made_.loop_from[loop.from]];
-      return "feedback from " + name(loop.from) + " to " + name(other.to) +
-             " can never be satisfied: " + name(loop.from) + " also ends the loop to " +
-             name(loop.to) + ", by returning false";
+      return loop_name(loop.from, other.to) + " and " + loop_name(loop.from, loop.to) +
+             " end in the same node: " + name(loop.from) + " can end only one of them";
     }
     const std::uint32_t block = static_cast<std::uint32_t>(made_.blocks.size());
     made_.blocks.push_back(flow_block());
@@ -359,7 +357,7 @@ class flow_builder {
     return std::string();
   }
 
-  // --- counted feedback ---
+  // --- feedback ---
 
   LOCKSTEP_COLD void take_delays() {
     for (const model_feedback& each : of_.feedbacks) {

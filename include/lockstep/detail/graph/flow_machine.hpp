@@ -150,7 +150,7 @@ class flow_machine {
   std::uint64_t timed_iterations = 0, most_samples = 0;
   std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while nodes are watched
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
-  call_site where = {nullptr, 0};      ///< the plan was made, for the ledger
+  source_place where = {nullptr, 0};   ///< the plan was made, for the ledger
   /// For observers.
   LOCKSTEP_COLD const char* name_of(node_index node) const noexcept;
 

@@ -8,7 +8,7 @@
 //
 //   FPLAN-1  A step begins when the lane's steps before it are done, and for each of its waits the lane that it names
 //            has done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
-//   FPLAN-2  So every edge, counted feedback, and GRAPH-3 hold. A wait that others imply is left out.
+//   FPLAN-2  So every edge, feedback, and GRAPH-3 hold. A wait that others imply is left out.
 //   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a
 //            plan can get stuck; simulate() looks once more.
 //   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for

@@ -121,11 +121,11 @@ LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_bloc
   return *this;
 }
 
-LOCKSTEP_COLD graph& graph::feedback(const graph_node& test, const graph_node& to) {
-  check_own("feedback", test.of_);
-  check_own("feedback", to.of_);
+LOCKSTEP_COLD graph& graph::repeat_while(const graph_node& test, const graph_node& first) {
+  check_own("repeat_while", test.of_);
+  check_own("repeat_while", first.of_);
   own().model.feedbacks.push_back(
-      {test.index_, to.index_, std::uint32_t{detail::model_feedback::while_true}});
+      {test.index_, first.index_, std::uint32_t{detail::model_feedback::while_true}});
   return *this;
 }
 LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& to,
@@ -181,7 +181,7 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
     edge(first, body);
     whole.firsts_.assign(1, first.index_);
   }
-  feedback(last, first);
+  repeat_while(last, first);
   return whole;
 }
 

@@ -88,7 +88,7 @@ struct plan_body {
   flow checked;
   const growing_array<node_function>& functions;
   plan_host host;
-  call_site where;  ///< it was made
+  source_place where;  ///< it was made
   std::size_t most_members;
   growing_array<double> costs;
   owner<flow_machine> machine;

@@ -80,6 +80,21 @@ struct each_index {
   }
 };
 
+/// f(first, last) for the offsets [begin, end) from `first` on, in one call.
+template <class Index>
+struct each_block {
+  Index first;
+
+  template <class Function>
+  static constexpr bool calls() noexcept {
+    return is_callable<Function&, Index, Index>::value;
+  }
+  template <class Function>
+  void operator()(std::size_t begin, std::size_t end, Function& f) const {
+    f(index_at(first, begin), index_at(first, end));
+  }
+};
+
 /// f(i, j) for the iterations number [begin, end). Requires end <= iterations_of(ranges).
 struct each_pair {
   index_range_2 ranges;
@@ -180,28 +195,13 @@ leaf_of_each<Index, Function> each_of(const index_span<Index>& span, Function& f
   return {{span.first}, f};
 }
 
-// Whether an int may become the unsigned argument of a function is its author's business.
-LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-/// f(first, last) for each part.
+/// The leaf of a loop that calls f(first, last) for each part.
 template <class Index, class Function>
-class leaf_of_blocks {
- public:
-  leaf_of_blocks(const Index& first, Function& f) : first_(first), f_(f) {}
-  void operator()(std::size_t first, std::size_t last) const {
-    f_(index_at(first_, first), index_at(first_, last));
-  }
-
- private:
-  const Index first_;
-  Function& f_;
-};
-LOCKSTEP_END_SIGN_CONVERSIONS
-template <class Index, class Function>
-leaf_of_blocks<Index, Function> blocks_of(const index_span<Index>& span, Function& f) {
+leaf<each_block<Index>, Function> blocks_of(const index_span<Index>& span, Function& f) {
   static_assert(is_callable<Function&, Index, Index>::value,
                 "lockstep: the function of for_range must be callable with two indices, "
                 "f(first, last): of the common type of the bounds, or iterators");
-  return {span.first, f};
+  return {{span.first}, f};
 }
 
 /// Whether a type is one of the nested ranges, and what runs a part of them.

@@ -28,7 +28,7 @@
 #include <cstdint>
 
 #include "../platform/cache_line.hpp"
-#include "loop_crew.hpp"
+#include "loop_request.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -39,12 +39,19 @@ class loop_costs {
   static constexpr double part_time = 8000;
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
 
-  /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
-  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns)
-      : members_(members),
-        most_(most),
-        learns_(learns),
-        first_join_(is_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(most)),
+  /// Of the team that the loops are for.
+  struct helpers {
+    std::size_t members;
+    std::size_t at_once;  ///< how many of them can run at the same time
+    bool are_crowded;
+    bool learns;  ///< false: a loop always has all that can run at once
+  };
+
+  explicit loop_costs(const helpers& of)
+      : members_(of.members),
+        most_(of.at_once),
+        learns_(of.learns),
+        first_join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)),
         join_(first_join_) {}
 
   std::size_t most_shares() const noexcept { return most_; }
@@ -63,7 +70,10 @@ class loop_costs {
     return by_costs(of, asleep);
   }
 
-  /// Whether `left` nanoseconds of work are worth a wake-up.
+  /// More nanoseconds of work than that are worth a wake-up.
+  double least_worth_waking() const noexcept {
+    return most_ > 1 ? wake_ / (1 - 1 / static_cast<double>(most_)) : never;
+  }
   bool is_worth_waking(double left) const noexcept { return pays(left, most_, wake_); }
   /// Whether the rest of a probe is worth announcing: the first time in a loop is no fair sample.
   bool is_rest_worth(double left, bool asleep) const noexcept {
@@ -129,6 +139,7 @@ class loop_costs {
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000;
   static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
+  static constexpr double never = 1e300;
   static constexpr unsigned sets = 128, ways = 4, known = 2, young = 4, loops_per_sample = 16;
 
   struct place {

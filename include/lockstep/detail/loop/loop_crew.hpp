@@ -2,9 +2,8 @@
 // lockstep/detail/loop/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: loop)
 //
 // In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
-// that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. The loop's function
-// sees a part as a loop_share. A part knows which share it is of, and nothing of the thread that runs it. For
-// team_core.hpp.
+// that comes claims parts (share_board.hpp): first of its own share, then of shares that are late. The loop's function
+// sees a part as a loop_share. For team_core.hpp.
 //
 //   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
 //   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
@@ -18,10 +17,9 @@
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers
-//   2  tickets.store      relaxed  -      between loops; the announcement orders it
-//   3  begun.store        relaxed  -      as 2
-//   4  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
+//   1  tickets.store      relaxed  -      between loops; the announcement orders it
+//   2  begun.store        relaxed  -      as 1
+//   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
 #ifndef LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
 #define LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
 
@@ -30,128 +28,12 @@
 
 #include "../region/region_accounts.hpp"
 #include "../region/region_board.hpp"
-#include "../region/stop_source.hpp"
-#include "lone_loops.hpp"
+#include "loop_share.hpp"
+#include "loop_timing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// Room for small values of parts. Whoever calls a loop has it until the loop is over.
-using loop_cells = detail::aligned_array<cell>;
-
-/// What the shares of a loop have in common.
-struct loop_common {
-  stop_source& stop;
-  detail::atomic<std::size_t>& tickets;  ///< 0 when the loop begins
-  std::uint32_t region;
-  std::uint32_t shares;
-  std::uint32_t parts;  ///< of each share
-};
-
-class loop_share {
- public:
-  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
-      : of_(of), rank_(rank), part_(part), beside_(beside) {}
-
-  /// The rank of the member whose share it is.
-  std::size_t rank() const noexcept { return rank_; }
-  /// How many shares there are.
-  std::size_t size() const noexcept { return of_.shares; }
-  bool is_alone() const noexcept { return of_.shares == 1; }
-  std::uint32_t parts() const noexcept { return of_.parts; }
-  std::uint32_t region() const noexcept { return of_.region; }
-  const stop_source& stop() const noexcept { return of_.stop; }
-  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
-  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
-
-  /// This part of a range.
-  index_range block_of(index_range range) const noexcept {
-    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
-    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
-  }
-  /// The next number from a counter that all shares have in common: 0, 1, ...
-  std::size_t take() const noexcept {
-    return of_.tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
-  }
-  /// Travels with the report of this share, if it has one part; else null.
-  cell* beside_report() const noexcept { return beside_; }
-
- private:
-  const loop_common& of_;
-  std::size_t rank_;
-  std::uint32_t part_;
-  cell* beside_;
-};
-
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(region_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  region_board& of_;
-};
-
-/// What the caller of a loop asks for.
-struct loop_request {
-  std::size_t iterations;
-  const void* place;  ///< a number for the closure type
-  std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
-  bool can_split;     ///< shares may have several parts
-  bool is_fixed;      ///< a share for every member, whatever was learned
-  call_site where;    ///< for observers
-  lone_hint* hint;    ///< of the place; null: its loops never run alone without a region
-
-  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
-               call_site in = call_site{nullptr, 0}, lone_hint* alone = nullptr) noexcept
-      : iterations(count),
-        place(at),
-        grain(least),
-        can_split(splits),
-        is_fixed(fixed),
-        where(in),
-        hint(alone) {}
-};
-
-/// How a loop is to be run: by loop_steering.hpp.
-struct loop_plan {
-  std::uint32_t shares = 1;  ///< 1: by the caller alone
-  std::uint32_t parts = 1;   ///< of each share
-  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
-  bool is_timed = false;  ///< the caller measures it
-  bool is_probe =
-      false;  ///< the caller begins alone, and announces it when it turns out to be worth that
-  double missed = 0;  ///< the time that members that sleep would take off the caller
-};
-
-/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
-struct shares_request {
-  std::uint32_t shares;
-  double gain;
-  call_site where;  ///< for observers
-};
-struct shares_outcome {
-  bool is_complete;  ///< not stopped
-  bool all_came;     ///< each share was begun by its member
-};
-
-/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
-struct loop_ends {
-  void* data;
-  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
-  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
-};
-
-/// Is told of each part that the caller of a loop has run: of its own share, or of another.
-class part_listener {
- public:
-  virtual void after_part(bool is_own) = 0;
-
- protected:
-  ~part_listener() = default;
-};
 
 class loop_crew {
  public:
@@ -168,23 +50,23 @@ class loop_crew {
   loop_crew& operator=(const loop_crew&) = delete;
 
   /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
-  /// in time. `listener` may be null.
+  /// in time. `timing` may be null.
   LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
-                              part_listener* listener) {
+                              loop_timing* timing) {
     const announcement at = board_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
       const loop_accounts accounts(ledger_, 0, head.region);
       run_part(common_of(head, at), 0, 0, what);
       accounts.end_part();
-      if (listener != nullptr) listener->after_part(true);
+      if (timing != nullptr) timing->after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && trust_in_others_.asks();
       if (has_patience && board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
         trust_in_others_.paid();
         return true;
       }
     }
-    const bool took = take_told(0, 0, at, listener);
+    const bool took = take_told(0, 0, at, timing);
     if (took) {
       trust_in_others_.failed();
     } else {
@@ -221,12 +103,12 @@ class loop_crew {
 
   /// Before a loop.
   void reset_counts() noexcept {
-    counts_[0].value.tickets.store(0, detail::memory_order_relaxed);  // 2
-    counts_[0].value.begun.store(0, detail::memory_order_relaxed);    // 3
+    counts_[0].value.tickets.store(0, detail::memory_order_relaxed);  // 1
+    counts_[0].value.begun.store(0, detail::memory_order_relaxed);    // 2
   }
   /// Before a loop is announced: so many parts of the caller's share have been run.
   void note_begun(std::uint32_t parts) noexcept {
-    counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 3
+    counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 2
   }
   /// In a child process, inside a region; and when that ends.
   void orphaned_by_fork(bool alone) noexcept { is_alone_ = alone; }
@@ -244,7 +126,7 @@ class loop_crew {
     if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
     }
-    if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 4
+    if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 3
       const loop_accounts accounts(ledger_, self, claimed.head().region);
       run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part,
                claimed.line->what);
@@ -266,23 +148,23 @@ class loop_crew {
   /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
   /// something left in another share than that of `self`.
   LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
-                                   part_listener* listener) {
+                                   loop_timing* timing) {
     bool took = false;
     for (std::size_t watcher = board_.first_told(rank, at); watcher < board_.members();
          watcher = board_.next_told(rank, at, watcher)) {
-      if (take_share(self, watcher, at, listener)) took |= watcher != self;
+      if (take_share(self, watcher, at, timing)) took |= watcher != self;
     }
     return took;
   }
   /// The same for one share.
   LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
-                                    part_listener* listener) {
+                                    loop_timing* timing) {
     bool took = false;
     assignment claimed;
     while (!is_alone_ && !board_.has_reported(watcher, at) && board_.claim(watcher, claimed)) {
       run_claimed_part(self, watcher, claimed, false);
       took = true;
-      if (listener != nullptr) listener->after_part(watcher == self);
+      if (timing != nullptr) timing->after_part(watcher == self);
     }
     return took;
   }

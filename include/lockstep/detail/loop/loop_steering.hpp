@@ -26,9 +26,9 @@
 #include <cstdint>
 
 #include "../region/region_board.hpp"
-#include "../team/placement.hpp"
+#include "lone_loops.hpp"
 #include "loop_costs.hpp"
-#include "loop_crew.hpp"
+#include "loop_timing.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstdio>
@@ -38,13 +38,11 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-class loop_steering final : public part_listener {
+class loop_steering {
  public:
   /// `number`: of the team, for hints.
-  loop_steering(region_board& forks, const resolved_team& made, std::uint32_t number)
-      : board_(forks),
-        costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns),
-        team_(number) {}
+  loop_steering(region_board& forks, const loop_costs::helpers& team, std::uint32_t number)
+      : board_(forks), costs_(team), team_(number), timing_(forks) {}
   loop_steering(const loop_steering&) = delete;
   loop_steering& operator=(const loop_steering&) = delete;
 
@@ -54,7 +52,6 @@ class loop_steering final : public part_listener {
     is_asleep_ = costs_.most_shares() > 1 && board_.has_sleepers(costs_.most_shares());
     plan_ = costs_.plan(of, is_asleep_);
     if (plan_.missed > 0) add_missed();
-    may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes && !plan_.is_probe;
     if (!is_asleep_ && plan_.shares > 1 && !plan_.is_probe) price_ = 0;
     if (of.hint != nullptr && of.hint->is_spent(team_)) plan_.is_timed = true;
     if (plan_.is_timed) begin_to_measure();
@@ -62,31 +59,18 @@ class loop_steering final : public part_listener {
   }
   /// For observers: how the loop is run, and why.
   LOCKSTEP_COLD void tell(const loop_plan& plan) const noexcept;
-  /// What after_part() is to be called for; null: nothing.
-  part_listener* listener() noexcept { return plan_.is_timed ? this : nullptr; }
+  /// What is to be told of each part that the caller runs; null: nothing.
+  loop_timing* timing() noexcept { return plan_.is_timed ? &timing_ : nullptr; }
 
   /// In a probe, after so many parts of the caller's share: whether to announce the rest.
   LOCKSTEP_COLD bool is_worth_announcing(std::uint32_t done) noexcept {
-    parts_ = own_parts_ = done;
-    own_end_ = now();
-    if (!costs_.is_rest_worth(left_after(own_end_), is_asleep_)) return false;
-    if (is_asleep_) woken_at_ = own_end_;
+    timing_.has_run(done);
+    if (!costs_.is_rest_worth(timing_.left_at(timing_.own_end()), is_asleep_)) return false;
+    if (is_asleep_) woken_at_ = timing_.own_end();
     return true;
   }
   /// The caller has run all parts of a probe.
-  void end_probe() noexcept {
-    parts_ = own_parts_ = std::size_t{plan_.shares} * plan_.parts;
-    own_end_ = now();
-  }
-  /// Requires: the loop is measured.
-  void after_part(bool is_own) override {
-    ++parts_;
-    if (is_own) {
-      ++own_parts_;
-      own_end_ = now();
-    }
-    if (may_wake_) wake_if_long(is_own ? own_end_ : now());
-  }
+  void end_probe() noexcept { timing_.has_run(all_parts()); }
 
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {
@@ -125,10 +109,14 @@ class loop_steering final : public part_listener {
   static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
 
   LOCKSTEP_COLD void begin_to_measure() {
-    parts_ = own_parts_ = 0;
-    start_ = own_end_ = now();
+    timing_.begin(all_parts());
     if (woken_at_ != 0) learn_wake_up();
-    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+    if (!is_asleep_ || plan_.shares == 1) return;
+    if (plan_.wakes) {
+      woken_at_ = timing_.start();
+    } else if (!plan_.is_probe) {
+      timing_.wake_above(costs_.least_worth_waking(), plan_.shares);
+    }
   }
   LOCKSTEP_COLD void plan_sleepers(double gain) {
     if (woken_at_ != 0) learn_wake_up();
@@ -138,10 +126,11 @@ class loop_steering final : public part_listener {
     if (plan_.wakes) woken_at_ = now();
   }
   LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
-    const double own_time = static_cast<double>(own_end_ - start_);
+    if (timing_.woken_at() != 0) woken_at_ = timing_.woken_at();
+    const double own_time = static_cast<double>(timing_.own_end() - timing_.start());
     costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
     if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
-      costs_.learn_join(static_cast<double>(end - own_end_));
+      costs_.learn_join(static_cast<double>(end - timing_.own_end()));
     }
     if (of_.hint != nullptr) {
       const loop_costs::lone_loops alone = costs_.lone(of_.place, of_.iterations);
@@ -150,14 +139,11 @@ class loop_steering final : public part_listener {
   }
 
   std::size_t iterations_of_own() const noexcept {
-    const std::size_t parts = std::size_t{plan_.shares} * plan_.parts;
-    return own_parts_ == parts ? of_.iterations : of_.iterations / parts * own_parts_;
+    const std::size_t own = timing_.own_parts();
+    return own == all_parts() ? of_.iterations : of_.iterations / all_parts() * own;
   }
+  std::size_t all_parts() const noexcept { return std::size_t{plan_.shares} * plan_.parts; }
 
-  double left_after(std::uint64_t at) const noexcept {
-    const double each = static_cast<double>(at - start_) / static_cast<double>(parts_);
-    return each * static_cast<double>(std::size_t{plan_.shares} * plan_.parts - parts_);
-  }
   /// STEER-2. Members that are awake poll for some 50 us. The clock is looked at when enough was missed: if the loops
   /// that did came further apart on average, they begin anew.
   bool has_missed_enough() noexcept {
@@ -174,13 +160,6 @@ class loop_steering final : public part_listener {
     if (!has_missed_enough()) return;
     plan_ = costs_.plan(of_, false);
     plan_.is_timed = true;
-  }
-  LOCKSTEP_COLD void wake_if_long(std::uint64_t at) {
-    if (!costs_.is_worth_waking(left_after(at))) return;
-    may_wake_ = false;
-    woken_at_ = at;
-    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", plan_.shares);
-    board_.wake(plan_.shares);
   }
   void learn_wake_up() {
     const std::uint64_t came = board_.last_coming(1);
@@ -210,10 +189,8 @@ class loop_steering final : public part_listener {
   const std::uint32_t team_;
   loop_request of_ = {0, nullptr, 0, true, false};
   loop_plan plan_;
+  loop_timing timing_;
   bool is_asleep_ = false;
-  bool may_wake_ = false;
-  std::size_t parts_ = 0, own_parts_ = 0;
-  std::uint64_t start_ = 0, own_end_ = 0;
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   std::uint64_t missed_since_ = 0;
   double missed_ = 0, missed_loops_ = 0;

@@ -6,7 +6,7 @@
 // by reference.
 // What f returns is ignored: for values see the reductions of member.hpp.
 //
-// Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
+// Each construct has a form X_unless_stopped, which returns false in a stopped region, where the plain form throws.
 //   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
 //       while the construct runs is noticed between chunks. A block that was begun is run to its end: ask
 //       stop_requested() in a long one, or take chunks.

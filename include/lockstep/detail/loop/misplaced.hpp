@@ -70,8 +70,8 @@ template <class... Arguments>
 refused refuse_loop() {
   static_assert(!has_nowait<Arguments...>::value,
                 "lockstep: nowait is the first argument of for_each, single and sections: "
-                "me.for_each(lockstep::nowait, 0, n, f); for_range never waits, and the other "
-                "loops always do");
+                "me.for_each(lockstep::nowait, 0, n, f); a member's for_range never waits, and the "
+                "other loops always do");
   static_assert(has_nowait<Arguments...>::value,
                 "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
   return {};

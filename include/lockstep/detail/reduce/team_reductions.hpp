@@ -16,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../loop/loop_steering.hpp"
+#include "../loop/loop_share.hpp"
 #include "../region/job.hpp"
 #include "scans.hpp"
 

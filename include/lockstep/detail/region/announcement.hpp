@@ -31,7 +31,7 @@ enum class region_kind : std::uint32_t {
 };
 
 /// The word that announces a region: a value. It says all that a member must know before it has claimed a part of a
-/// loop (loop_claims.hpp); the rest of the line it may read only after that.
+/// loop (share_board.hpp); the rest of the line it may read only after that.
 //
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop

@@ -29,8 +29,8 @@
 
 #include "../wait/short_lock.hpp"
 #include "construct_boards.hpp"
-#include "loop_claims.hpp"
 #include "member_state.hpp"
+#include "share_claims.hpp"
 #include "team_barrier.hpp"
 
 #if LOCKSTEP_HAS_BODIES

@@ -30,7 +30,7 @@ constexpr unsigned polls_for_late_members = 48;
 /// The construct that a member is in.
 struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
-  call_site where;
+  source_place where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
   std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
 };
@@ -191,7 +191,7 @@ class member_state {
   // For loops.
   bool has_construct = false;           ///< it has come to a shared construct in this region
   std::uint32_t construct = 0;          ///< if so, the number of the next one
-  std::uint32_t loops = 0;              ///< whose shares were claimed (loop_claims.hpp)
+  std::uint32_t loops = 0;              ///< whose shares were claimed (share_claims.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
   /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.

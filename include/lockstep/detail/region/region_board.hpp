@@ -12,7 +12,7 @@
 //           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
 //           after its report. It may miss phases of loops: then others have done its share.
 //   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
-//           share are claimed (loop_claims.hpp): the member that claims the first one relays, the one that finishes
+//           share are claimed (share_board.hpp): the member that claims the first one relays, the one that finishes
 //           the last one collects and reports. Either way a report has caught up with the line exactly when the
 //           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
 //   ANNOUNCE-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
@@ -45,8 +45,8 @@
 #include "../wait/published_words.hpp"
 #include "announcement.hpp"
 #include "anticipation.hpp"
-#include "loop_claims.hpp"
 #include "region_tree.hpp"
+#include "share_board.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {

@@ -33,10 +33,12 @@
 
 #include "../../ledger.hpp"
 #include "../../member.hpp"
+#include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
+#include "placement.hpp"
 #include "told_region.hpp"
 
 namespace lockstep {
@@ -63,7 +65,7 @@ class team_core {
   /// called where others are needed. `kind` and `where`: for observers.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
-                  call_site where = call_site{nullptr, 0}, const char* kind = "run") {
+                  call_site where = call_site::none(), const char* kind = "run") {
     function_work<Function> work = {f, size, kind, where};
     return live(door, core, workers, work);
   }
@@ -88,7 +90,7 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f, call_site where = call_site{nullptr, 0},
+  void start(Function& f, call_site where = call_site::none(),
              const char* kind = "started region") {
     started_.what.assign<member>(f);
     started_.is_seen = observers() != 0;
@@ -225,7 +227,7 @@ class team_core {
     Function& f;
     const std::size_t size;
     const char* const kind;
-    const call_site where;
+    const source_place where;
 
     bool needs_others(const team_core&) const noexcept { return size > 1; }
     /// As the only member of a region of its own.
@@ -281,10 +283,10 @@ class team_core {
         all_came = core.run_probe(*plan, head, what);
       } else if (is_announced()) {
         all_came =
-            core.crew_.lead(head, what, plan->wakes && steering.were_asleep(), steering.listener());
+            core.crew_.lead(head, what, plan->wakes && steering.were_asleep(), steering.timing());
       } else {
         core.crew_.run_alone(head, what);
-        if (plan->is_timed) steering.after_part(true);
+        if (plan->is_timed) steering.timing()->after_part(true);
       }
       steering.end(all_came);
     }
@@ -327,7 +329,7 @@ class team_core {
   /// The second half of a region that is stopped in place of the caller's part.
   struct given_up_work : function_work<job> {
     explicit given_up_work(job& of, std::size_t members) noexcept
-        : function_work<job>{of, members, nullptr, call_site{nullptr, 0}} {}
+        : function_work<job>{of, members, nullptr, call_site::none()} {}
 
     void perform(team_core& core, const region_head& head, bool) const {
       core.stop_.request(head.region);
@@ -389,7 +391,8 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       board_(region_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              region_board::usual_most_age, made.separates_cpus),
       crew_(board_, stop_, error_, made.is_crowded, &group_, &ledger_),
-      steering_(board_, made, lone_team{this, door.age()}.number()),
+      steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
+                lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
       told_(&group_, ledger_) {
@@ -440,7 +443,7 @@ LOCKSTEP_COLD team_core::~team_core() {
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_caller_region();
   const nesting::inside here(region_);
-  function_work<job> work = {started_.what, size_, nullptr, call_site{nullptr, 0}};
+  function_work<job> work = {started_.what, size_, nullptr, call_site::none()};
   return complete(head, work, started_.is_seen);
 }
 
@@ -498,7 +501,7 @@ LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head
     if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
     crew_.note_begun(done);
     board_.announce_loop(head, what, plan.parts, true);
-    return crew_.lead(head, what, steering_.were_asleep(), steering_.listener());
+    return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
   }
   for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
     crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);

@@ -29,6 +29,8 @@
 #include <utility>
 
 #include "../../member.hpp"
+#include "../loop/lone_loops.hpp"
+#include "../loop/loop_share.hpp"
 #include "../reduce/team_reductions.hpp"
 #include "../region/job.hpp"
 
@@ -106,10 +108,36 @@ class team_loops {
                                       call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto each = each_of(span, f);
-    const range_body body = body_of(each);
-    job work;
-    work.carry<loop_share>(weighted_parts{span.length, &how, &body, run_weighted});
-    return team().run_loop({team().size(), nullptr, 0, false, true, where}, work, no_ends());
+    return run_by_weights(body_of(each), span.length, how, where);
+  }
+
+  /// Calls f(first, last) for contiguous parts that make up the range, each index in one of them: for loops that are
+  /// written or vectorised by hand. A member has one part or several; how many there are is not said, but none is empty.
+  /// Otherwise as parallel_for. Where the schedule has chunks each is a part, also on one member: a kernel may rely on
+  /// their length. A part is not cut short where the loop is stopped.
+  ///   team.for_range(0, n, [=](int first, int last) { daxpy(last - first, a, x + first, y + first); });
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> for_range(First first, Last last, Function&& f,
+                                   call_site where = call_site::here()) {
+    const auto span = span_of(first, last);
+    return run_blocks(blocks_of(span, f), span.length, 0, where);
+  }
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> for_range(First first, Last last, Function&& f, schedule how,
+                                   call_site where = call_site::here()) {
+    const auto span = span_of(first, last);
+    const auto blocks = blocks_of(span, f);
+    if (how.kind() == schedule_kind::static_blocks) {
+      return run_blocks(blocks, span.length, how.chunk(), where);
+    }
+    return run_scheduled(body_of(blocks), span.length, how, where, nullptr);
+  }
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> for_range(First first, Last last, Function&& f, weighted_schedule& how,
+                                   call_site where = call_site::here()) {
+    const auto span = span_of(first, last);
+    const auto blocks = blocks_of(span, f);
+    return run_by_weights(body_of(blocks), span.length, how, where);
   }
 
   /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
@@ -135,19 +163,8 @@ class team_loops {
                                                Operation op, schedule how = static_schedule(),
                                                call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    const auto values = reductions::values_of<Type>(span, f, op);
-    reductions::check_types<Type, typename decltype(values)::value, Operation>();
-    if (span.length == 0) return init;
-    reductions::result_of<Type> result;
-    const std::size_t grain = grain_of(how);
-    const reductions::operations& what = reductions::operations_for<Type, Operation>(values, true);
-    if (!run_reduction(what, values, span.length, grain, result.room(), where)) {
-      leave_stopped_region();
-      return init;
-    }
-    Type& whole =
-        result.value_left();  // before init moves, which may throw: now it is destroyed then
-    return op(std::move(init), std::move(whole));
+    return reduce<Type>(reductions::values_of<Type>(span, f, op), true, span.length,
+                        std::move(init), op, how, where);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
@@ -157,19 +174,30 @@ class team_loops {
                                                schedule how = static_schedule(),
                                                call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    const auto values = reductions::values_of<Type>(span, f, op);
-    reductions::check_types<Type, typename decltype(values)::value, Operation>();
-    reductions::share_reduction<Type, Operation> whole(
-        reductions::operations_for<Type, Operation>(values, true), values, span.length, how,
-        std::move(init), op);
-    job work;
-    work.carry<loop_share>(whole.work());
-    const std::size_t grain = grain_of(how);
-    const loop_request request(span.length, nullptr, grain, false, grain == 0, where);
-    if (!team().run_loop(request, work, whole.ends())) {
-      leave_stopped_region();
-    }
-    return whole.take();
+    return reduce_by_share<Type>(reductions::values_of<Type>(span, f, op), true, span.length,
+                                 std::move(init), op, how, where);
+  }
+
+  /// op(init, all f(first, last) over parts of the range, in order): parallel_reduce for loops that are written or
+  /// vectorised by hand, as for_range is. The parts depend on the length alone, so the bits are the same for every team
+  /// size and run; they are those of parallel_reduce where f folds its part from the left. None is empty, and none is
+  /// long: of n indices up to n / 128, or 64, or n / 1024, whichever is the middle one. For longer ones: fast.
+  template <class Type, class First, class Last, class Function, class Operation>
+  if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
+                                            Operation op, schedule how = static_schedule(),
+                                            call_site where = call_site::here()) {
+    const auto span = span_of(first, last);
+    return reduce<Type>(reductions::block_values_of<Type>(span, f, op), false, span.length,
+                        std::move(init), op, how, where);
+  }
+  /// With f of as large parts as for_range has: for kernels that need length. As parallel_reduce(fast, ...).
+  template <class Type, class First, class Last, class Function, class Operation>
+  if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init, Function&& f,
+                                            Operation op, schedule how = static_schedule(),
+                                            call_site where = call_site::here()) {
+    const auto span = span_of(first, last);
+    return reduce_by_share<Type>(reductions::block_values_of<Type>(span, f, op), false, span.length,
+                                 std::move(init), op, how, where);
   }
 
   /// Calls each of the functions once, on whichever thread comes.
@@ -228,7 +256,15 @@ class team_loops {
     return refuse_loop<Arguments...>();
   }
   template <class... Arguments>
+  if_misplaced<Arguments...> for_range(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
   if_too_few<5, Arguments...> parallel_reduce(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
     return refuse_reduction<Arguments...>();
   }
   template <class... Arguments>
@@ -296,6 +332,45 @@ class team_loops {
         team().size() == 1 ||
         (grain == 0 ? hint_of<Leaf>::at.allows(of.number(), length) : length / 2 < grain);
     return needs_nobody ? try_alone(of, body_of(leaf), length) : lone_outcome::refused;
+  }
+  bool run_by_weights(const range_body& body, std::size_t length, weighted_schedule& how,
+                      call_site where) {
+    job work;
+    work.carry<loop_share>(weighted_parts{length, &how, &body, run_weighted});
+    return team().run_loop({team().size(), nullptr, 0, false, true, where}, work, no_ends());
+  }
+
+  template <class Type, class Values, class Operation>
+  LOCKSTEP_ALWAYS_INLINE Type reduce(const Values& values, bool in_strips, std::size_t length,
+                                     Type&& init, Operation& op, schedule how, call_site where) {
+    reductions::check_types<Type, typename Values::value, Operation>();
+    if (length == 0) return std::move(init);
+    reductions::result_of<Type> result;
+    const std::size_t grain = grain_of(how);
+    const reductions::operations& what =
+        reductions::operations_for<Type, Operation>(values, in_strips);
+    if (!run_reduction(what, values, length, grain, result.room(), where)) {
+      leave_stopped_region();
+      return std::move(init);
+    }
+    Type& whole =
+        result.value_left();  // before init moves, which may throw: now it is destroyed then
+    return op(std::move(init), std::move(whole));
+  }
+  template <class Type, class Values, class Operation>
+  LOCKSTEP_ALWAYS_INLINE Type reduce_by_share(const Values& values, bool in_strips,
+                                              std::size_t length, Type&& init, Operation& op,
+                                              schedule how, call_site where) {
+    reductions::check_types<Type, typename Values::value, Operation>();
+    reductions::share_reduction<Type, Operation> whole(
+        reductions::operations_for<Type, Operation>(values, in_strips), values, length, how,
+        std::move(init), op);
+    job work;
+    work.carry<loop_share>(whole.work());
+    const std::size_t grain = grain_of(how);
+    const loop_request request(length, nullptr, grain, false, grain == 0, where);
+    if (!team().run_loop(request, work, whole.ends())) leave_stopped_region();
+    return whole.take();
   }
   /// False if it was stopped.
   LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "../loop/loop_crew.hpp"
+#include "../loop/loop_request.hpp"
 #include "../region/announcement.hpp"
 #include "../region/member_state.hpp"
 #include "../region/region_accounts.hpp"
@@ -32,8 +32,8 @@ class told_region {
   /// Whether others than the ledger see it.
   bool is_timed() const noexcept { return since_ != 0; }
   /// The workers know of it.
-  LOCKSTEP_FAST_OBSERVER void announced(const char* kind, call_site where, const region_head& head,
-                                        std::uint32_t parts = 0) noexcept;
+  LOCKSTEP_FAST_OBSERVER void announced(const char* kind, source_place where,
+                                        const region_head& head, std::uint32_t parts = 0) noexcept;
   LOCKSTEP_FAST_OBSERVER void announced_loop(const loop_request& of, std::uint32_t parts,
                                              const region_head& head) noexcept;
   /// A member begins its part of a `run`; and ends it.
@@ -47,7 +47,7 @@ class told_region {
   const ledger_slot& ledger_;
   std::uint64_t since_ = 0;  ///< when it began, in ticks; 0: only its ledger is kept
   const char* kind_ = nullptr;
-  call_site where_{nullptr, 0};
+  source_place where_ = {nullptr, 0};
   std::uint64_t iterations_ = 0;
   std::uint32_t parts_ = 0;
   region_accounts accounts_;
@@ -67,7 +67,7 @@ LOCKSTEP_FAST_OBSERVER void told_region::begin() noexcept {
   since_ = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
 }
 
-LOCKSTEP_FAST_OBSERVER void told_region::announced(const char* kind, call_site where,
+LOCKSTEP_FAST_OBSERVER void told_region::announced(const char* kind, source_place where,
                                                    const region_head& head,
                                                    std::uint32_t parts) noexcept {
   kind_ = kind;

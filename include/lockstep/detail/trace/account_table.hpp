@@ -37,10 +37,10 @@ namespace detail {
 
 /// What a construct is known by. The texts are those of the modules that call, but for the label, which lives for ever.
 struct construct_key {
-  const char* kind;   ///< the name of its function
-  call_site where;    ///< no file: not known
-  const void* place;  ///< tells apart what has no call site; may be null
-  const char* label;  ///< of the user's region around it; null: none
+  const char* kind;    ///< the name of its function
+  source_place where;  ///< no file: not known
+  const void* place;   ///< tells apart what has no call site; may be null
+  const char* label;   ///< of the user's region around it; null: none
 
   /// As one thread meets it again and again: by addresses.
   bool is(const construct_key& other) const noexcept {

@@ -69,7 +69,7 @@ struct observed_region {
   const void* team;
   std::uint32_t region, size, parts;
   std::uint64_t iterations;
-  call_site where;  ///< no file: not known
+  source_place where;  ///< no file: not known
 };
 LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t begin) noexcept;
 

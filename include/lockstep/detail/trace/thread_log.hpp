@@ -51,7 +51,7 @@ struct wait_subject {
   const char* kind;          ///< "lockstep::event"; null: not known
   const void* object;        ///< its address, or that of the word that is awaited
   const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  call_site where;           ///< of the call; file is null: not known
+  source_place where;        ///< of the call; file is null: not known
   std::uint32_t phase;       ///< that is awaited
   std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
@@ -80,7 +80,7 @@ enum class wait_stage : std::uint32_t { spin, yield, sleep };
 /// A visit of a member to a construct of its region: from when it came to when it was let go. Its texts live for ever.
 struct construct_visit {
   const char* kind;  ///< the name of member's function; null: none yet
-  call_site where;
+  source_place where;
   std::size_t extent;  ///< iterations, or the size of a value
   const void*
       team;  ///< the address of what the members share: the same for all members of the region

@@ -219,13 +219,12 @@ class registry {
   };
 };
 
-/// "... by thread 1 'a', but <relation> thread 2 'b'".
-[[noreturn]] LOCKSTEP_COLD void report_two(const void* object, const char* kind, const char* deed,
-                                           const char* relation,
-                                           const detail::thread_label& other) {
+/// "destroyed by thread 1 'a' while thread 2 'b' is waiting on it".
+[[noreturn]] LOCKSTEP_COLD void report_deed(const void* object, const char* kind, const char* deed,
+                                            const char* other, const char* does) {
   char text[240];
-  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
-                relation, other.text);
+  std::snprintf(text, sizeof text, "%s by %s while %s %s", deed,
+                detail::label_of_this_thread().text, other, does);
   report(object, kind, text);
 }
 
@@ -250,15 +249,15 @@ LOCKSTEP_COLD void locking(const void* object, const char* kind) {
   if (!table_is_whole()) return;
   const detail::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != detail::number_of_this_thread()) return;
-  report_two(object, kind, "locked", "it is held already by the same", owner);
+  report_deed(object, kind, "locked", "the same thread", "holds it");
 }
 
 LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
   if (!table_is_whole()) return;
   const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
+  if (owner.number == 0) report_deed(object, kind, "unlocked", "no thread", "holds it");
   if (owner.number != detail::number_of_this_thread()) {
-    report_two(object, kind, "unlocked", "it is held by", owner);
+    report_deed(object, kind, "unlocked", owner.text, "holds it");
   }
 }
 
@@ -271,16 +270,15 @@ LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
 
 LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
   if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
-  report_two(object, kind, "locked", "it is read already by the same",
-             detail::label_of_this_thread());
+  report_deed(object, kind, "locked", "the same thread", "holds it as a reader");
 }
 
 LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
   note_if_watched(object, false);
   if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
   const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
-  report_two(object, kind, "unlocked", "it is held by", reader);
+  const char* const holder = reader.number == 0 ? "no thread" : reader.text;
+  report_deed(object, kind, "unlocked as a reader", holder, "holds it as a reader");
 }
 
 LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread) {
@@ -291,7 +289,7 @@ LOCKSTEP_COLD void destroying(const void* object, const char* kind) {
   if (!table_is_whole()) return;
   const detail::thread_label waiter = registry::find(object, registry::role::waiter);
   if (waiter.number == 0 || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "there waits on it", waiter);
+  report_deed(object, kind, "destroyed", waiter.text, "is waiting on it");
 }
 
 LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
@@ -300,7 +298,7 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
   const detail::thread_label owner = registry::find(object, registry::role::owner);
   const detail::thread_label reader = registry::find(object, registry::role::reader);
   if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
+  report_deed(object, kind, "destroyed", owner.number != 0 ? owner.text : reader.text, "holds it");
 }
 
 #endif

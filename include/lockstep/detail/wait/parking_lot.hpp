@@ -70,7 +70,8 @@ class parked_thread : public list_node<parked_thread> {
   LOCKSTEP_COLD void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
-  bool wait(wait_policy policy, deadline until = deadline::never(), call_site where = call_site(),
+  bool wait(wait_policy policy, deadline until = deadline::never(),
+            call_site where = call_site::none(),
             wait_history& history = this_thread_history_in_queues()) {
     slept_ = false;
     located_wait what{*this, where};
@@ -111,7 +112,7 @@ class parked_thread : public list_node<parked_thread> {
   /// A wait of the thread, and where it was called: not in the node, which is to stay small.
   struct located_wait {
     parked_thread& self;
-    call_site where;
+    source_place where;
 
     bool ready() const noexcept { return self.ready(); }
     void sleep(deadline until) { self.sleep(until); }

@@ -57,7 +57,7 @@ class phase_board {
   /// Waits until every writer is beyond the reader's phase, then moves the reader on. Begins with writer `first`:
   /// readers that begin with different writers disturb each other less.
   wait_status wait_until(std::size_t reader, std::size_t first, deadline until,
-                         call_site where = call_site()) {
+                         call_site where = call_site::none()) {
     reader_state& self = readers_[reader].value;
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
@@ -98,7 +98,7 @@ class phase_board {
   struct notifiers {
     const phase_board& of;
     phase_reached next;
-    call_site where;
+    source_place where;
 
     void describe(wait_subject& to) const noexcept {
       to.kind = of.kind_;

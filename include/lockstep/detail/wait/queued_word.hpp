@@ -65,7 +65,7 @@ class queued_word {
   }
 
   /// As try_take(), for the time that `policy` waits awake.
-  bool poll(std::uint32_t as, deadline until, call_site where = call_site()) {
+  bool poll(std::uint32_t as, deadline until, call_site where = call_site::none()) {
     attempt now(*this, as, where);
     return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
@@ -129,7 +129,7 @@ class queued_word {
   struct plain_attempt {
     queued_word& owner;
     std::uint32_t as;
-    const call_site where;
+    const source_place where;
 
     plain_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
         : owner(of), as(purpose), where(from) {}
@@ -171,7 +171,7 @@ class handed_word : protected queued_word<Rules> {
 
   /// Waits its turn and takes; false if `until` came first.
   LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until,
-                                     call_site where = call_site()) {
+                                     call_site where = call_site::none()) {
     const misuse::waiting_scope waiting(this);
     if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());

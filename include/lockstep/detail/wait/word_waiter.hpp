@@ -47,6 +47,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// The phase, count or position that an object begins with. Protected constructors take it: tests derive from the object
+/// and begin next to wrap-around.
+struct first_phase {
+  std::uint32_t value;
+};
+
 /// The bit of each word that is this header's.
 constexpr std::uint32_t sleeping_bit = 1;
 
@@ -54,7 +60,7 @@ constexpr std::uint32_t sleeping_bit = 1;
 template <class Done>
 class word_waiter {
  public:
-  word_waiter(wait_word& word, Done done, call_site where = call_site()) noexcept
+  word_waiter(wait_word& word, Done done, call_site where = call_site::none()) noexcept
       : word_(word), done_(done), announced_(false), where_(where) {}
 
   bool ready() const noexcept {
@@ -87,7 +93,7 @@ class word_waiter {
   wait_word& word_;
   Done done_;
   bool announced_;
-  const call_site where_;
+  const source_place where_;
 };
 
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
@@ -110,7 +116,7 @@ LOCKSTEP_NOINLINE bool wait_watched(Waitable& what, const void* object, wait_pol
 /// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
-                     deadline until = deadline::never(), call_site where = call_site(),
+                     deadline until = deadline::never(), call_site where = call_site::none(),
                      std::uint64_t yield_time = wait_engine::shared_yield_time) {
   if (done(word.load(memory_order_acquire))) return true;  // 1
   word_waiter<Done> what(word, done, where);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// bench/objects/main.cpp -- the benchmark of Argobots' pull request #306: mutex, condition
+// variable and barrier, with little contention, on all CPUs and oversubscribed
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <lockstep/lockstep.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "objects/results.hpp"
+#include "objects/rows.hpp"
+#include "support/machine.hpp"
+#include "support/program.hpp"
+#include "support/sampling.hpp"
+
+namespace bench::objects {
+namespace {
+
+constexpr const char* about =
+    "Measures locking, a chain of condition broadcasts, and barriers, for pthread, std, lockstep "
+    "and\nthe libraries found at build time. Samples of all rows take turns.\n";
+
+constexpr sample_length full_length{0.2, 0.03, 10'000'000}, quick_length{0.02, 0.005, 10'000'000};
+
+struct options : common_options {
+  std::optional<double> sample_seconds;
+};
+
+sample_length length_of(const options& chosen) {
+  sample_length length = chosen.is_quick ? quick_length : full_length;
+  if (!chosen.sample_seconds) return length;
+  check_sample_seconds(*chosen.sample_seconds);
+  length.seconds = *chosen.sample_seconds;
+  length.trial_seconds = std::min(length.trial_seconds, length.seconds);
+  return length;
+}
+
+void run_all(const options& chosen) {
+  const std::size_t cpus = lockstep::usable_cpus();
+  std::vector<row> rows = all_rows(cpus);
+  keep_matching(rows, chosen.filter, [](const row& one) { return name(one); });
+  const sample_length length = length_of(chosen);
+  if (chosen.is_list) {
+    for (const row& one : rows) fmt::print("{}\n", name(one));
+    return;
+  }
+  examples::output_file json(chosen.json);
+  const auto take = [](const row& which, std::size_t repeats) {
+    return sample{run(which, repeats)};
+  };
+  const std::vector<result> results =
+      evaluate(measure<sample>(rows, chosen.samples_or_default(), length, take));
+  const std::vector<verdict> verdicts = judge(results, cpus);
+  const nlohmann::ordered_json machine = describe_machine();
+  print_results(chosen, machine, to_table(results), legend(), verdicts);
+  publish(json, {{"program", "objects"},
+                 {"quick", chosen.is_quick},
+                 {"samples", chosen.samples_or_default()},
+                 {"machine", machine},
+                 {"rows", to_json(results)},
+                 {"verdict", bench::to_json(verdicts)}});
+}
+
+}  // namespace
+}  // namespace bench::objects
+
+int main(int argc, char** argv) {
+  using namespace bench;
+  objects::options chosen;
+  CLI::App app(std::string(objects::about) + about_exit_status);
+  add_common_options(app, chosen);
+  app.add_option("--sample-seconds", chosen.sample_seconds,
+                 "how long a sample takes, about (default 0.2; with --quick 0.02)");
+  return run_program(app, argc, argv, [&] { objects::run_all(chosen); });
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// bench/objects/results.hpp -- what the samples say, and whether the figures are reached (pure)
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "objects/rows.hpp"
+#include "support/sampling.hpp"
+#include "support/statistics.hpp"
+#include "support/verdict.hpp"
+
+namespace bench::objects {
+
+struct sample {
+  elapsed_time time;
+};
+using measured_row = measured<row, sample>;
+
+struct result {
+  row which;
+  std::size_t repeats = 0;
+  summary unit_us;                 // the document's: time of a run by repeats of a thread
+  double cpu_us = 0;               // CPU time of all threads in that time, median
+  std::optional<double> to_posix;  // median by that of pthread in the same configuration
+};
+
+[[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& rows);
+
+/// Those figures for which the rows have been measured on a machine of so many CPUs.
+[[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results, std::size_t cpus);
+
+/// "Unit execution time: 0.012345 [us]", as the document's program prints it.
+[[nodiscard]] std::string document_line(const result& of);
+
+[[nodiscard]] std::string to_table(const std::vector<result>& results);
+[[nodiscard]] std::string legend();
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<result>& results);
+
+}  // namespace bench::objects

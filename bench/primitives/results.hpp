@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// bench/primitives/results.hpp -- what the samples say (pure)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "primitives/sampling.hpp"
+#include "support/statistics.hpp"
+#include "support/verdict.hpp"
+
+namespace bench::primitives {
+
+/// Wall-clock and CPU time of one operation; from medians.
+struct cost {
+  double wall_us = 0;
+  double cpu_us = 0;
+};
+
+/// Time of this row by the time of the row of another mechanism, same experiment and threads; empty if
+/// that was not measured or a time is not positive.
+struct ratios {
+  std::optional<double> to_original;
+  std::optional<double> to_std;
+};
+
+struct result {
+  row which;
+  sampling_plan plan;
+  std::size_t cut_samples = 0;  // that ended before the planned operations were done
+  summary full_ms;              // of a run of full size, extrapolated from the part that was run
+  cost
+      round_trip;  // cyclic: a cycle; parallel, sync: a round of fork and join, as seen by the parent
+  ratios round_trip_ratios;
+  // cyclic: a hop, notify to wake, which is a cycle by its threads. parallel: a round. sync:
+  // syncThreads alone, which is a round with it minus the same mechanism's round without it; empty if
+  // that was not measured. A difference may come out negative, by noise or when a mechanism collapses.
+  std::optional<cost> operation;
+  ratios operation_ratios;
+};
+
+[[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& measured);
+
+/// Those figures of step 1 for which the rows have been measured. A difference that was not positive
+/// gives a verdict without a figure.
+[[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results);
+
+}  // namespace bench::primitives

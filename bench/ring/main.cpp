@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// bench/ring/main.cpp -- the token ring of the article on the latency between threads: how
+// long a hop takes, and what a wait for the token leaves time for
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <lockstep/lockstep.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ring/results.hpp"
+#include "ring/rows.hpp"
+#include "support/machine.hpp"
+#include "support/program.hpp"
+#include "support/sampling.hpp"
+#include "support/text_table.hpp"
+
+namespace bench::ring {
+namespace {
+
+constexpr const char* about =
+    "Sends a token round a ring of threads, with condition variables, atomic flags, semaphores "
+    "and\n"
+    "lockstep's events; on one CPU, on two, and where the system puts the threads. Samples of all "
+    "rows\ntake turns.\n";
+
+constexpr sample_length full_length{0.2, 0.03, 5'000'000}, quick_length{0.02, 0.005, 5'000'000};
+
+struct options : common_options {
+  std::optional<double> sample_seconds;
+};
+
+sample_length length_of(const options& chosen) {
+  sample_length length = chosen.is_quick ? quick_length : full_length;
+  if (!chosen.sample_seconds) return length;
+  check_sample_seconds(*chosen.sample_seconds);
+  length.seconds = *chosen.sample_seconds;
+  length.trial_seconds = std::min(length.trial_seconds, length.seconds);
+  return length;
+}
+
+std::string to_tables(const std::vector<result>& results, double addition) {
+  std::string text;
+  for (const quantity kind : {quantity::hop, quantity::slack}) {
+    const bool is_measured = std::any_of(results.begin(), results.end(), [kind](const result& one) {
+      return one.which.kind == kind;
+    });
+    if (!is_measured) continue;
+    text += (text.empty() ? "" : "\n") + to_table(results, kind, addition);
+  }
+  return text;
+}
+
+void run_all(const options& chosen) {
+  const std::size_t cpus = lockstep::usable_cpus();
+  std::vector<row> rows = all_rows(cpus);
+  keep_matching(rows, chosen.filter, [](const row& one) { return name(one); });
+  const sample_length length = length_of(chosen);
+  if (chosen.is_list) {
+    for (const row& one : rows) fmt::print("{}\n", name(one));
+    return;
+  }
+  examples::output_file json(chosen.json);
+  const std::vector<result> results =
+      evaluate(measure<ring_sample>(rows, chosen.samples_or_default(), length, run), cpus);
+  const std::vector<verdict> verdicts = judge(results);
+  const nlohmann::ordered_json machine = describe_machine();
+  const double addition = addition_ns();
+  print_results(chosen, machine, to_tables(results, addition),
+                legend() + fmt::format("           One takes {} ns.\n", four_digits(addition)),
+                verdicts);
+  publish(json, {{"program", "ring"},
+                 {"quick", chosen.is_quick},
+                 {"samples", chosen.samples_or_default()},
+                 {"machine", machine},
+                 {"addition_ns", addition},
+                 {"rows", to_json(results)},
+                 {"verdict", bench::to_json(verdicts)}});
+}
+
+}  // namespace
+}  // namespace bench::ring
+
+int main(int argc, char** argv) {
+  using namespace bench;
+  ring::options chosen;
+  CLI::App app(std::string(ring::about) + about_exit_status);
+  add_common_options(app, chosen);
+  app.add_option("--sample-seconds", chosen.sample_seconds,
+                 "how long a sample takes, about (default 0.2; with --quick 0.02)");
+  return run_program(app, argc, argv, [&] { ring::run_all(chosen); });
+}

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does every file keep to its layer and to the form of the house?
+
+usage: layers.py [tree]
+
+In include/: public headers lie directly in lockstep/, the others in lockstep/detail/LAYER/. Each header names its
+layer in its banner, and includes only headers of that layer and of the layers before it. Questions about system,
+compiler or architecture are asked in detail/platform/ only; macros but include guards are defined there only and are
+called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a header has in namespace lockstep
+it has in the inline namespace LOCKSTEP_ABI; a header has at most 600 lines, the SPDX line and a banner that gives
+its path. Everywhere: source files carry the SPDX line, and no file
+names a directory of somebody's machine.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines  # noqa: E402
+
+LAYERS = ("platform", "base", "observe", "trace", "wait", "sync", "region", "loop", "reduce", "team", "graph")
+LAYERLESS = ("lockstep/lockstep.hpp", "thread_synchronizer.h")
+SEAM = "lockstep/detail/platform/atomic.hpp"
+MAX_LINES = 600
+
+SPDX = "SPDX-License-Identifier: MIT"
+SOURCE_NAMES = re.compile(r"\.(hpp|ipp|h|cpp|py|sh|cmake)$|(^|/)CMakeLists\.txt$|^do$|^\.ci/run$")
+
+# Reserved names in a condition ask about the compiler or the system, but for those of the language.
+RESERVED = re.compile(r"\b(_[A-Z_]\w*|__\w+|linux|unix|WIN32)\b")
+LANGUAGE = re.compile(r"__cplusplus|__cpp_\w+|__has_include|__has_cpp_attribute")
+
+ATOMIC = re.compile(r"\b(std::atomic\w*|atomic_(?:thread|signal)_fence)\b")
+
+MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|Users)/\w|\b[A-Z]:\\Users\\")
+
+
+def directory_layer(header):
+    """The layer of a header below lockstep/detail/, given relative to include/; None for public headers."""
+    parts = PurePosixPath(header).parts
+    return parts[2] if len(parts) > 3 and parts[:2] == ("lockstep", "detail") else None
+
+
+def named_layer(text):
+    """The layer that the banner of a header names, or None."""
+    named = re.search(r"\(layer: (\w+)\)", (text.split("\n") + [""])[1])
+    return named.group(1) if named else None
+
+
+def layers_of(root):
+    """Maps each header, relative to include/, to its layer; None for the umbrella and the compatibility header."""
+    found = {}
+    for path in headers(root):
+        header = path.relative_to(root / "include").as_posix()
+        found[header] = directory_layer(header) or named_layer(path.read_text(encoding="utf-8"))
+    return found
+
+
+def included_path(header, bracket, path):
+    """The included path relative to include/, or None if it is not one of ours."""
+    if path.startswith("lockstep/") or path == "thread_synchronizer.h":
+        return path
+    if bracket == "<":
+        return None
+    parts = list(PurePosixPath(header).parent.parts)
+    for part in PurePosixPath(path).parts:
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def check_includes(report, path, header, text, layers):
+    layer = layers[header]
+    if layer is None:
+        return
+    if layer not in LAYERS:
+        report.add(path, 1, f"'{layer}' is not a layer; the layers are {', '.join(LAYERS)}")
+        return
+    for number, bracket, included in includes(text):
+        target = included_path(header, bracket, included)
+        if target is None:
+            continue
+        other = layers.get(target) or directory_layer(target)
+        if other is None:
+            report.add(path, number, f"layer {layer} includes {target}, which is above all layers")
+        elif other not in LAYERS or LAYERS.index(other) > LAYERS.index(layer):
+            report.add(path, number, f"layer {layer} includes {target} of the later layer {other}")
+
+
+def check_macros(report, path, header, lines):
+    in_platform = directory_layer(header) == "platform"
+    for directive in directives(lines):
+        if directive.name in ("if", "ifdef", "ifndef", "elif") and not in_platform:
+            for macro in RESERVED.findall(directive.rest):
+                if not LANGUAGE.fullmatch(macro):
+                    report.add(path, directive.number, f"{macro} is asked about outside platform/")
+        if directive.name in ("define", "undef"):
+            macro = re.match(r"\w*", directive.rest).group()
+            if directive.rest == guard_of(header):
+                continue
+            if not in_platform:
+                report.add(path, directive.number, f"#{directive.name} {macro} outside platform/")
+            elif not macro.startswith("LOCKSTEP_"):
+                report.add(path, directive.number, f"macro {macro} lacks the prefix LOCKSTEP_")
+
+
+def check_seam(report, path, header, lines):
+    if header == SEAM:
+        return
+    for line in lines:
+        for name in ATOMIC.findall(line.code):
+            report.add(path, line.number, f"{name} goes round the seam {SEAM}")
+
+
+def check_namespace(report, path, lines):
+    rows = [line for line in lines if line.code.strip()]
+    for line, following in zip(rows, rows[1:] + rows[-1:]):
+        if re.match(r"\s*namespace lockstep\b", line.code) and \
+                line.code.strip() + following.code.strip() != \
+                "namespace lockstep {inline namespace LOCKSTEP_ABI {":
+            report.add(path, line.number, "namespace lockstep without the inline namespace LOCKSTEP_ABI in it")
+
+
+def check_banner(report, path, header, text):
+    rows = text.split("\n")
+    if rows[0] != f"// {SPDX}":
+        report.add(path, 1, f"the first line is not '// {SPDX}'")
+    if len(rows) < 2 or not rows[1].startswith(f"// {header} -- "):
+        report.add(path, 2, f"no banner: the second line does not start with '// {header} -- '")
+    else:
+        layer, named = directory_layer(header), named_layer(text)
+        if layer and named != layer:
+            report.add(path, 2, f"the banner does not say '(layer: {layer})'")
+        elif not named and header not in LAYERLESS:
+            report.add(path, 2, "the banner does not name the layer")
+    length = text.count("\n")
+    if length > MAX_LINES:
+        report.add(path, length, f"{length} lines, at most {MAX_LINES}: it does two things")
+
+
+def repository_files(root):
+    """Every file git would commit; without git, every file outside build/."""
+    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+        names = [name for name in listed.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        found = (p.relative_to(root) for p in root.rglob("*") if p.is_file())
+        names = [p.as_posix() for p in found
+                 if p.parts[0] not in ("build", ".git") and "__pycache__" not in p.parts]
+    return sorted({root / name for name in names if (root / name).is_file()})
+
+
+def check_any_file(report, path, name):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return
+    rows = text.split("\n")
+    if SOURCE_NAMES.search(name) and SPDX not in "\n".join(rows[:2]):
+        report.add(path, 1, f"no '{SPDX}' in the first line (or the second, after #!)")
+    for number, row in enumerate(rows, start=1):
+        if MACHINE_PATH.search(row):
+            report.add(path, number, "a path of somebody's machine")
+
+
+def main(argv):
+    root = root_argument(argv)
+    report = Report(root, "layers")
+    layers = layers_of(root)
+    for path in headers(root):
+        header = path.relative_to(root / "include").as_posix()
+        text = path.read_text(encoding="utf-8")
+        lines = split_lines(text)
+        check_includes(report, path, header, text, layers)
+        check_macros(report, path, header, lines)
+        check_seam(report, path, header, lines)
+        check_namespace(report, path, lines)
+        check_banner(report, path, header, text)
+    files = repository_files(root)
+    for path in files:
+        check_any_file(report, path, path.relative_to(root).as_posix())
+    return report.finish(len(files))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

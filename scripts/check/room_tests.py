@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does every header have a test of its name, in the room of its name?
+
+usage: room_tests.py [tree]
+
+The tests of include/lockstep/.../NAME.hpp are tests/LAYER/NAME_test.cpp, and parts of it tests/LAYER/NAME_PART_test.cpp;
+LAYER is the one that the header names in its banner. A header without them stands in tests/covered_elsewhere.txt, in a
+line with the tests that cover it: 'lockstep/fan.hpp  contract/notify_wait_contract_test.cpp'. Complaints: a header that
+has neither; a line whose header or test is not there; a line for a header that has tests of its name.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from source_text import Report, root_argument  # noqa: E402
+
+LAYER = re.compile(r"\(layer: (\w+)\)")
+LIST = "tests/covered_elsewhere.txt"
+TEST = "_test.cpp"
+
+
+def layers(root):
+    """The headers that name a layer, by their paths below include/."""
+    include = root / "include"
+    found = {}
+    for header in sorted(include.rglob("*.hpp")):
+        layer = LAYER.search(header.read_text(encoding="utf-8").split("\n#", 1)[0])
+        if layer:
+            found[header.relative_to(include).as_posix()] = layer.group(1)
+    return found
+
+
+def tested(root, headers):
+    """The headers that have a test of their name. NAME_PART_test.cpp is of the header with the longest such name."""
+    by_name = {(layer, Path(header).stem): header for header, layer in headers.items()}
+    found = set()
+    for test in (root / "tests").glob(f"*/*{TEST}"):
+        words = test.name.removesuffix(TEST).split("_")
+        names = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
+        found.update([by_name[test.parent.name, name] for name in names if (test.parent.name, name) in by_name][:1])
+    return found
+
+
+def check_list(root, headers, has_test, report):
+    """Returns the headers that the list has."""
+    path = root / LIST
+    listed = set()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else [], 1):
+        if not line or line.startswith("#"):
+            continue
+        header, *tests = line.split()
+        listed.add(header)
+        if header not in headers:
+            report.add(path, number, f"there is no header {header} with a layer")
+        elif header in has_test:
+            report.add(path, number, f"{header} has a test of its name: remove this line")
+        if not tests:
+            report.add(path, number, f"{header}: name the tests that cover it")
+        for test in tests:
+            if not (root / "tests" / test).exists():
+                report.add(path, number, f"there is no tests/{test}")
+    return listed
+
+
+def main(argv):
+    root = root_argument(argv)
+    report = Report(root, "room_tests")
+    headers = layers(root)
+    has_test = tested(root, headers)
+    listed = check_list(root, headers, has_test, report)
+    for header, layer in headers.items():
+        if header not in has_test | listed:
+            report.add(root / "include" / header, 1,
+                       f"has no tests/{layer}/{Path(header).stem}{TEST}, and does not stand in {LIST}")
+    return report.finish(len(headers))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

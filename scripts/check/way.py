@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How many files does a reader open to follow a call from the public header to the atomic operation?
+
+usage: way.py [--most NAME=COUNT ...] [--compiler CXX] [NAME ...]
+
+Each way below is a small program, compiled without optimisation and with gcov's counters. It makes the call until
+everything is warm, resets the counters, makes the call once, and writes the counters. A file of include/ is on the
+way if more than three of its lines have run. Fewer are an accessor, whose name says at the call what it does, such as
+the index of an array: such files are shown in brackets, and not counted. Waits are those of threads in step:
+nobody sleeps. With --most the script fails where a way has more files than that.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from source_text import ROOT  # noqa: E402
+
+PROGRAM = """
+#include <{header}>
+extern "C" void __gcov_reset();
+extern "C" void __gcov_dump();
+int main() {{
+  {objects}
+  for (int i = 0; i < 1000; ++i) {{ {before} {call} {after} }}
+  {before}
+  __gcov_reset();
+  {call}
+  __gcov_dump();
+  {after}
+}}
+"""
+# Of a mutex that nobody else wants; of a barrier whose other participant has arrived; of a team of two, both members.
+WAYS = {
+    "lock": dict(header="lockstep/mutex.hpp", objects="lockstep::mutex m;", before="", call="m.lock();",
+                 after="m.unlock();"),
+    "unlock": dict(header="lockstep/mutex.hpp", objects="lockstep::mutex m;", before="m.lock();", call="m.unlock();",
+                   after=""),
+    "barrier": dict(header="lockstep/ranked_barrier.hpp", objects="lockstep::ranked_barrier b(2);", before="b.arrive(1);",
+                    call="b.arrive_and_wait(0);", after="b.wait(1);"),
+    "run": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());", before="",
+                call="t.run([](lockstep::member&) {});", after=""),
+    "parallel_for": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());",
+                         before="", call="t.parallel_for(0, 2, [](int) {}, lockstep::grain(1));", after=""),
+}
+
+
+ACCESSOR = 3
+
+
+def files_on(way, compiler):
+    """Maps each file of include/ to the number of its lines that ran."""
+    with tempfile.TemporaryDirectory() as place:
+        source = Path(place) / "way.cpp"
+        source.write_text(PROGRAM.format(**WAYS[way]))
+        subprocess.run([compiler, "-std=c++17", "-O0", "-g0", "-DNDEBUG", "--coverage", "-pthread",
+                        f"-I{ROOT / 'include'}", "way.cpp", "-o", "way"], cwd=place, check=True)
+        subprocess.run(["./way"], cwd=place, check=True, timeout=60)
+        counters = next(Path(place).glob("*.gcda"))
+        done = subprocess.run(["gcov", "--json-format", "--stdout", counters.name], cwd=place, check=True,
+                              capture_output=True, text=True)
+        found = {}
+        for document in filter(None, done.stdout.split("\n")):
+            for each in json.loads(document)["files"]:
+                path = Path(place, each["file"]).resolve()
+                lines = {line["line_number"] for line in each["lines"] if line["count"] > 0}
+                if lines and path.is_relative_to(ROOT / "include"):
+                    found.setdefault(str(path.relative_to(ROOT / "include")), set()).update(lines)
+    return {name: len(lines) for name, lines in sorted(found.items(), key=lambda each: -len(each[1]))}
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("ways", nargs="*", default=list(WAYS), metavar="NAME", help=", ".join(WAYS))
+    parser.add_argument("--most", action="append", default=[], metavar="NAME=COUNT")
+    parser.add_argument("--compiler", default="g++")
+    options = parser.parse_args(argv[1:])
+    most = {name: int(count) for name, count in (each.split("=") for each in options.most)}
+
+    is_short = True
+    for way in options.ways:
+        found = files_on(way, options.compiler)
+        count = sum(lines > ACCESSOR for lines in found.values())
+        limit = f", at most {most[way]}" if way in most else ""
+        print(f"{way}: {count} files{limit}")
+        for name, lines in found.items():
+            print(f"  {lines:4} lines  {name if lines > ACCESSOR else f'({name})'}")
+        is_short = is_short and count <= most.get(way, count)
+    return 0 if is_short else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes docs/performance.md and its pictures from bench/results/*.json, so that no figure is typed by hand.
+
+usage: performance.py [--check] [tree]
+
+The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph. Pictures go to docs/figures/. In
+README.md and docs/what-a-loop-costs.md the script fills in the lines between `<!-- figures: NAME -->` and
+`<!-- end -->`. With --check it writes nothing, and says which files differ from what it would write.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "bench" / "grid")]
+import grid_records as records  # noqa: E402
+import grid_verdict as verdict  # noqa: E402
+from make import graph_tables, heat_map, team_tables  # noqa: E402
+from source_text import Report, root_argument  # noqa: E402
+
+PAGE, PICTURES, COSTS, README = "docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md"
+PROGRAMS = ("serial", "duty", "periodic", "team")
+RINGS, GRAPH = "rings", "graph"
+LOSES = "✗"
+KINDS = {"regular": "Regular gaps", "tenth": "Gaps that vary by a tenth",
+         "alternating": "Gaps that alternate between a half and one and a half of S", "random": "Random gaps, up to 2 S"}
+
+
+def results(root):
+    """{machine: {program: result}}"""
+    found = {}
+    for path in sorted((root / "bench" / "results").glob("*.json")):
+        machine, _, program = path.stem.rpartition("-")
+        if program in (*PROGRAMS, RINGS, GRAPH):
+            found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def microseconds(value):
+    return f"{value} µs" if value < 1000 else f"{value // 1000} ms"
+
+
+def count(value):
+    return f"{value}" if value < 1000 else f"{value // 1000}k" if value < 1000000 else f"{value // 1000000}M"
+
+
+def numbers(rows, name, show):
+    return [(value, show(value)) for value in sorted({r[name] for r in rows})]
+
+
+# --- pictures
+
+
+def panels_of(rows, peers, value, line=lambda row: row["size"]):
+    """A panel for each peer; of rows that share a place the worst counts. value(row): ratio and note."""
+    panels = []
+    for peer in peers:
+        values = {}
+        for row in records.of_peer(rows, peer):
+            place, found = (line(row), row["pause_us"]), value(row)
+            if place not in values or found[0] > values[place][0]:
+                values[place] = found
+        panels.append(heat_map.Panel(peer, values))
+    return panels
+
+
+def serial_picture(result):
+    rows = [r for r in result["rows"] if r["setting"] == "idle"]
+    if not rows:
+        return None
+    panels = panels_of(rows, list(result["peers"]), lambda r: (max(verdict.beyond_free(r), 0.01), ""))
+    return heat_map.heat_map(
+        "A loop of n elements after a pause: time over the serial loop's",
+        "worst of daxpy, dot, sqrt and stencil, medians less 100 ns; two threads, nothing else running; "
+        "lockstep: run(), lockstep loops: parallel_for() and parallel_reduce()",
+        panels, numbers(rows, "size", lambda n: f"n = {count(n)}"), numbers(rows, "pause_us", microseconds), 4)
+
+
+def duty_picture(result):
+    rows = [r for r in result["rows"] if r["setting"] == "idle"]
+    if not rows:
+        return None
+    rows = [r for r in rows if r["kind"] in ("regular", "random")]
+    panels = panels_of(rows, list(result["peers"]), lambda r: (verdict.ratio(r), f"{r['cpus']:.1f} CPUs"),
+                       lambda r: (r["kind"], r["size"]))
+    lines = [((kind, p), f"{kind}, P = {p}") for kind in ("regular", "random") for p, _ in numbers(rows, "size", str)]
+    return heat_map.heat_map(
+        "A loop of P µs after a gap of S: time over the serial loop's, and the CPUs used",
+        "medians; gaps regular and random; two threads, nothing else running; lockstep: run(), lockstep loops: parallel_for()",
+        panels, lines, numbers(rows, "pause_us", microseconds), 4)
+
+
+# --- tables
+
+
+def about(result):
+    machine, effort = result["machine"], result.get("effort")
+    versions = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
+    lines = [f"{machine['cpu']}, {machine['usable_cpus']} CPUs, {machine['kernel']}; {machine['compiler']}, `{machine['flags']}`; "
+             f"{versions}." + (f" Measured on {result['date']}." if "date" in result else "")
+             + (f" {result['origin']}" if "origin" in result else "")]
+    if effort:
+        lines.append(f"{effort['samples']} samples of each cell in {effort['processes']} processes, alternating with the other peers; "
+                     f"{effort['seconds'] / 60:.0f} minutes in all.")
+    changed = [f"{label}: " + ", ".join(f"`{k}={v}`" for k, v in peer["environment"].items())
+               for label, peer in result.get("peers", {}).items() if peer.get("environment")]
+    if changed:
+        lines.append("Each peer runs with its defaults, except " + "; ".join(changed) + ".")
+    return "\n".join(lines + (["**Rough: a quick run.**"] if result["quick"] else []))
+
+
+def left_out(result):
+    return [f"{s['title']}: could not be set ({s['left_out']})." for s in result["settings"].values() if "left_out" in s]
+
+
+def settings_of(result, rows):
+    return [name for name in result["settings"] if any(r["setting"] == name for r in rows)]
+
+
+def by_setting(result, show, best=None):
+    """A line for each setting, a column for each peer; show(rows of one peer) -> text."""
+    peers, lines = list(result["peers"]), []
+    for name in settings_of(result, result["rows"]):
+        rows = [r for r in result["rows"] if r["setting"] == name]
+        cells = len({r["cell"] for r in rows})
+        lines.append([f"{result['settings'][name]['title']} ({cells} cells)"]
+                     + [show(records.of_peer(rows, peer)) or "-" for peer in peers])
+    return records.aligned([["", *peers], *lines])
+
+
+def worst_table(result):
+    def show(rows):
+        if not rows:
+            return ""
+        return (f"{heat_map.shown(max(map(verdict.beyond_free, rows)))} "
+                f"({heat_map.shown(max(verdict.beyond_free(r, 'p95_ns') for r in rows))})")
+    return by_setting(result, show)
+
+
+def outcomes(result):
+    return "\n".join(f"- {one['text']}" + {True: ": **met**.", False: f": **not met** {LOSES}.", None: "."}[one["met"]]
+                     for one in result["verdict"])
+
+
+def losing_serial(result):
+    rows = [r for r in records.of_peer(result["rows"], verdict.LOOPS) if verdict.beyond_free(r) > 1.1]
+    if not rows:
+        return "None: no cell of lockstep's loops is above 1.1 times the serial loop and 100 ns."
+    peers, found = list(result["peers"]), records.by_cell(result["rows"])
+    lines = [["setting: cell", *peers]]
+    for row in sorted(rows, key=verdict.beyond_free, reverse=True):
+        each = found[(row["setting"], row["cell"])]
+        lines.append([verdict.where(row)] + [(f"{heat_map.shown(verdict.ratio(each[p]))}" if p in each else "-")
+                                             + (f" {LOSES}" if p == verdict.LOOPS else "") for p in peers])
+    return records.aligned(lines)
+
+
+def is_lost(row, others):
+    limit = 1.05 if row["kind"] == "random" else 1.1 * min(map(verdict.ratio, others)) if others else 1e9
+    return verdict.ratio(row) > limit
+
+
+def duty_table(result, kind):
+    peers = list(result["peers"])
+    lines = [["P, S", *peers]]
+    for (setting, _), found in records.by_cell(result["rows"]).items():
+        one = next(iter(found.values()))
+        if setting != "idle" or one["kind"] != kind:
+            continue
+        others = [row for peer, row in found.items() if peer not in verdict.OURS]
+        line = [f"{microseconds(one['size'])}, {microseconds(one['pause_us'])}"]
+        for peer in peers:
+            row = found.get(peer)
+            mark = f" {LOSES}" if row and peer in verdict.OURS and is_lost(row, others) else ""
+            line.append(f"{verdict.ratio(row):.2f} ({row['cpus']:.1f}){mark}" if row else "-")
+        lines.append(line)
+    return records.aligned(lines) if len(lines) > 1 else ""
+
+
+def means_table(result):
+    def show(rows):
+        if not rows:
+            return ""
+        means = [max(r["mean_ratio"], 1e-3) for r in rows]
+        return f"{heat_map.shown(verdict.statistics.geometric_mean(means))} ({heat_map.shown(max(means))})"
+    return by_setting(result, show)
+
+
+def periodic_table(result):
+    peers, lines = list(result["peers"]), []
+    for (setting, cell), found in records.by_cell(result["rows"]).items():
+        title = cell if setting == "idle" else f"{cell}, {result['settings'][setting]['title']}"
+        lines.append([title.replace(" us", " µs")] + [periodic_cell(found[p]) if p in found else "-" for p in peers])
+    return records.aligned([["", *peers], *lines])
+
+
+def periodic_cell(row):
+    if "idle_first_s" in row:
+        return f"{1e3 * row['idle_first_s']['max']:.1f} ms, then {1e3 * row['idle_second_s']['max']:.1f}"
+    return f"{row['loop_ns'] / 1e3:.1f} µs ({row['p99_ns'] / 1e3:.1f}; {row['cpus']:.2f})"
+
+
+# --- the page
+
+
+def serial_section(result, picture):
+    return ["## Loops against the serial loop", about(result), *left_out(result),
+            f"![Time of a loop over that of the serial loop, by size and pause]({picture})" if picture else "",
+            "The table shows the worst cell of each peer over all kernels, sizes and pauses: its median, and in parentheses the "
+            "worst 95th percentile. Both are multiples of the median of the serial loop, after 100 ns of each loop have been "
+            "taken off. Beside other processes the serial loop has a long tail as well.", worst_table(result),
+            "### Targets and outcomes", outcomes(result),
+            f"### Cells in which lockstep's loops lose {LOSES}",
+            "Multiples of the median of the serial loop. A cell is listed if lockstep's loop takes more than 1.1 times the serial "
+            "loop and 100 ns.", losing_serial(result)]
+
+
+def duty_section(result, picture):
+    parts = ["## Loops between serial work", about(result), *left_out(result),
+             f"![Time of a loop over that of the serial loop, by its length and the gap]({picture})" if picture else "",
+             "A program alternates serial work of length S with a loop that takes P on one thread. Each cell shows the median time "
+             "of the loop as a multiple of the serial loop's, and in parentheses the CPUs that the program used. "
+             f"{LOSES}: more than 1.1 of the best peer; with random gaps, more than 1.05 of serial. Two threads, nothing else "
+             "running."]
+    for kind, title in KINDS.items():
+        table = duty_table(result, kind)
+        parts += [f"### {title}", table] if table else []
+    return [*parts, "### Beside other programs, and in a crowd", "Mean times as multiples of the serial loop's mean: the geometric "
+            "mean over all cells, and in parentheses the worst cell. A mean shows what is rare and long; a median does not.",
+            means_table(result), "### Targets and outcomes", outcomes(result)]
+
+
+def periodic_section(result):
+    return ["## A short loop at fixed times", about(result), "The caller sleeps until the next loop is due. The cells show the "
+            "median time of the loop, and in parentheses its 99th percentile and the CPUs that the whole program used. The row "
+            "*the last of loops* shows what an idle team costs: CPU time in the quarter of a second after the last loop (the "
+            "worst sample), and in the next quarter.", periodic_table(result), outcomes(result)]
+
+
+def rings_section(result):
+    lines = [["threads in the ring", "lockstep::event", "peer", "", "lockstep / peer"]]
+    for row in result["rows"]:
+        ratio = row["lockstep_ns"] / row["peer_ns"]
+        lines.append([str(row["threads"]), team_tables.shown(row["lockstep_ns"], "ns"), team_tables.shown(row["peer_ns"], "ns"),
+                      row["peer"], f"{ratio:.2f}" + (f" {LOSES}" if ratio >= 1.005 else "")])
+    return ["## Rings of events", about(result), "A token goes round a ring of threads; the cells show the time of one hop. "
+            f"A cache line took {result['t1_ns']} ns one way. With three threads and more, the ring has more threads than CPUs.",
+            records.aligned(lines)]
+
+
+def team_section(result):
+    return ["## The team's operations", about(result), *team_tables.sections(result, LOSES)]
+
+
+def graph_section(result):
+    return ["## Graphs", about(result), *graph_tables.sections(result, LOSES)]
+
+
+def contents(parts):
+    """Links to the sections, once each."""
+    titles = dict.fromkeys(part.removeprefix("## ") for part in parts if part.startswith("## "))
+    return " ·\n".join(f"[{title}](#{re.sub(r'[^a-z0-9 -]', '', title.lower()).replace(' ', '-')})" for title in titles)
+
+
+def page_and_pictures(found):
+    """The page, and {path: text} of its pictures."""
+    parts, pictures = ["<!-- made by ./do performance from bench/results: do not edit -->", "# Performance",
+                       "`./do performance` makes this page from `bench/results/*.json`. "
+                       "[bench/README.md](../bench/README.md) says how the figures were measured. Less is better. "
+                       f"{LOSES} marks what lockstep loses. *lockstep* means a region of `run()`, in which every member takes "
+                       "part; *lockstep loops* means `parallel_for()` and `parallel_reduce()`. *Crowded* means more threads "
+                       "than CPUs."], {}
+    for machine, programs in found.items():
+        names = {}
+        for program, draw in (("serial", serial_picture), ("duty", duty_picture)):
+            picture = draw(programs[program]) if program in programs else None
+            if picture:
+                names[program] = f"figures/{machine}-{program}.svg"
+                pictures[f"docs/{names[program]}"] = picture
+        for program in PROGRAMS:
+            if program not in programs:
+                parts.append(f"*{machine}: `./do bench {program}` has not been run.*")
+            elif program in ("serial", "duty"):
+                section = serial_section if program == "serial" else duty_section
+                parts += section(programs[program], names.get(program))
+            else:
+                parts += (periodic_section if program == "periodic" else team_section)(programs[program])
+        if RINGS in programs:
+            parts += rings_section(programs[RINGS])
+        if GRAPH in programs:
+            parts += graph_section(programs[GRAPH])
+    parts.insert(3, contents(parts))
+    return "\n\n".join(part for part in parts if part) + "\n", pictures
+
+
+# --- blocks on other pages
+
+
+def blocks_of(found):
+    """{name: text} for README.md and docs/what-a-loop-costs.md, each of the first machine that has the program."""
+    blocks = {}
+    for machine, programs in found.items():
+        if "serial" in programs and "worst" not in blocks:
+            result = programs["serial"]
+            blocks["worst"] = "\n\n".join([f"![Time of a loop over that of the serial loop](figures/{machine}-serial.svg)",
+                                           about(result), worst_table(result)])
+        if "duty" in programs and "duty" not in blocks:
+            blocks["duty"] = "\n\n".join([f"![Time of a loop after a gap](figures/{machine}-duty.svg)", means_table(programs["duty"])])
+        if "periodic" in programs and "periodic" not in blocks:
+            blocks["periodic"] = periodic_table(programs["periodic"])
+        if "team" in programs and "team" not in blocks:
+            blocks["team"] = team_tables.summary(programs["team"], LOSES)
+    return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic", "team")}
+
+
+def filled(text, blocks, report, path):
+    """The page with its blocks. A mark without its block, or without an end, is a complaint."""
+    result, inside = [], None
+    for number, row in enumerate(text.split("\n"), start=1):
+        if row.startswith("<!-- figures: ") and row.endswith(" -->"):
+            inside = row[len("<!-- figures: "):-len(" -->")]
+            if inside not in blocks:
+                report.add(path, number, f"there are no figures '{inside}'")
+            result += [row, blocks.get(inside, "")]
+        elif row == "<!-- end -->":
+            if inside is None:
+                report.add(path, number, "an end without a beginning")
+            inside = None
+            result.append(row)
+        elif inside is None:
+            result.append(row)
+    if inside is not None:
+        report.add(path, number, f"the figures '{inside}' have no end")
+    return "\n".join(result)
+
+
+def made_files(root, report):
+    """{path: text} of all that is generated."""
+    found = results(root)
+    page, pictures = page_and_pictures(found)
+    files = {PAGE: page} | pictures
+    for name in (README, COSTS):
+        if (root / name).is_file():
+            files[name] = filled((root / name).read_text(encoding="utf-8"), blocks_of(found), report, root / name)
+    return files
+
+
+def main(argv):
+    is_check = "--check" in argv
+    root = root_argument([each for each in argv if each != "--check"])
+    report = Report(root, "performance")
+    files = made_files(root, report)
+    stale = {path.relative_to(root).as_posix() for path in (root / PICTURES).glob("*.svg")} - set(files)
+    for name, text in files.items():
+        path = root / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        if is_check:
+            report.add(path, 1, "not what bench/results says: run ./do performance")
+        elif not report.complaints:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    for name in sorted(stale):
+        report.add(root / name, 1, "no result makes this picture")
+    return report.finish(len(files))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

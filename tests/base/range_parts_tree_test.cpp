@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+// tests/base/range_parts_tree_test.cpp -- one tree for every team size, bit for bit
+#include <lockstep/detail/base/range_parts.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/reference_tree.hpp"
+
+namespace {
+
+using namespace lockstep::detail::reduction_tree;
+using lockstep::index_range;
+using lockstep::static_block;
+using lockstep::detail::length_of;
+using lockstep::test::combine;
+using lockstep::test::reduce_node;
+
+constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+
+static_assert(leaf_size(0) == 1 && leaf_size(128) == 1 && leaf_size(129) == 2, "short ranges");
+static_assert(leaf_size(8192) == 64 && leaf_size(8193) == 64 && leaf_size(65536) == 64, "bends");
+static_assert(leaf_size(66560) == 65 && leaf_size(66561) == 66, "bends");
+static_assert(leaf_size(65537) == 65 && leaf_size(most) == most / 1024 + 1, "long ranges");
+static_assert(leaves_of(0) == 0 && leaves_of(128) == 128 && leaves_of(65536) == 1024, "");
+static_assert(leaf_range(5, 15, 9).first == 14, "constexpr");
+
+/// LOCKSTEP_TEST_SEED repeats a run.
+std::mt19937 seeded_random() {
+  const char* const text = std::getenv("LOCKSTEP_TEST_SEED");
+  const auto seed = text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0))
+                                    : std::random_device()();
+  std::cout << "LOCKSTEP_TEST_SEED=" << seed << '\n';
+  return std::mt19937(seed);
+}
+
+/// Lengths around every bend of leaf_size, and some others.
+std::vector<std::size_t> interesting_lengths() {
+  std::vector<std::size_t> lengths;
+  for (std::size_t n = 0; n <= 600; ++n) lengths.push_back(n);
+  for (const std::size_t n :
+       {1000u, 8191u, 8192u, 8193u, 10000u, 65535u, 65536u, 65537u, 100003u}) {
+    lengths.push_back(n);
+  }
+  return lengths;
+}
+
+void expect_leaves(std::size_t first, std::size_t n) {
+  const std::size_t leaves = leaves_of(n);
+  ASSERT_LE(leaves, most_leaves);
+  ASSERT_LE(leaves, n);
+  std::size_t next = first;
+  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+    const index_range part = leaf_range(first, first + n, leaf);
+    ASSERT_EQ(part.first, next) << "gap or overlap at leaf " << leaf << " of " << n;
+    ASSERT_GT(length_of(part), 0u);
+    ASSERT_LE(length_of(part), leaf_size(n));
+    next = part.last;
+  }
+  ASSERT_EQ(next, first + n);
+  ASSERT_EQ(length_of(leaf_range(first, first + n, leaves)), 0u);
+  ASSERT_EQ(length_of(leaf_range(first, first + n, most)), 0u);
+}
+
+TEST(reduction_tree, TREE_6_where_leaves_keep_blocks_every_rank_has_the_same_iterations) {
+  std::size_t kept = 0;
+  for (const std::size_t n : interesting_lengths()) {
+    for (std::size_t size = 1; size <= 17; ++size) {
+      if (!leaves_keep_blocks(n, size)) continue;
+      kept += leaf_size(n) > 1 ? 1 : 0;
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        const index_range leaves = static_block(0, leaves_of(n), rank, size);
+        const index_range block = static_block(0, n, rank, size);
+        ASSERT_EQ(std::min(n, leaves.first * leaf_size(n)), block.first) << n << ", " << size;
+        ASSERT_EQ(std::min(n, leaves.last * leaf_size(n)), block.last) << n << ", " << size;
+      }
+    }
+  }
+  EXPECT_GT(kept, 10u);
+  EXPECT_TRUE(leaves_keep_blocks(128, 3));
+  EXPECT_TRUE(leaves_keep_blocks(4096, 4));
+  EXPECT_FALSE(leaves_keep_blocks(1400, 4));
+}
+
+TEST(reduction_tree, TREE_1_leaves_cover_every_range_without_gap_or_overlap) {
+  for (const std::size_t n : interesting_lengths()) {
+    expect_leaves(0, n);
+    expect_leaves(77, n);
+    expect_leaves(most - n, n);
+  }
+  for (std::size_t n = 601; n <= 140000; n += 61) expect_leaves(3, n);
+  for (const std::size_t n : {most, most - 1, most / 2, most / 1024, most / 1023}) {
+    expect_leaves(0, n);
+    expect_leaves(most - n, n);
+  }
+}
+
+TEST(reduction_tree, TREE_1_the_longest_leaf_grows_with_the_length) {
+  for (std::size_t n = 1; n <= 200000; ++n) ASSERT_GE(leaf_size(n + 1), leaf_size(n));
+}
+
+TEST(reduction_tree, TREE_2_a_root_splits_where_a_team_of_two_does) {
+  for (std::size_t leaves = 2; leaves <= most_leaves; ++leaves) {
+    ASSERT_EQ(middle_of(0, leaves), static_block(0, leaves, 0, 2).last);
+  }
+}
+
+std::size_t depth_of(std::size_t a, std::size_t b) {
+  if (b - a == 1) return 0;
+  const std::size_t middle = middle_of(a, b);
+  EXPECT_TRUE(a < middle && middle < b);
+  return 1 + std::max(depth_of(a, middle), depth_of(middle, b));
+}
+
+TEST(reduction_tree, TREE_2_is_at_most_ten_deep) {
+  for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) ASSERT_LE(depth_of(0, leaves), 10u);
+  EXPECT_EQ(depth_of(0, most_leaves), 10u);
+}
+
+/// All nodes of the tree in [a, b), as (first, last).
+void collect_nodes(std::size_t a, std::size_t b, std::vector<index_range>& into) {
+  into.push_back({a, b});
+  if (b - a == 1) return;
+  collect_nodes(a, middle_of(a, b), into);
+  collect_nodes(middle_of(a, b), b, into);
+}
+
+TEST(reduction_tree, TREE_3_maximal_nodes_are_nodes_and_no_parent_of_one_fits) {
+  for (std::size_t leaves = 1; leaves <= 40; ++leaves) {
+    std::vector<index_range> all;
+    collect_nodes(0, leaves, all);
+    for (std::size_t a = 0; a <= leaves; ++a) {
+      for (std::size_t b = a; b <= leaves; ++b) {
+        // By the definition: nodes inside [a, b) that no larger node inside it contains.
+        std::vector<index_range> expected;
+        for (const index_range node : all) {
+          if (node.first < a || b < node.last) continue;
+          const bool covered = std::any_of(all.begin(), all.end(), [&](index_range other) {
+            return a <= other.first && other.last <= b && other.first <= node.first &&
+                   node.last <= other.last && length_of(other) > length_of(node);
+          });
+          if (!covered) expected.push_back(node);
+        }
+        std::vector<index_range> found;
+        maximal_nodes(leaves, a, b,
+                      [&](std::size_t first, std::size_t last) { found.push_back({first, last}); });
+        ASSERT_EQ(found.size(), expected.size()) << leaves << ": " << a << ", " << b;
+        std::size_t next = a;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i].first, next);
+          ASSERT_EQ(found[i].first, expected[i].first);
+          ASSERT_EQ(found[i].last, expected[i].last);
+          next = found[i].last;
+        }
+        ASSERT_EQ(next, b);
+      }
+    }
+  }
+}
+
+TEST(reduction_tree, TREE_3_the_bound_on_maximal_nodes_holds_and_is_reached) {
+  std::size_t longest = 0;
+  for (const std::size_t leaves : {1u, 2u, 3u, 127u, 128u, 129u, 513u, 600u, 769u, 1023u, 1024u}) {
+    for (std::size_t a = 0; a < leaves; ++a) {
+      // For the largest trees, all runs that begin or end near a bend are many enough.
+      for (std::size_t b = a + 1; b <= leaves; b += leaves < 1024 ? 7 : 1) {
+        std::size_t count = 0;
+        maximal_nodes(leaves, a, b, [&](std::size_t, std::size_t) { ++count; });
+        longest = std::max(longest, count);
+      }
+    }
+  }
+  EXPECT_EQ(longest, most_nodes);
+}
+
+/// What a team of `size` does, member by member: T of the whole range.
+template <class T, class LeafValue, class Op>
+T reduce_as_team(std::size_t leaves, std::size_t size, LeafValue leaf_value, Op op) {
+  std::vector<std::vector<T>> published(size);
+  for (std::size_t rank = size; rank-- > 0;) {  // members finish in any order
+    const index_range block = static_block(0, leaves, rank, size);
+    maximal_nodes(leaves, block.first, block.last, [&](std::size_t a, std::size_t b) {
+      published[rank].push_back(reduce_node<T>(a, b, leaf_value, op));
+    });
+    EXPECT_LE(published[rank].size(), most_nodes);
+  }
+  std::size_t asked = 0, there = 0;
+  for (const auto& values : published) there += values.size();
+  const T result = combine<T>(
+      leaves, size,
+      [&](std::size_t rank, std::size_t k) {
+        ++asked;
+        return published.at(rank).at(k);
+      },
+      op);
+  EXPECT_EQ(asked, there) << "a published value was left out or asked for twice";
+  return result;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+template <class T>
+class reduction_tree_of : public testing::Test {};
+using floating = testing::Types<float, double>;
+TYPED_TEST_SUITE(reduction_tree_of, floating);
+
+TYPED_TEST(reduction_tree_of, TREE_4_sums_have_the_same_bits_for_every_team_size) {
+  using real = TypeParam;
+  std::mt19937 random = seeded_random();
+  // Many magnitudes and both signs, so that another order shows in the bits.
+  std::uniform_real_distribution<real> mantissa(-1, 1);
+  std::uniform_int_distribution<int> exponent(-12, 12);
+  bool order_matters = false;
+  for (const std::size_t n : interesting_lengths()) {
+    if (n == 0) continue;
+    std::vector<real> values(n);
+    for (real& value : values) value = std::ldexp(mantissa(random), exponent(random));
+    const auto plus = [](real a, real b) { return a + b; };
+    const auto at = [&](std::size_t i) { return values[i - 5]; };
+    const auto leaf_value = [&](std::size_t leaf) {
+      return fold<real>(leaf_range(5, 5 + n, leaf), at, plus);
+    };
+    const std::size_t leaves = leaves_of(n);
+    const real sequential = reduce_node<real>(0, leaves, leaf_value, plus);
+    for (std::size_t size = 1; size <= 17; ++size) {
+      ASSERT_TRUE(same_bits(sequential, reduce_as_team<real>(leaves, size, leaf_value, plus)))
+          << n << " values, " << size << " members";
+    }
+    ASSERT_TRUE(same_bits(sequential, reduce_as_team<real>(leaves, 65, leaf_value, plus)));
+    order_matters |= !same_bits(sequential, fold<real>({5, 5 + n}, at, plus));
+  }
+  EXPECT_TRUE(order_matters) << "the values do not tell one order from another";
+}
+
+TEST(reduction_tree, TREE_4_the_operation_meets_neighbours_in_index_order_along_the_same_tree) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
+  for (std::size_t n = 1; n <= 300; ++n) {
+    const std::size_t leaves = leaves_of(n);
+    const auto leaf_value = [&](std::size_t leaf) {
+      return fold<std::string>(leaf_range(0, n, leaf), letter, join);
+    };
+    const std::string tree = reduce_node<std::string>(0, leaves, leaf_value, join);
+    std::string in_order, flat;
+    for (std::size_t i = 0; i < n; ++i) in_order += letter(i);
+    std::copy_if(tree.begin(), tree.end(), std::back_inserter(flat),
+                 [](char c) { return c != '(' && c != ')'; });
+    ASSERT_EQ(flat, in_order);
+    for (std::size_t size = 1; size <= 17; ++size) {
+      ASSERT_EQ(reduce_as_team<std::string>(leaves, size, leaf_value, join), tree) << size;
+    }
+  }
+}
+
+/// Every level that a tree has from end to end: 1, 2, 4, ... nodes, no more than leaves.
+TEST(reduction_tree, NODES_1_the_nodes_of_a_level_cover_the_leaves_in_order) {
+  for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) {
+    for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
+      std::size_t next = 0, shortest = leaves, longest = 0;
+      for (std::size_t number = 0; number < nodes; ++number) {
+        const index_range node = node_at(leaves, nodes, number);
+        ASSERT_EQ(node.first, next) << leaves << " leaves, " << nodes << " nodes";
+        next = node.last;
+        shortest = std::min(shortest, length_of(node));
+        longest = std::max(longest, length_of(node));
+      }
+      ASSERT_EQ(next, leaves);
+      ASSERT_GE(shortest, 1u) << leaves << " leaves, " << nodes << " nodes";
+      ASSERT_LE(longest - shortest, 1u);
+    }
+  }
+}
+
+TEST(reduction_tree, NODES_1_a_level_combined_in_halves_is_the_whole_tree) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
+  for (std::size_t leaves = 1; leaves <= 140; ++leaves) {
+    const std::string whole = reduce_node<std::string>(0, leaves, letter, join);
+    for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
+      std::vector<std::string> values;
+      for (std::size_t number = 0; number < nodes; ++number) {
+        const index_range node = node_at(leaves, nodes, number);
+        values.push_back(reduce_node<std::string>(node.first, node.last, letter, join));
+      }
+      for (; values.size() > 1;) {
+        std::vector<std::string> halves;
+        for (std::size_t i = 0; i < values.size(); i += 2) {
+          halves.push_back(join(values[i], values[i + 1]));
+        }
+        values = halves;
+      }
+      ASSERT_EQ(values[0], whole) << leaves << " leaves, " << nodes << " nodes";
+    }
+  }
+}
+
+/// As a fold of several leaves does it: values are pushed, and joined as the word says.
+TEST(reduction_tree, TREE_4_leaves_that_are_folded_by_one_call_are_combined_as_a_node) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  for (std::size_t leaves = 1; leaves <= most_leaves_at_once; ++leaves) {
+    std::vector<std::string> values;
+    std::uint64_t joins = known_combines(leaves);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf, joins >>= 4) {
+      values.push_back(letter(leaf));
+      for (std::uint64_t left = joins & 15; left > 0; --left) {
+        const std::string last = values.back();
+        values.pop_back();
+        values.back() = join(values.back(), last);
+      }
+    }
+    ASSERT_EQ(values.size(), 1u);
+    EXPECT_EQ(values[0], reduce_node<std::string>(0, leaves, letter, join));
+    EXPECT_EQ(joins, 0u);
+  }
+}
+
+TEST(reduction_tree, TREE_4_the_shape_is_pinned) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  EXPECT_EQ(reduce_node<std::string>(0, 7, letter, join), "(((ab)(cd))((ef)g))");
+  EXPECT_EQ(fold<std::string>({0, 4}, letter, join), "(((ab)c)d)");
+}
+
+TEST(reduction_tree, leaves_are_evaluated_once_each_from_left_to_right) {
+  for (std::size_t leaves = 1; leaves <= 130; ++leaves) {
+    std::vector<std::size_t> visited;
+    const std::size_t count = reduce_node<std::size_t>(
+        0, leaves,
+        [&](std::size_t leaf) {
+          visited.push_back(leaf);
+          return std::size_t{1};
+        },
+        [](std::size_t a, std::size_t b) { return a + b; });
+    ASSERT_EQ(count, leaves);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) ASSERT_EQ(visited[leaf], leaf);
+  }
+}
+
+TEST(reduction_tree, takes_values_that_can_only_be_moved) {
+  using pointer = std::unique_ptr<std::size_t>;
+  const auto value = [](std::size_t i) { return std::make_unique<std::size_t>(i); };
+  const auto plus = [](pointer a, pointer b) {
+    *a += *b;
+    return a;
+  };
+  EXPECT_EQ(*reduce_node<pointer>(0, 100, value, plus), 4950u);
+  EXPECT_EQ(*fold<pointer>({0, 100}, value, plus), 4950u);
+  EXPECT_EQ(*exclusive_prefix<pointer>(100, value(7), value, plus), 4957u);
+  EXPECT_EQ(*combine<pointer>(
+                2, 2, [&](std::size_t rank, std::size_t) { return value(rank); }, plus),
+            1u);
+}
+
+TEST(reduction_tree, TREE_5_a_scan_has_the_same_bits_for_every_team_size) {
+  std::mt19937 random = seeded_random();
+  std::uniform_real_distribution<float> mantissa(-1, 1);
+  std::uniform_int_distribution<int> exponent(-12, 12);
+  const auto plus = [](float a, float b) { return a + b; };
+  for (std::size_t n = 1; n <= 600; n += n < 150 ? 1 : 13) {
+    std::vector<float> values(n);
+    for (float& value : values) value = std::ldexp(mantissa(random), exponent(random));
+    const float init = mantissa(random);
+    const auto sum_of = [&](std::size_t leaf) {
+      return fold<float>(leaf_range(0, n, leaf), [&](std::size_t i) { return values[i]; }, plus);
+    };
+    const std::size_t leaves = leaves_of(n);
+    std::vector<float> expected(leaves + 1, init);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+      expected[leaf + 1] = expected[leaf] + sum_of(leaf);
+    }
+    for (std::size_t size = 1; size <= 17; ++size) {
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        const index_range block = static_block(0, leaves, rank, size);
+        float prefix = exclusive_prefix<float>(block.first, init, sum_of, plus);
+        for (std::size_t leaf = block.first; leaf < block.last; ++leaf) {
+          ASSERT_TRUE(same_bits(prefix, expected[leaf]))
+              << n << ", rank " << rank << " of " << size;
+          prefix = plus(prefix, sum_of(leaf));
+        }
+      }
+    }
+    ASSERT_TRUE(same_bits(exclusive_prefix<float>(leaves, init, sum_of, plus), expected[leaves]));
+  }
+}
+
+TEST(reduction_tree, TREE_5_a_scan_applies_the_operation_in_index_order) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  EXPECT_EQ(exclusive_prefix<std::string>(3, "-", letter, join), "(((-a)b)c)");
+  EXPECT_EQ(exclusive_prefix<std::string>(0, "-", letter, join), "-");
+}
+
+}  // namespace

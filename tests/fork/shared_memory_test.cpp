@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// tests/fork/shared_memory_test.cpp -- objects of one word in memory that two processes share
+//
+// A sleeper is woken from its own process only. So between processes an object is made with spin(), or waited
+// on for a limited time, again and again: a time-out looks once more before it is one.
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <new>
+
+namespace {
+
+using lockstep::wait_policy;
+using lockstep::wait_status;
+
+constexpr int rounds = 300;
+
+/// All that is shared: no object has a pointer to anything outside itself.
+struct shared_objects {
+  explicit shared_objects(wait_policy policy)
+      : there(policy),
+        back(policy),
+        gate(policy),
+        one(policy),
+        open(2, policy),
+        phase(2, {}, policy) {}
+
+  lockstep::event there, back;
+  lockstep::manual_reset_event gate;
+  lockstep::auto_reset_event one;
+  lockstep::latch open;
+  lockstep::barrier<> phase;
+  int data = 0;  // handed to and fro: order is part of what is promised
+};
+
+/// `child` runs in a forked process, `parent` here; both get the same objects. Returns the child's verdict.
+template <class Child, class Parent>
+bool in_two_processes(wait_policy policy, Child child, Parent parent) {
+  void* const memory = mmap(nullptr, sizeof(shared_objects), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  auto* const objects = new (memory) shared_objects(policy);
+  const pid_t process = fork();
+  if (process == 0) _exit(child(*objects) ? 0 : 1);
+  parent(*objects);
+  int status = -1;
+  waitpid(process, &status, 0);
+  objects->~shared_objects();
+  munmap(memory, sizeof(shared_objects));
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(two_processes, hand_over_with_spin) {
+  EXPECT_TRUE(in_two_processes(
+      wait_policy::spin(),
+      [](shared_objects& at) {
+        bool good = true;
+        for (int round = 0; round < rounds / 10; ++round) {
+          at.there.wait();
+          good = good && at.data == 2 * round;
+          ++at.data;
+          at.back.notify();
+        }
+        at.gate.wait();
+        at.one.wait();
+        at.open.count_down();
+        at.phase.arrive_and_wait();
+        return good;
+      },
+      [](shared_objects& at) {
+        for (int round = 0; round < rounds / 10; ++round) {
+          EXPECT_EQ(at.data, 2 * round);
+          at.there.notify();
+          at.back.wait();
+          ++at.data;
+        }
+        at.gate.notify();
+        at.one.notify();
+        at.open.arrive_and_wait();
+        at.phase.arrive_and_wait();
+      }));
+}
+
+/// Looks again each millisecond, whoever notifies from wherever.
+template <class Object>
+void wait_in_steps(Object& object) {
+  while (object.wait_for(std::chrono::milliseconds(1)) != wait_status::ready) continue;
+}
+
+TEST(two_processes, hand_over_with_waits_of_limited_time_under_every_policy) {
+  for (const wait_policy policy :
+       {wait_policy(), wait_policy::block(), wait_policy::hybrid(std::chrono::microseconds(2))}) {
+    EXPECT_TRUE(in_two_processes(
+        policy,
+        [](shared_objects& at) {
+          bool good = true;
+          for (int round = 0; round < rounds; ++round) {
+            wait_in_steps(at.there);
+            good = good && at.data == 2 * round;
+            ++at.data;
+            at.back.notify();
+          }
+          wait_in_steps(at.gate);
+          wait_in_steps(at.one);
+          at.open.count_down();
+          const auto arrival = at.phase.arrive();
+          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready)
+            continue;
+          return good;
+        },
+        [](shared_objects& at) {
+          for (int round = 0; round < rounds; ++round) {
+            EXPECT_EQ(at.data, 2 * round);
+            at.there.notify();
+            wait_in_steps(at.back);
+            ++at.data;
+          }
+          at.gate.notify();
+          at.one.notify();
+          at.open.count_down();
+          wait_in_steps(at.open);
+          const auto arrival = at.phase.arrive();
+          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready)
+            continue;
+        }));
+  }
+}
+
+}  // namespace

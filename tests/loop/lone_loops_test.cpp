@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// tests/loop/lone_loops_test.cpp -- LONE-1 to LONE-5: loops that run without a region are loops all the same
+#include <lockstep/detail/loop/lone_loops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <lockstep/lockstep.hpp>
+
+namespace {
+
+using lockstep::team;
+using lockstep::detail::lone_hint;
+
+// --- hints ---
+
+TEST(lone_loops, a_hint_is_of_one_team_and_of_loops_up_to_a_length_LONE_4) {
+  lone_hint hint;
+  EXPECT_FALSE(hint.allows(1, 0)) << "nothing is known";
+  hint.set(7, 100.9, 5);
+  EXPECT_TRUE(hint.allows(7, 100));
+  EXPECT_TRUE(hint.allows(7, 0));
+  EXPECT_FALSE(hint.allows(7, 101));
+  EXPECT_FALSE(hint.allows(8, 100)) << "another team's";
+}
+
+TEST(lone_loops, a_hint_is_for_so_many_loops_LONE_4) {
+  lone_hint hint;
+  hint.set(7, 10, 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(hint.is_spent(7));
+    EXPECT_TRUE(hint.allows(7, 10));
+    EXPECT_FALSE(hint.allows(7, 11)) << "it counts as little as it allows";
+  }
+  EXPECT_FALSE(hint.allows(7, 10));
+  EXPECT_TRUE(hint.is_spent(7));
+  EXPECT_FALSE(hint.is_spent(8));
+}
+
+TEST(lone_loops, hints_of_any_size_keep_their_fields_apart_LONE_4) {
+  for (const std::uint32_t number : {1u, 0xFFFFFFu}) {
+    for (const double limit : {0.0, 1.0, 16777215.0, 1e300}) {
+      for (const std::uint32_t loops : {1u, lone_hint::most_loops}) {
+        lone_hint hint;
+        hint.set(number, limit, loops);
+        const std::size_t most = limit < 16777215 ? static_cast<std::size_t>(limit) : 16777215;
+        EXPECT_FALSE(hint.allows(number, most + 1));
+        EXPECT_FALSE(hint.allows(number - 1, most));
+        for (std::uint32_t i = 0; i < loops; ++i) ASSERT_TRUE(hint.allows(number, most));
+        EXPECT_FALSE(hint.allows(number, most));
+      }
+    }
+  }
+}
+
+// --- loops ---
+//
+// They have few and short iterations: also in builds that are ten times as slow no second member would pay.
+
+/// Calls loop() until it has run without a region, as its iterations tell, and then some.
+template <class Loop>
+void until_alone(const std::atomic<int>& alone, const Loop& loop) {
+  for (int i = 0; alone < 100 && i < 1000000; ++i) loop();
+  ASSERT_GE(alone.load(), 100) << "the loop always takes the full way";
+}
+/// Whether the calling thread runs a loop without a region.
+bool is_alone() {
+  const auto* const at = lockstep::detail::nesting::innermost();
+  return at != nullptr && at->boards == nullptr;
+}
+
+/// A loop that an iteration stops, if it is to be.
+struct loop_that_stops {
+  team& workers;
+  std::atomic<int> alone{0};
+  bool stops = false;
+
+  bool operator()() {
+    return workers.parallel_for(0, 3, [this](int i) {
+      if (i == 0 && is_alone()) ++alone;
+      if (i == 1 && stops) workers.request_stop();
+    });
+  }
+};
+
+struct lone_team_sizes : testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(members, lone_team_sizes, testing::Values(1u, 2u, 8u));
+
+TEST_P(lone_team_sizes, short_loops_come_to_run_without_a_region) {
+  team workers(GetParam());
+  std::atomic<int> alone{0};
+  std::vector<int> visits(3);
+  int loops = 0;
+  until_alone(alone, [&] {
+    ++loops;
+    ASSERT_TRUE(workers.parallel_for(std::size_t{0}, visits.size(), [&](std::size_t i) {
+      ++visits[i];
+      if (i == 0 && is_alone()) ++alone;
+    }));
+  });
+  EXPECT_EQ(visits, std::vector<int>(3, loops));
+}
+
+TEST_P(lone_team_sizes, an_iteration_can_stop_the_loop_LONE_3) {
+  team workers(GetParam());
+  loop_that_stops loop{workers};
+  until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
+  for (int round = 0; round < 300; ++round) {
+    loop.stops = round % 2 == 0;
+    ASSERT_EQ(loop(), !loop.stops) << round;
+  }
+}
+
+TEST_P(lone_team_sizes, an_exception_passes_and_leaves_no_trace_LONE_2) {
+  team workers(GetParam());
+  std::atomic<int> alone{0};
+  bool throws = false;
+  const auto loop = [&] {
+    workers.parallel_for(0, 3, [&](int i) {
+      if (i == 0 && is_alone()) ++alone;
+      if (i == 2 && throws) throw std::runtime_error("seven");
+    });
+  };
+  until_alone(alone, loop);
+  for (int round = 0; round < 300; ++round) {
+    throws = round % 3 == 0;
+    if (throws) {
+      ASSERT_THROW(loop(), std::runtime_error);
+    } else {
+      loop();
+    }
+    ASSERT_FALSE(is_alone());
+    std::atomic<std::size_t> came{0};
+    if (round % 50 == 0) {
+      ASSERT_TRUE(workers.run([&](lockstep::member&) { ++came; }));
+      ASSERT_EQ(came, GetParam()) << "the team is as it was";
+    }
+  }
+}
+
+TEST_P(lone_team_sizes, what_a_stopped_region_throws_ends_a_loop_that_was_stopped_only) {
+  team workers(GetParam());
+  std::atomic<int> alone{0};
+  int how = 0;
+  const auto loop = [&] {
+    return workers.parallel_for(0, 3, [&](int i) {
+      if (i == 0 && is_alone()) ++alone;
+      if (i != 1 || how == 0) return;
+      if (how == 1) workers.request_stop();
+      throw lockstep::region_stopped();
+    });
+  };
+  until_alone(alone, [&] { ASSERT_TRUE(loop()); });
+  for (int round = 0; round < 200; ++round) {
+    how = 1;
+    ASSERT_FALSE(loop());
+    how = 2;
+    ASSERT_THROW(loop(), lockstep::region_stopped) << "it is that of another region";
+    how = 0;
+    ASSERT_TRUE(loop());
+  }
+}
+
+TEST_P(lone_team_sizes, what_iterations_call_of_the_team_runs_alone_LONE_2) {
+  team workers(GetParam());
+  std::atomic<int> alone{0};
+  std::size_t members = 0, visits = 0, calls = 0;
+  until_alone(alone, [&] {
+    workers.parallel_for(0, 3, [&](int i) {
+      if (i != 0 || !is_alone() || ++alone % 16 != 0) return;
+      ++calls;
+      workers.run([&](lockstep::member& me) { members += me.size(); });
+      workers.parallel_for(0, 10, [&](int) { ++visits; });
+      EXPECT_THROW(workers.pause(), std::logic_error);
+    });
+  });
+  EXPECT_GT(calls, 0u);
+  EXPECT_EQ(members, calls);
+  EXPECT_EQ(visits, 10 * calls);
+}
+
+TEST_P(lone_team_sizes, inside_a_region_a_stop_is_that_of_the_region_LONE_1) {
+  team workers(GetParam());
+  loop_that_stops loop{workers};
+  until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
+  loop.stops = true;
+  EXPECT_FALSE(workers.run([&](lockstep::member& me) {
+    me.masked([&] { loop(); });
+    me.sync_threads();
+  })) << "the iteration stopped the region around";
+}
+
+TEST_P(lone_team_sizes, threads_that_an_iteration_starts_can_be_guests_LONE_2) {
+  team workers(GetParam());
+  std::atomic<int> alone{0};
+  std::atomic<int> visits{0};
+  until_alone(alone, [&] {
+    workers.parallel_for(0, 3, [&](int i) {
+      if (i != 0 || !is_alone() || ++alone % 32 != 0) return;
+      const lockstep::region_token here = lockstep::this_region();
+      std::thread([&] {
+        const lockstep::inside_region guest(here);
+        workers.parallel_for(0, 10, [&](int) { ++visits; });
+      }).join();
+    });
+  });
+  EXPECT_EQ(visits % 10, 0);
+  EXPECT_GT(visits, 0);
+}
+
+TEST_P(lone_team_sizes, loops_of_several_threads_visit_every_index_once_LONE_4) {
+  team workers(GetParam());
+  constexpr int loops = 3000;
+  const auto work = [&](std::vector<int>& visits) {
+    for (int round = 0; round < loops; ++round) {
+      workers.parallel_for(std::size_t{0}, visits.size(), [&](std::size_t i) { ++visits[i]; });
+    }
+  };
+  std::vector<int> first(50), second(50);
+  std::thread other([&] { work(second); });
+  work(first);
+  other.join();
+  EXPECT_EQ(first, std::vector<int>(50, loops));
+  EXPECT_EQ(second, std::vector<int>(50, loops));
+}
+
+TEST(lone_loops, of_two_teams_each_learns_for_itself_LONE_4) {
+  team one(2), other(2);
+  for (int round = 0; round < 2000; ++round) {
+    team& mine = round % 2 == 0 ? one : other;
+    int visits = 0;
+    mine.parallel_for(0, 10, [&](int i) {
+      if (i == 9) ++visits;
+    });
+    ASSERT_EQ(visits, 1);
+  }
+}
+
+TEST(lone_loops, below_twice_the_grain_a_loop_needs_nobody) {
+  team workers(2);
+  bool was_alone = false;
+  workers.parallel_for(0, 19, [&](int) { was_alone = is_alone(); }, lockstep::grain(10));
+  EXPECT_TRUE(was_alone);
+  workers.parallel_for(0, 0, [&](int) { FAIL(); }, lockstep::grain(10));
+}
+
+TEST(lone_loops, a_place_whose_iterations_become_long_gets_help_again) {
+  if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "nobody can help";
+  team workers(2);
+  std::atomic<int> alone{0};
+  volatile double sink = 0;
+  int work = 0;
+  bool is_region = false;
+  const auto loop = [&] {
+    workers.parallel_for(0, 4, [&](int i) {
+      if (i == 0) is_region = !is_alone();
+      if (i == 0 && is_alone()) ++alone;
+      double x = i;
+      for (int k = 0; k < work; ++k) x = 1 / (1 + x);
+      if (x < 0) sink = x;
+    });
+  };
+  until_alone(alone, loop);
+  work = 20000;
+  int alone_again = 0;
+  for (int round = 0; round < 1000; ++round) {
+    loop();
+    if (!is_region) ++alone_again;
+  }
+  EXPECT_LT(alone_again, 300) << "256 may have been allowed before";
+}
+
+}  // namespace

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// tests/platform/cpus_topology_test.cpp -- systems of many shapes, as trees below a directory of the test
+#include <lockstep/detail/platform/cpus.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace {
+
+using namespace lockstep::detail;
+using numbers = std::vector<unsigned>;
+using kinds = std::vector<core_kind>;
+constexpr core_kind fast = core_kind::performance, small = core_kind::efficiency,
+                    unknown = core_kind::unknown;
+
+TEST(kinds_of_cores, values_are_parted_at_their_largest_step) {
+  EXPECT_EQ(topology::fast_from({460, 1024, 460, 1024}), 1024u) << "two kinds";
+  EXPECT_EQ(topology::fast_from({1024, 250, 780, 250}), 780u) << "three kinds: the middle is fast";
+  EXPECT_EQ(topology::fast_from({100, 125}), 125u) << "as small as a step may be";
+}
+
+TEST(kinds_of_cores, values_that_are_nearly_alike_are_not_parted) {
+  EXPECT_EQ(topology::fast_from({}), 0u);
+  EXPECT_EQ(topology::fast_from({1024}), 0u);
+  EXPECT_EQ(topology::fast_from({1024, 1024}), 0u);
+  EXPECT_EQ(topology::fast_from({5250000, 5750000, 5700000}), 0u) << "favoured cores";
+  EXPECT_EQ(topology::fast_from({0, 1024, 0, 1024}), 0u) << "not known is no step";
+}
+
+/// A directory that plays the root of a system.
+class cpu_tree : public testing::Test {
+ protected:
+  cpu_tree()
+      : root_(std::filesystem::temp_directory_path() /
+              ("lockstep_topology_" + std::to_string(getpid()) + "_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name())) {}
+  ~cpu_tree() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+
+  void file(const std::string& path, const std::string& text) {
+    const std::filesystem::path whole = root_.string() + path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text;
+  }
+  void cpu_file(unsigned cpu, const std::string& name, const std::string& text) {
+    file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/" + name, text);
+  }
+  void place(unsigned cpu, const std::string& siblings, const std::string& package) {
+    cpu_file(cpu, "topology/core_cpus_list", siblings + "\n");
+    cpu_file(cpu, "topology/physical_package_id", package + "\n");
+  }
+  cpu_topology read(const numbers& cpus) const { return read_topology(cpus, root_.c_str()); }
+
+  std::filesystem::path root_;
+};
+
+template <class Member>
+auto column(const cpu_topology& cpus, Member member) {
+  std::vector<std::decay_t<decltype(cpus[0].*member)>> result;
+  for (const cpu_place& place : cpus) result.push_back(place.*member);
+  return result;
+}
+numbers cores(const cpu_topology& cpus) { return column(cpus, &cpu_place::core); }
+numbers packages(const cpu_topology& cpus) { return column(cpus, &cpu_place::package); }
+numbers siblings(const cpu_topology& cpus) { return column(cpus, &cpu_place::sibling); }
+kinds kinds_in(const cpu_topology& cpus) { return column(cpus, &cpu_place::kind); }
+
+/// One core for each CPU, one package, kind unknown.
+void expect_nothing_known(const cpu_topology& cpus, const numbers& asked) {
+  EXPECT_EQ(column(cpus, &cpu_place::cpu), asked);
+  for (std::size_t i = 0; i < cpus.size(); ++i) EXPECT_EQ(cpus[i].core, i);
+  EXPECT_EQ(packages(cpus), numbers(asked.size(), 0));
+  EXPECT_EQ(siblings(cpus), numbers(asked.size(), 0));
+  EXPECT_EQ(kinds_in(cpus), kinds(asked.size(), unknown));
+}
+
+TEST_F(cpu_tree, a_system_that_tells_nothing_has_one_core_per_cpu_in_one_package) {
+  expect_nothing_known(read({0, 1, 5, 700}), {0, 1, 5, 700});
+  expect_nothing_known(read({}), {});
+}
+
+TEST_F(cpu_tree, garbage_in_any_file_is_as_nothing) {
+  const std::string big(5000, '9');
+  for (const std::string& garbage :
+       {std::string("\x01\xff%s%n"), std::string("-1"), std::string("3-1"), std::string("0,"),
+        std::string("0-4294967295"), big, std::string()}) {
+    for (const unsigned cpu : {0u, 1u, 2u}) {
+      place(cpu, garbage, garbage);
+      cpu_file(cpu, "topology/thread_siblings_list", garbage);
+      cpu_file(cpu, "cpu_capacity", garbage);
+      cpu_file(cpu, "cpufreq/cpuinfo_max_freq", garbage);
+    }
+    file("/sys/devices/cpu_core/cpus", garbage);
+    file("/sys/devices/cpu_atom/cpus", garbage);
+    expect_nothing_known(read({0, 1, 2}), {0, 1, 2});
+  }
+}
+
+TEST_F(cpu_tree, siblings_that_do_not_name_the_cpu_itself_are_not_believed) {
+  place(0, "1-3", "0");
+  place(1, "1", "0");
+  EXPECT_EQ(cores(read({0, 1})), numbers({0, 1}));
+}
+
+TEST_F(cpu_tree, cores_and_packages_are_numbered_from_zero_whatever_the_system_calls_them) {
+  // Two packages called 3 and 36; siblings are half the machine apart.
+  for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
+    const std::string text = std::to_string(cpu) + "," + std::to_string(cpu + 4);
+    place(cpu, text, cpu < 2 ? "3" : "36");
+    place(cpu + 4, text, cpu < 2 ? "3" : "36");
+  }
+  const cpu_topology cpus = read({0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(cores(cpus), numbers({0, 1, 2, 3, 0, 1, 2, 3}));
+  EXPECT_EQ(packages(cpus), numbers({0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(siblings(cpus), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
+TEST_F(cpu_tree, siblings_are_counted_among_the_usable_cpus_only) {
+  for (const unsigned cpu : {0u, 1u, 2u, 3u}) place(cpu, cpu < 2 ? "0-1" : "2-3", "0");
+  const cpu_topology cpus = read({1, 2, 3});
+  EXPECT_EQ(cores(cpus), numbers({0, 1, 1}));
+  EXPECT_EQ(siblings(cpus), numbers({0, 0, 1})) << "CPU 1 has its core for itself";
+}
+
+TEST_F(cpu_tree, the_older_name_of_the_list_of_siblings_is_read_too) {
+  cpu_file(0, "topology/thread_siblings_list", "0,2\n");
+  cpu_file(2, "topology/thread_siblings_list", "0,2\n");
+  EXPECT_EQ(cores(read({0, 1, 2})), numbers({0, 1, 0}));
+}
+
+TEST_F(cpu_tree, a_package_that_the_system_does_not_know_is_the_first) {
+  place(0, "0", "-1");
+  place(1, "1", "-1");
+  EXPECT_EQ(packages(read({0, 1})), numbers({0, 0}));
+}
+
+TEST_F(cpu_tree, intels_hybrids_list_the_kinds) {
+  file("/sys/devices/cpu_core/cpus", "0-3\n");
+  file("/sys/devices/cpu_atom/cpus", "4-5\n");
+  file("/sys/devices/cpu_lowpower/cpus", "6\n");
+  // What the other sources say does not count then.
+  for (const unsigned cpu : {0u, 4u}) cpu_file(cpu, "cpu_capacity", cpu == 4 ? "1024" : "100");
+  EXPECT_EQ(kinds_in(read({0, 3, 4, 5, 6, 7})), kinds({fast, fast, small, small, small, unknown}));
+}
+
+TEST_F(cpu_tree, capacities_tell_the_kinds_where_there_are_no_lists) {
+  for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
+    cpu_file(cpu, "cpu_capacity", cpu < 2 ? "460\n" : "1024\n");
+    cpu_file(cpu, "cpufreq/cpuinfo_max_freq", cpu < 2 ? "3000000\n" : "1000000\n");
+  }
+  EXPECT_EQ(kinds_in(read({0, 1, 2, 3})), kinds({small, small, fast, fast}));
+  EXPECT_EQ(kinds_in(read({0, 1})), kinds({unknown, unknown})) << "alike among the usable";
+}
+
+TEST_F(cpu_tree, clock_rates_tell_the_kinds_where_capacities_do_not) {
+  for (const unsigned cpu : {0u, 1u, 2u}) {
+    cpu_file(cpu, "cpu_capacity", "1024\n");
+    cpu_file(cpu, "cpufreq/cpuinfo_max_freq", cpu == 2 ? "3300000\n" : "5100000\n");
+  }
+  EXPECT_EQ(kinds_in(read({0, 1, 2})), kinds({fast, fast, small}));
+  EXPECT_EQ(kinds_in(read({0, 3, 2})), kinds({fast, unknown, small})) << "3 has no file";
+}
+
+TEST(topology_of_this_machine, it_has_a_place_for_each_usable_cpu) {
+  const numbers usable = affinity();
+  const cpu_topology& cpus = usable_topology();
+  EXPECT_EQ(column(cpus, &cpu_place::cpu), usable);
+  for (const cpu_place& place : cpus) {
+    EXPECT_LT(place.core, cpus.size());
+    EXPECT_LT(place.package, cpus.size());
+    EXPECT_LT(place.sibling, cpus.size());
+  }
+  EXPECT_EQ(&usable_topology(), &cpus) << "looked at once";
+}
+
+TEST(topology_of_this_machine, kinds_have_names) {
+  EXPECT_STREQ(text_of(fast), "performance");
+  EXPECT_STREQ(text_of(small), "efficiency");
+  EXPECT_STREQ(text_of(unknown), "unknown");
+}
+
+}  // namespace

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// tests/team/for_range_test.cpp -- loops whose function is called with whole parts: for_range, reduce_range of a team
+#include <lockstep/detail/team/team_loops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <lockstep/external_team.hpp>
+#include <lockstep/team.hpp>
+#include <lockstep/weighted_schedule.hpp>
+
+#include "support/team_sizes.hpp"
+
+namespace {
+
+using lockstep::member;
+using lockstep::schedule;
+using lockstep::team;
+
+class for_range_of : public lockstep::test::each_team {
+ protected:
+  std::vector<schedule> schedules() const {
+    using namespace lockstep;
+    if (is_slow()) return {static_schedule(), dynamic_schedule(5)};
+    return {static_schedule(),   static_schedule(1), static_schedule(9), dynamic_schedule(),
+            dynamic_schedule(9), guided_schedule(1), guided_schedule(9), grain(7),
+            grain(1000),         only_if(false),     only_if(true)};
+  }
+  std::vector<std::size_t> lengths() const {
+    std::vector<std::size_t> all;
+    for (std::size_t n = 0; n <= 1000; n += is_slow() ? 250 : n < 70 ? 1 : 31) all.push_back(n);
+    return all;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(teams, for_range_of, testing::ValuesIn(lockstep::test::all_teams()),
+                         lockstep::test::team_name);
+
+/// Counts how often each index was in a part; plain, so that an index of two threads is a data race.
+class visited {
+ public:
+  explicit visited(std::size_t length) : visits_(length, 0) {}
+
+  void operator()(std::size_t first, std::size_t last) {
+    if (first >= last || last > visits_.size()) is_wrong_ = true;
+    for (std::size_t i = first; i < last && i < visits_.size(); ++i) ++visits_[i];
+  }
+  ::testing::AssertionResult all_are(int value) const {
+    if (is_wrong_) return ::testing::AssertionFailure() << "a part is empty or outside";
+    return std::count(visits_.begin(), visits_.end(), value) ==
+                   static_cast<std::ptrdiff_t>(visits_.size())
+               ? ::testing::AssertionSuccess()
+               : ::testing::AssertionFailure() << "not each index once, of " << visits_.size();
+  }
+
+ private:
+  std::vector<int> visits_;
+  std::atomic<bool> is_wrong_{false};
+};
+
+TEST_P(for_range_of, every_index_is_in_one_part_whatever_length_and_schedule) {
+  team workers(members(), policy());
+  lockstep::weighted_schedule weighted(members());
+  for (const std::size_t length : lengths()) {
+    visited seen(length);
+    int expected = 0;
+    const auto visit = [&](std::size_t first, std::size_t last) { seen(first - 3, last - 3); };
+    ASSERT_TRUE(workers.for_range(3, 3 + length, visit));
+    ASSERT_TRUE(seen.all_are(++expected));
+    for (const schedule how : schedules()) {
+      ASSERT_TRUE(workers.for_range(3, 3 + length, visit, how));
+      ASSERT_TRUE(seen.all_are(++expected));
+    }
+    ASSERT_TRUE(workers.for_range(3, 3 + length, visit, weighted));
+    ASSERT_TRUE(seen.all_are(++expected));
+  }
+}
+
+TEST_P(for_range_of, a_place_that_is_learned_goes_on_to_visit_every_index_once) {
+  team workers(members(), policy());
+  visited seen(60000);
+  const int rounds = times(200);
+  for (int round = 0; round < rounds; ++round) {
+    const auto visit = [&](int first, int last) {
+      seen(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+    };
+    ASSERT_TRUE(workers.for_range(0, 60000, visit));
+    visited few(40);
+    ASSERT_TRUE(workers.for_range(
+        0, 40, [&few](std::size_t first, std::size_t last) { few(first, last); }));
+    ASSERT_TRUE(few.all_are(1));
+  }
+  EXPECT_TRUE(seen.all_are(rounds));
+}
+
+TEST_P(for_range_of, a_chunk_is_a_part) {
+  team workers(members(), policy());
+  for (const schedule how : {lockstep::static_schedule(7), lockstep::dynamic_schedule(7)}) {
+    std::atomic<int> calls{0}, wrong{0};
+    workers.for_range(
+        0, 100,
+        [&](int first, int last) {
+          ++calls;
+          wrong += first % 7 != 0 || last != std::min(first + 7, 100);
+        },
+        how);
+    EXPECT_EQ(wrong.load(), 0);
+    EXPECT_EQ(calls.load(), 15);
+  }
+}
+
+TEST_P(for_range_of, takes_closures_of_every_size_and_functions_of_every_kind) {
+  team workers(members(), policy());
+  std::vector<int> visits(300, 0);
+  int expected = 0;
+  int* const at = visits.data();
+  const auto check = [&](bool answer) {
+    ++expected;
+    EXPECT_TRUE(answer && std::count(visits.begin(), visits.end(), expected) == 300);
+  };
+  check(workers.for_range(0, 300, [at](int i, int last) {
+    for (; i < last; ++i) ++at[i];
+  }));
+  const std::array<int, 20> zeros = {};
+  check(workers.for_range(0, 300, [at, zeros](int i, int last) {
+    for (; i < last; ++i) ++at[i + zeros[static_cast<std::size_t>(i) % 20]];
+  }));
+  const std::vector<int> many(300, 0);
+  check(workers.for_range(0, 300, [at, many](int i, int last) {
+    for (; i < last; ++i) ++at[i + many[static_cast<std::size_t>(i)]];
+  }));
+  const std::function<void(int, int)> erased = [at](int i, int last) {
+    for (; i < last; ++i) ++at[i];
+  };
+  check(workers.for_range(0, 300, erased));
+  struct functor {
+    int* at;
+    std::atomic<int> calls{0};
+    explicit functor(int* visits_at) : at(visits_at) {}
+    void operator()(int i, int last) {
+      ++calls;
+      for (; i < last; ++i) ++at[i];
+    }
+  } not_const(at);
+  check(workers.for_range(0, 300, not_const));
+  EXPECT_GT(not_const.calls.load(), 0) << "called where it is";
+  check(workers.for_range(0, 300, functor(at)));
+  check(workers.for_range(0, 300, lockstep::independent([at](int i, int last) {
+                            for (; i < last; ++i) ++at[i];
+                          })));
+}
+
+void add_one(double* first, double* last) {
+  for (; first != last; ++first) *first += 1;
+}
+
+TEST_P(for_range_of, takes_pointers_iterators_and_bounds_of_any_integer_types) {
+  team workers(members(), policy());
+  std::vector<double> values(500, 0.0);
+  using iterator = std::vector<double>::iterator;
+  EXPECT_TRUE(workers.for_range(values.data(), values.data() + values.size(), add_one));
+  EXPECT_TRUE(workers.for_range(values.begin(), values.end(), [](iterator first, iterator last) {
+    for (; first != last; ++first) *first += 1;
+  }));
+  EXPECT_EQ(std::count(values.begin(), values.end(), 2.0), 500);
+  std::atomic<long> sum{0};
+  EXPECT_TRUE(workers.for_range(-100, 100L, [&](long first, long last) {
+    for (; first < last; ++first) sum += first;
+  }));
+  EXPECT_EQ(sum.load(), -100);
+  const auto none = [](long long, long long) { FAIL() << "an empty range has no part"; };
+  EXPECT_TRUE(workers.for_range(5, 5u, none));
+  EXPECT_TRUE(workers.for_range(5, -5, none));
+  EXPECT_TRUE(workers.for_range(5u, -5, none, lockstep::dynamic_schedule()));
+}
+
+TEST_P(for_range_of, an_exception_reaches_the_caller_and_the_next_loop_works) {
+  team workers(members(), policy());
+  struct failure {};
+  const auto fail_at_40 = [](int first, int last) -> int {
+    if (first <= 40 && 40 < last) throw failure();
+    return last - first;
+  };
+  const std::plus<int> add;
+  for (const schedule how : schedules()) {
+    EXPECT_THROW(workers.for_range(0, 50, fail_at_40, how), failure);
+    EXPECT_THROW(workers.reduce_range(0, 50, 0, fail_at_40, add, how), failure);
+    EXPECT_THROW(workers.reduce_range(lockstep::fast, 0, 50, 0, fail_at_40, add, how), failure);
+    EXPECT_EQ(workers.reduce_range(lockstep::fast, 0, 40, 0, fail_at_40, add, how), 40);
+  }
+  EXPECT_THROW(workers.for_range(0, 50, fail_at_40), failure);
+  EXPECT_TRUE(workers.for_range(0, 40, fail_at_40));
+  EXPECT_EQ(workers.reduce_range(0, 40, 0, fail_at_40, add), 40);
+}
+
+TEST_P(for_range_of, a_request_to_stop_ends_loops_with_false_and_reductions_with_region_stopped) {
+  team workers(members(), policy());
+  const auto stop = [&](int, int) { return workers.request_stop(), 1; };
+  EXPECT_FALSE(workers.for_range(0, 100, stop));
+  std::atomic<int> calls{0};
+  EXPECT_FALSE(workers.for_range(
+      0, 1000, [&](int first, int last) { stop(first, last), ++calls; },
+      lockstep::dynamic_schedule()));
+  EXPECT_TRUE(members() == 1 || calls < 1000);
+  const std::plus<int> add;
+  EXPECT_THROW(workers.reduce_range(0, 100, 0, stop, add), lockstep::region_stopped);
+  EXPECT_THROW(workers.reduce_range(lockstep::fast, 0, 100, 0, stop, add),
+               lockstep::region_stopped);
+  EXPECT_TRUE(workers.for_range(0, 100, [](int, int) {}));
+}
+
+TEST_P(for_range_of, TEAM_2_inside_a_region_of_the_same_team_it_runs_on_the_caller_alone) {
+  team workers(members(), policy());
+  std::atomic<int> wrong{0};
+  workers.run([&](member&) {
+    int indices = 0;  // plain: of this thread alone
+    const auto count = [&](int first, int last) { return indices += last - first, last - first; };
+    workers.for_range(0, 10, count);
+    workers.for_range(0, 10, count, lockstep::guided_schedule());
+    wrong += workers.reduce_range(0, 10, 5, count, std::plus<int>()) != 15;
+    wrong += workers.reduce_range(lockstep::fast, 0, 10, 5, count, std::plus<int>()) != 15;
+    wrong += indices != 40;
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(for_range_of, reduce_range_has_the_bits_of_parallel_reduce) {
+  team workers(members(), policy());
+  const auto value = [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); };
+  const auto fold = [&](std::size_t first, std::size_t last) {
+    double sum = value(first);
+    while (++first < last) sum += value(first);
+    return sum;
+  };
+  const std::plus<double> add;
+  for (const std::size_t length : {0u, 1u, 2u, 100u, 129u, 1000u, 70000u}) {
+    const double expected = workers.parallel_reduce(0, length, 0.5, value, add);
+    EXPECT_EQ(workers.reduce_range(0, length, 0.5, fold, add), expected);
+    EXPECT_EQ(workers.reduce_range(0, length, 0.5, fold, add, lockstep::grain(100)), expected);
+    for (const schedule how : schedules()) {
+      EXPECT_NEAR(workers.reduce_range(lockstep::fast, 0, length, 0.5, fold, add, how), expected,
+                  1e-9);
+    }
+  }
+}
+
+TEST_P(for_range_of, reduce_range_combines_parts_in_order_and_moves_values_of_any_type) {
+  team workers(members(), policy());
+  std::string expected = "<";
+  for (int i = 0; i < 300; ++i) expected += std::to_string(i);
+  const auto text = [](int i, int last) {
+    std::string all;
+    for (; i < last; ++i) all += std::to_string(i);
+    return all;
+  };
+  const std::plus<std::string> join;
+  EXPECT_EQ(workers.reduce_range(0, 300, std::string("<"), text, join), expected);
+  EXPECT_EQ(workers.reduce_range(lockstep::fast, 0, 300, std::string("<"), text, join), expected);
+
+  using pointer = std::unique_ptr<long>;
+  const pointer sum = workers.reduce_range(
+      0, 1000, pointer(new long(7)),
+      [](int first, int last) {
+        long part = 0;
+        for (; first < last; ++first) part += first;
+        return pointer(new long(part));
+      },
+      [](pointer a, const pointer& b) {
+        *a += *b;
+        return a;
+      });
+  EXPECT_EQ(*sum, 7 + 499500);
+}
+
+TEST(for_range_of_threads, an_external_team_has_it) {
+  lockstep::external_team workers(2);
+  std::thread other([&] { workers.serve(1); });
+  visited seen(1000);
+  EXPECT_TRUE(workers.for_range(
+      0, 1000, [&](std::size_t first, std::size_t last) { seen(first, last); },
+      lockstep::grain(10)));
+  EXPECT_TRUE(seen.all_are(1));
+  const auto length = [](int first, int last) { return last - first; };
+  EXPECT_EQ(workers.reduce_range(0, 1000, 1, length, std::plus<int>()), 1001);
+  EXPECT_EQ(workers.reduce_range(lockstep::fast, 0, 1000, 1, length, std::plus<int>()), 1001);
+  workers.release();
+  other.join();
+}
+
+}  // namespace
