@@ -123,6 +123,20 @@
 #define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_HAS_BODIES
 #endif
 
+// What observers are told, by the hooks of detail/observe. Called only where somebody watches; compiled once; not
+// inlined. At the declaration only: GCC warns where noinline and inline come one after the other.
+#if !LOCKSTEP_COMPILED && !LOCKSTEP_OBSERVABLE
+#define LOCKSTEP_HOOK inline
+#elif defined(__GNUC__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_HOOK __attribute__((noinline)) inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_HOOK __attribute__((visibility("default")))
+#elif LOCKSTEP_COMPILED
+#define LOCKSTEP_HOOK
+#else
+#define LOCKSTEP_HOOK inline
+#endif
+
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
 // team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees
 // the bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what
