@@ -35,7 +35,7 @@ class fan_out {
                    std::uint32_t first_phase = 0)
       : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
                policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase,
-               "lockstep::fan_out") {}
+               detail::wait_kind::fan_out) {}
   fan_out(const fan_out&) = delete;
   fan_out& operator=(const fan_out&) = delete;
   ~fan_out() { detail::misuse::destroying(&board_, "lockstep::fan_out"); }
@@ -81,7 +81,7 @@ class fan_in {
                   std::uint32_t first_phase = 0)
       : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
                policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase,
-               "lockstep::fan_in") {}
+               detail::wait_kind::fan_in) {}
   fan_in(const fan_in&) = delete;
   fan_in& operator=(const fan_in&) = delete;
   ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
@@ -126,7 +126,7 @@ class fan_in_out {
       : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
                detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
                policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase,
-               "lockstep::fan_in_out") {}
+               detail::wait_kind::fan_in_out) {}
   fan_in_out(const fan_in_out&) = delete;
   fan_in_out& operator=(const fan_in_out&) = delete;
   ~fan_in_out() { detail::misuse::destroying(&board_, "lockstep::fan_in_out"); }

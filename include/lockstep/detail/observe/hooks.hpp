@@ -8,6 +8,10 @@
 //
 //   HOOK-1  A hook throws nothing, waits for nobody, and changes nothing but what observers keep.
 //   HOOK-2  What is observed at its begin is told of its end, also if nobody watches any more by then.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  made.load   relaxed  -      the team ends: nobody else uses it
 #ifndef LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
 
@@ -28,6 +32,12 @@ struct open_part;     ///< of a part that a thread runs
 class ledger_board;   ///< of a team: its accounts of waits
 class member_ledger;  ///< the same of a member
 class group;          ///< what the members of a region share (detail/region)
+
+}  // namespace detail
+
+struct ledger;  ///< of ledger.hpp
+
+namespace detail {
 
 // Waits.
 
@@ -81,28 +91,11 @@ inline void notify_point(const void* word) noexcept {
 
 // What was decided, or found out.
 
-enum class mark_kind : std::uint8_t {
-  decision,
-  woken,
-  anticipated,
-  missed_wake_up,
-  share_taken_over,
-  parted,
-  crowded,
-  user
-};
 /// A mark on the thread's track. `why` may be null.
 LOCKSTEP_HOOK void note_mark(mark_kind kind, const char* name, const char* why,
                              std::uint64_t number) noexcept;
 
 // Members and constructs.
-
-/// Who a member is.
-struct observed_member {
-  const void* team;      ///< what its members share: the same for all members of the region
-  std::uint32_t region;  ///< its number
-  std::uint32_t rank, size;
-};
 
 /// The construct that a member is in.
 struct construct_note {
@@ -207,6 +200,8 @@ struct ledger_output {
 /// Throws std::bad_alloc.
 LOCKSTEP_HOOK void keep_ledger(team_view& of, bool yes);
 LOCKSTEP_HOOK void reset_ledger(team_view& of) noexcept;
+/// What was gathered so far, if the ledger was ever on. Any thread, at any time. Throws std::bad_alloc.
+LOCKSTEP_HOOK void gather_ledger(const team_view& of, ledger& to);
 /// Prints the ledger, if there is one and it is wanted.
 LOCKSTEP_HOOK void show_ledger(const team_view& of, const char* name,
                                const ledger_output& to) noexcept;
@@ -267,6 +262,24 @@ LOCKSTEP_HOOK member_ledger* share_begins(const team_view& team, std::size_t sel
                                           std::uint32_t region) noexcept;
 LOCKSTEP_HOOK void share_ends(member_ledger& of) noexcept;
 
+/// The parts of loops that one thread of a team runs.
+class observed_share {
+ public:
+  /// `team` may be null.
+  observed_share(const team_view* team, std::size_t self, std::uint32_t region) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && team != nullptr) {
+      own_ = share_begins(*team, self, region);
+    }
+  }
+  /// A part is done, before others can know.
+  void end_part() const noexcept {
+    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) share_ends(*own_);
+  }
+
+ private:
+  member_ledger* own_ = nullptr;
+};
+
 // Nodes of plans.
 
 /// A node is about to run. The name is copied.
@@ -284,7 +297,14 @@ LOCKSTEP_HOOK std::uint64_t scope_begins(const char* name, const char*& outer) n
 LOCKSTEP_HOOK void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
 LOCKSTEP_HOOK void note_counter(const char* name, double value) noexcept;
 
-/// Starts what LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY ask for, once in a process. Says so if they are wrong.
+/// What messages say that LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY must be.
+struct debug_aid_values {
+  static constexpr const char* watchdog() {
+    return "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal";
+  }
+  static constexpr const char* delay() { return "a number"; }
+};
+/// Starts what these variables ask for, once in a process. Says so if they are wrong.
 LOCKSTEP_HOOK void start_debug_aids() noexcept;
 /// Whether these variables may have that value, which is in small letters.
 LOCKSTEP_HOOK bool is_watchdog_value(const char* word) noexcept;
@@ -293,7 +313,7 @@ LOCKSTEP_HOOK bool is_delay_value(const char* word) noexcept;
 LOCKSTEP_HOOK void start_trace_of_program(const char* path, const char* whose, std::size_t records);
 
 team_view::~team_view() {
-  if (has_observers() && made.load(memory_order_relaxed) != nullptr) team_ends(*this);
+  if (has_observers() && made.load(memory_order_relaxed) != nullptr) team_ends(*this);  // 1
 }
 
 #if !LOCKSTEP_HAS_OBSERVERS
@@ -319,6 +339,7 @@ inline meeting_view meeting_begins(member_view&, const char*, call_site, bool) n
 inline void meeting_ends(member_view&, meeting_view, const char*, call_site) noexcept {}
 inline void keep_ledger(team_view&, bool) {}
 inline void reset_ledger(team_view&) noexcept {}
+inline void gather_ledger(const team_view&, ledger&) {}
 inline void show_ledger(const team_view&, const char*, const ledger_output&) noexcept {}
 inline void team_ends(team_view&) noexcept {}
 inline void worker_ends() noexcept {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/observe/wait_kinds.hpp -- what a thread waits for, as observers are told (layer: observe)
+// lockstep/detail/observe/wait_kinds.hpp -- what observers are told of: kinds of waits and marks, who a member is (layer: observe)
 //
-// A kind is a number. What people read for it is in detail/trace/wait_texts.hpp.
+// A kind of wait is a number. What people read for it is in detail/trace/wait_texts.hpp.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 
@@ -65,6 +65,25 @@ struct wait_subject {
   std::uint32_t expected;  ///< 0: that is not known
   std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
   std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
+};
+
+/// What was decided, or found out.
+enum class mark_kind : std::uint8_t {
+  decision,
+  woken,
+  anticipated,
+  missed_wake_up,
+  share_taken_over,
+  parted,
+  crowded,
+  user
+};
+
+/// Who a member is.
+struct observed_member {
+  const void* team;      ///< what its members share: the same for all members of the region
+  std::uint32_t region;  ///< its number
+  std::uint32_t rank, size;
 };
 
 }  // namespace detail

@@ -31,8 +31,8 @@
 
 #include "../../member.hpp"
 #include "../loop/loop_steering.hpp"
+#include "../observe/hooks.hpp"
 #include "../region/nesting.hpp"
-#include "../region/region_accounts.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 
@@ -90,10 +90,10 @@ class team_core {
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const bool is_seen = core->is_seen();
     const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(is_seen) && core->since_ != 0) core->steering_.tell(plan);
+    if (LOCKSTEP_UNLIKELY(is_seen) && core->seen_.since != 0) core->steering_.tell(plan);
     const nesting::inside here(core->region_);
     core->run_shares(plan, head, what, of, is_seen);
-    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
+    if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(core->seen_);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
@@ -123,7 +123,7 @@ class team_core {
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
     core->steering_.end_shares();
-    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
+    if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(core->seen_);
     if (core->end_of_region(head)) return {true, all_came};
     core->error_.rethrow();
     return {false, all_came};
@@ -139,7 +139,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone(true);
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -177,10 +177,17 @@ class team_core {
   /// Between regions.
   LOCKSTEP_COLD void keep_ledger(bool yes);
   LOCKSTEP_COLD void reset_ledger() noexcept;
-  /// What was gathered so far. Any thread, at any time.
-  LOCKSTEP_COLD ledger ledger_so_far() const;
+  /// What was gathered so far. Any thread, at any time. (Ledger: lockstep::ledger, which need not be known here.)
+  template <class Ledger>
+  Ledger ledger_so_far() const {
+    Ledger result;
+    result.team = name();
+    result.members = size_;
+    if (has_observers()) gather_ledger(team_seen_, result);
+    return result;
+  }
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_OBSERVER void show_ledger() const noexcept;
+  LOCKSTEP_COLD void print_ledger() const noexcept;
 
   /// The number of the region that runs, or 0.
   LOCKSTEP_COLD std::uint32_t running() const noexcept;
@@ -205,7 +212,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static LOCKSTEP_OBSERVER void tell_alone(bool is_loop) noexcept;
+  const char* name() const noexcept { return door_.callers().whose().name; }
   static LOCKSTEP_COLD region_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
@@ -230,6 +237,10 @@ class team_core {
   }
   /// Before a region: whether observers see it.
   bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
+  bool begin_to_tell() noexcept {
+    region_comes(seen_);
+    return true;
+  }
   struct callback {
     void (*function)(void*);
     void* with;
@@ -241,25 +252,22 @@ class team_core {
   };
   /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
   /// others for a test of the word that they have read.
-  LOCKSTEP_FAST_OBSERVER static bool run_seen(team_door& door, team_core* core,
-                                              const callback& make_ready, std::size_t size,
-                                              job& what, const region_name& name);
-  LOCKSTEP_FAST_OBSERVER void announce_seen(const region_name& name, const region_head& head,
-                                            job& what);
-  LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
-  /// For observers: what region_ended() is to say of the region.
+  LOCKSTEP_OUT_OF_LINE static bool run_seen(team_door& door, team_core* core,
+                                            const callback& make_ready, std::size_t size, job& what,
+                                            const region_name& name);
+  LOCKSTEP_OUT_OF_LINE void announce_seen(const region_name& name, const region_head& head,
+                                          job& what);
+  LOCKSTEP_OUT_OF_LINE void perform_seen(std::size_t rank, const region_head& head, job& what);
   struct place_of_region {
     call_site where;
     const void* place;
     bool is_loop;
   };
-  /// Returns true.
-  LOCKSTEP_FAST_OBSERVER bool begin_to_tell() noexcept;
-  LOCKSTEP_FAST_OBSERVER void is_seen_as(const char* kind, const region_head& head,
-                                         std::uint32_t parts, std::uint64_t iterations,
-                                         const place_of_region& at) noexcept;
-  /// The region is over.
-  LOCKSTEP_FAST_OBSERVER void tell_end(const region_head& head) noexcept;
+  void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                  std::uint64_t iterations, const place_of_region& at) noexcept {
+    region_begins(
+        seen_, {kind, head.region, head.size, parts, iterations, at.where, at.place, at.is_loop});
+  }
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
@@ -326,7 +334,7 @@ class team_core {
   line_gap before_;
   const std::size_t size_;
   team_door& door_;
-  ledger_slot ledger_;  // here, where nobody writes: members look at it in each region
+  team_view team_seen_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
   group group_;
   region_board board_;
@@ -339,12 +347,7 @@ class team_core {
       caller_region_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
-  std::uint64_t since_ = 0, iterations_ = 0;
-  const char* kind_ = nullptr;
-  std::uint32_t parts_ = 0, line_ = 0;
-  const char* file_ = nullptr;
-  region_accounts accounts_;
+  region_view seen_;
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;

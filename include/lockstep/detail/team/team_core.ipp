@@ -8,7 +8,7 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 
-#include "../../ledger.hpp"
+#include "environment.hpp"
 #include "team_core.hpp"
 
 namespace lockstep {
@@ -18,14 +18,15 @@ namespace detail {
 LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
       door_(door),
-      ledger_(made.can_run_at_once),
+      team_seen_(&group_, size_, made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.separates_cpus),
       board_(region_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              region_board::usual_most_age, made.separates_cpus),
-      crew_(board_, stop_, error_, made.is_crowded, &group_, &ledger_),
+      crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, made, lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
-      caller_region_(region_) {
+      caller_region_(region_),
+      seen_(team_seen_) {
   if (made.is_crowded && observers() != 0) {
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
@@ -43,51 +44,35 @@ LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
 }
 
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
-  if (yes) {
-    need_observers("team::keep_ledger");
-    ledger_.switch_on(size_);
-  } else {
-    ledger_.switch_off();
+  if (yes) need_observers("team::keep_ledger");
+  detail::keep_ledger(team_seen_, yes);
+}
+
+LOCKSTEP_COLD void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
+
+LOCKSTEP_COLD void team_core::print_ledger() const noexcept {
+  if (has_observers()) {
+    show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
   }
 }
 
-LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
-  if (ledger_board* const board = ledger_.made()) board->reset();
-}
-
-LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
-  const char* const name = door_.callers().whose().name;
-  if (const ledger_board* const board = ledger_.made()) {
-    return board->gather(name);
-  }
-  ledger none;
-  none.team = name;
-  none.members = size_;
-  return none;
-}
-
-LOCKSTEP_COLD team_core::~team_core() {
-  if (ledger_.made() != nullptr) show_ledger();
-}
+LOCKSTEP_COLD team_core::~team_core() { print_ledger(); }
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_caller_region();
   const nesting::inside here(region_);
-  // The module that joins need not have the observers of the one that started.
-  const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
-  if (is_seen) {
+  if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
     perform_seen(0, head, started_.what);
   } else {
     perform(0, head, started_.what);
   }
   if (head.size > 1) board_.collect(0, board_.current());
-  if (is_seen) tell_end(head);
+  if (LOCKSTEP_UNLIKELY(started_.is_seen)) region_ends(seen_);
   return finish(head);
 }
 
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  const worker_accounts accounts;
   assignment what;
   while (board_.next(rank, what)) {
     if (what.is_loop()) {
@@ -96,6 +81,7 @@ LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
       run_part(rank, what);
     }
   }
+  if (has_observers() && this_thread_slot().log != nullptr) worker_ends();
 }
 
 LOCKSTEP_COLD void team_core::give_up() {
@@ -103,7 +89,7 @@ LOCKSTEP_COLD void team_core::give_up() {
   const nesting::inside here(region_);
   stop_.request(head.region);
   if (head.size > 1) board_.collect(0, board_.current());
-  if (LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers()) tell_end(head);
+  if (LOCKSTEP_UNLIKELY(started_.is_seen)) region_ends(seen_);
   error_.forget();
   finish(head);
 }
@@ -165,8 +151,7 @@ LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment
   board_.relay(rank, what, true);
   const region_head head = what.head();
   if (rank < head.size) {
-    // The module of this code need not have the observers of the one that announced the region.
-    if (LOCKSTEP_UNLIKELY(what.announced.is_seen()) && has_observers()) {
+    if (LOCKSTEP_UNLIKELY(what.announced.is_seen())) {
       perform_seen(rank, head, what.line->what);
     } else {
       perform(rank, head, what.line->what);
@@ -177,66 +162,12 @@ LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment
   board_.report(rank, what.announced);
 }
 
-#if LOCKSTEP_HAS_OBSERVERS
-
-LOCKSTEP_OBSERVER void team_core::tell_alone(bool is_loop) noexcept {
-  if (is_observed_by(observer::accounts)) ledger_hooks::ran_inline(is_loop);
-  note_mark(mark_kind::decision, is_loop ? "loop inline" : "run inline",
-            "it was called from inside of a region", 1);
-}
-
-/// Calls a member's part of a region that is seen, and tells observers of it.
-struct seen_part {
-  const void* team;
-  ledger_board* board;  ///< or null
-  job& what;
-  std::uint32_t region;
-
-  void operator()(member& me) const {
-    const told to(*this, member_access::state_of(me));
-    what(me);
-  }
-
- private:
-  class told {
-   public:
-    told(const seen_part& of, member_state& self) noexcept : self_(self) {
-      self.in_construct.kind = nullptr;
-      const auto rank = static_cast<std::uint32_t>(self.rank());
-      if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
-        part_ = part_begins({of.team, of.region, rank, static_cast<std::uint32_t>(self.size())}, 0,
-                            "part");
-      }
-      if (of.board == nullptr) return;
-      self.accounts = &of.board->of(rank);
-      if (rank != 0) ledger_hooks::work_for(self.accounts);
-      self.accounts->begin_part(of.region, self.next_phase());
-    }
-    ~told() {
-      if (self_.accounts != nullptr) self_.accounts->end_part();
-      self_.accounts = nullptr;
-      if (part_ != nullptr) part_ends(*part_);
-    }
-
-   private:
-    member_state& self_;
-    open_part* part_ = nullptr;
-  };
-};
-
-LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
-  const std::uint32_t on = observers();
-  if ((on & observer::accounts) != 0) region_accounts::prepare(ledger_);
-  since_ = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
-  return true;
-}
-
-LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core,
-                                                const callback& make_ready, std::size_t size,
-                                                job& what, const region_name& name) {
+LOCKSTEP_OUT_OF_LINE bool team_core::run_seen(team_door& door, team_core* core,
+                                              const callback& make_ready, std::size_t size,
+                                              job& what, const region_name& name) {
   const region_turn turn(door, core);
   if (!turn) {
-    tell_alone(false);
+    region_runs_inline(false);
     return run_alone(what);
   }
   if (size > 1) make_ready();
@@ -246,47 +177,24 @@ LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core
   core->announce_seen(name, head, what);
   core->perform_seen(0, head, what);
   if (size > 1) core->board_.collect(0, core->board_.current());
-  core->tell_end(head);
+  region_ends(core->seen_);
   return core->finish(head);
 }
 
-LOCKSTEP_FAST_OBSERVER void team_core::announce_seen(const region_name& name,
-                                                     const region_head& head, job& what) {
+LOCKSTEP_OUT_OF_LINE void team_core::announce_seen(const region_name& name, const region_head& head,
+                                                   job& what) {
   if (head.size > 1) board_.announce_seen(head, what);
   is_seen_as(name.kind, head, 0, 0, {name.where, nullptr, false});
 }
 
-LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(std::size_t rank, const region_head& head,
-                                                    job& what) {
-  seen_part part{&group_, ledger_.if_on(), what, head.region};
-  perform(rank, head, part);
+LOCKSTEP_OUT_OF_LINE void team_core::perform_seen(std::size_t rank, const region_head& head,
+                                                  job& what) {
+  member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+  part_begins(team_seen_, self);
+  member_access here(self);
+  call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), what, here.self);
+  part_ends(self);
 }
-
-LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region_head& head,
-                                                  std::uint32_t parts, std::uint64_t iterations,
-                                                  const place_of_region& at) noexcept {
-  kind_ = kind;
-  parts_ = parts;
-  iterations_ = iterations;
-  file_ = at.where.file;
-  line_ = at.where.line;
-  accounts_.begin(ledger_, kind, at.where, at.where.file == nullptr ? at.place : nullptr, head,
-                  at.is_loop);
-}
-
-LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
-  accounts_.end(head.size);
-  if (LOCKSTEP_UNLIKELY(since_ != 0 && watch_others_than_ledger(observers()))) {
-    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_, {file_, line_}},
-                 since_);
-  }
-}
-
-void team_core::show_ledger() const noexcept {
-  show_gathered_at_end([this] { return ledger_so_far(); });
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
