@@ -37,7 +37,7 @@ struct flow_walk::watched_lane {
   /// For observers.
   void describe(wait_subject& to) const noexcept {
     word.awaited(is_far{steps}, self.stop_).describe(to);
-    to.kind = waits_for::step_of_plan();
+    to.kind = wait_kind::step_of_plan;
     to.phase = static_cast<std::uint32_t>(steps);
     to.rank = self.rank_;
     to.awaited = member;
