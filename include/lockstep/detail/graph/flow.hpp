@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow.hpp -- a graph that was checked: its order, its loops, who may be skipped (layer: graph)
+// lockstep/detail/graph/flow.hpp -- a checked graph: its order, its loops, what may be skipped (layer: graph)
 //
 // Pure. make_flow() takes what the user has said, and finds what is wrong with it, or its structure:
 //   FLOW-1  `order` is an order of all nodes in which each edge goes forward.

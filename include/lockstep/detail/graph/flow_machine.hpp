@@ -31,23 +31,23 @@ struct bound_call {
   std::uint16_t flags;
 };
 
-/// What a node that may be skipped asks another.
+/// The question of a node that may be skipped to another node.
 struct bound_question {
   node_index node;  ///< none: one that always runs
   edge_kind kind;
 };
 
-/// What is known of the times of a node. Written by whoever runs it: its runs follow each other.
+/// The measured times of a node. Written by the thread that runs it: its runs follow each other.
 struct node_times {
   std::uint64_t count = 0, sum = 0, most = 0, least = ~std::uint64_t{0};  ///< ticks
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
-/// What a node takes that does nothing, with two looks at the clock, in ticks.
+/// How long an empty node takes with two looks at the clock, in ticks.
 LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept;
-/// The mean in ticks, without the clock's own time. The longest of several runs may have been preempted, and does not
-/// count. Of a node that takes little it is the shortest run, for a cache miss would take as long as the node; and what
-/// takes less than the clock itself counts as nothing.
+/// The mean in ticks, without the clock's own time. The longest of several runs does not count: it may have been
+/// preempted. For a short node it is the shortest run, because a cache miss would take as long as the node. A node that
+/// takes less than the clock itself counts as 0.
 LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept;
 
 /// Whether another iteration begins: asked on the caller's thread.
@@ -116,10 +116,10 @@ class flow_machine {
 
   /// Before a run of many members: `iterations` of them, or as many as the gate lets through.
   LOCKSTEP_OUT_OF_LINE void begin(std::uint64_t iterations, const iteration_gate* gate);
-  /// After it. What was stopped leaves lanes anywhere: they are put in order.
+  /// After the run. A stopped run leaves lanes anywhere: puts them in order.
   LOCKSTEP_OUT_OF_LINE void end(bool was_stopped);
 
-  /// Whether all lanes have done what the run was for.
+  /// Whether all lanes have done all iterations of the run.
   LOCKSTEP_COLD bool is_done() const noexcept;
 
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.

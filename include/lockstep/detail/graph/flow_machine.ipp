@@ -44,7 +44,7 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
   }
   for (std::size_t rank = 0; rank < plan.members; ++rank) {
     walker_state& own = walkers[rank].value;
-    // What members write all the time is not to share lines with what others do: some room after it.
+    // What a member writes all the time must not share lines with other members' data: some room after it.
     own.seen.reserve(plan.lanes.size() + 2 * cache_line_size / sizeof(std::uint64_t));
     own.seen.assign(plan.lanes.size(), 0);
     own.entered.assign(wide_parts_.size(), 0);

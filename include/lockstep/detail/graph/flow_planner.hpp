@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_planner.hpp -- makes a plan of a graph (layer: graph)
 //
-// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
-// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
+// Scheduling: of the nodes that could begin, the one with the longest path to the end is next. It goes to the member
+// on which it can begin first; a value from another member arrives `crossing` later. [KA99]
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
 

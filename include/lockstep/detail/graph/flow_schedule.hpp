@@ -48,11 +48,11 @@ class flow_scheduler {
     std::uint32_t home;
   };
 
-  /// What is known of an item where its member is chosen.
+  /// What is known of an item when its member is chosen.
   struct candidate {
     std::uint32_t item;
     arrival at;
-    std::uint32_t next;  ///< the member that has to hear of it for the next turn, or none
+    std::uint32_t next;  ///< the member that waits for it in the next turn, or none
     std::uint32_t wish;  ///< the member of those that it is kept near, or none
     node_list writers;   ///< members that run what it depends on, the latest first
   };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_simulation.hpp -- goes through a plan without threads (layer: graph)
 //
-// Pure. As the members will (flow_walk.hpp), but one after the other, each as far as it comes: so a plan that could get
-// stuck does so here. Times are counted along, to predict how long an iteration takes.
+// Pure. Does what the members will do (flow_walk.hpp), but one member after the other, each as far as it can go: so a
+// plan that could get stuck does so here. Adds up times to predict how long an iteration takes.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
 
@@ -14,7 +14,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Goes through some iterations, each loop twice. Empty, or where the plan would get stuck. Sets predicted_time.
+/// Goes through some iterations, each loop twice. Returns where the plan would get stuck, or nothing. Sets
+/// predicted_time.
 LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of);
 
 }  // namespace detail

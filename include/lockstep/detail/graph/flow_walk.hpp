@@ -4,14 +4,14 @@
 // walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes,
 // and tells those who wait (flow_board.hpp).
 //
-//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one
-//           waits for: if it finds one that could begin and nobody has begun, it runs that for the other member.
+//   WALK-1  A member that waits looks now and then at the step that it waits for, and at the steps which that one waits
+//           for: if one of them could begin and has not, it runs that step for the other member.
 //   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at
 //           the top to find out where it is.
 //   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
-//   WALK-4  It helps only with what could begin, so help never waits.
-//   WALK-5  A member tells all that it has done before it waits or helps. So while it is late, perhaps preempted, others
-//           see what its next step waits for, and can run that step.
+//   WALK-4  It helps only with steps that could begin, so help never waits.
+//   WALK-5  A member publishes all that it has done before it waits or helps. So while it is late, perhaps preempted,
+//           others see what its next step waits for, and can run that step.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 

@@ -317,7 +317,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::find(std::uint32_t member, found_step& out)
   return false;
 }
 
-/// Looks for the next step of a member. If that waits for another member, goes on with that one.
+/// Looks at the next step of a member. If that waits for another member, goes on with that member.
 LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
   std::uint32_t lane = plan_.lane(0, member), outer_lane = no_lane;
   std::uint64_t outer = 0, outer_step = 0;

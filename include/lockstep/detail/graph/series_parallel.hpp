@@ -5,7 +5,8 @@
 // exactly if no four nodes form an N: a and b come before c, b before d, and nothing else holds among them [VTL82].
 // Each loop is looked at by itself, and counts as one node outside.
 //
-// Whether there is an N takes time as the edges. If no N is there, the following is so, and it is looked whether it is:
+// To find whether there is an N takes time in proportion to the edges. If there is none, the following holds, and the
+// code checks whether it holds:
 //   NFREE-1  Let first(u) be the first of the order that u has an edge to, last(v) the last that has one to v. The edges
 //            (u, v) with first(u) == first(last(v)) are those that no others imply; those with the same first(u) form
 //            a block, in which each beginning has an edge to each end.
@@ -25,8 +26,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A sentence, or nothing if the graph is series-parallel. Takes time as the edges times the logarithm of the nodes, but
-/// for a 64th of the square where an N is hard to name.
+/// A sentence, or nothing if the graph is series-parallel. Takes time in proportion to edges times log(nodes), and to a
+/// 64th of its square where an N is hard to name.
 LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked);
 
 }  // namespace detail

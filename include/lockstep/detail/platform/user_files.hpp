@@ -4,9 +4,9 @@
 //   FILE-1  A file that is replaced is whole: what was there stays until all is written, and comes back if that fails. It
 //           is written to a new file beside it, which then takes its name. What is no regular file (a device, a pipe) or
 //           is behind a link is written in place.
-//   FILE-2  Nobody else chooses what is written to. In a directory that all may write to (as /tmp), a link counts only if
-//           the user or the directory's owner has made it, as Linux has it where it protects links, and a file is added to
-//           only if it is the user's and has no other name.
+//   FILE-2  No other user chooses which file is written to. In a directory that all may write to (as /tmp), a link
+//           counts only if the user or the directory's owner has made it, as Linux has it where it protects links, and
+//           a file is added to only if it is the user's and has no other name.
 //   FILE-3  Programs that this one starts do not inherit what is open.
 //
 // Systems other than POSIX's have FILE-1 only, and for a moment no file of that name.
@@ -44,9 +44,9 @@ class replaced_file {
   replaced_file(const replaced_file&) = delete;
   replaced_file& operator=(const replaced_file&) = delete;
 
-  /// To write to; null if there is no way.
+  /// The stream to write to; null if there is none.
   std::FILE* stream() const noexcept { return stream_; }
-  /// The file has its name from now on; false: not all could be written.
+  /// Gives the file its name. False if not all could be written.
   LOCKSTEP_OBSERVER bool finish() noexcept;
 
   /// Whether there is a way now. Leaves nothing behind.
@@ -64,7 +64,7 @@ class replaced_file {
 /// Adds to a file, which is made if there is none; false, and errno, if that cannot be.
 LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text);
 
-/// The same file, wherever the process goes from now on.
+/// A path that names the same file after the process changes its working directory.
 LOCKSTEP_OBSERVER std::string absolute_path(const char* path);
 
 #if LOCKSTEP_HAS_OBSERVERS
@@ -85,7 +85,7 @@ LOCKSTEP_OBSERVER bool is_open_to_all(const std::string& directory, status& of) 
   return stat(directory.c_str(), &of) != 0 || (of.st_mode & S_IWOTH) != 0;
 }
 
-/// FILE-2, of each link on the way.
+/// Checks FILE-2 for each link on the way.
 LOCKSTEP_OBSERVER bool leads_over_planted_link(const std::string& path) {
   std::size_t end = 0;
   do {
@@ -105,7 +105,7 @@ LOCKSTEP_OBSERVER bool is_planted_file(const std::string& path, const status& fi
   return file.st_nlink > 1 || file.st_uid != geteuid();
 }
 
-/// How a path is to be written to; none: errno says why.
+/// How to write to a path; none: errno says why.
 enum class way { none, anew, in_place, through_link };
 LOCKSTEP_OBSERVER way way_to(const std::string& path, status& found) {
   if (leads_over_planted_link(path)) {

@@ -84,7 +84,7 @@ class parked_thread : public list_node<parked_thread> {
   /// To be used again, by its own thread, after it was notified.
   void renew() noexcept { word_.store(0, detail::memory_order_relaxed); }  // 4
 
-  /// True once it was let go ahead of its turn (queue::send_ahead). For its own thread after that notification, and
+  /// True once it was released ahead of its turn (queue::send_ahead). For its own thread after that notification, and
   /// for the thread that holds the lock of its queue.
   bool was_ahead() const noexcept { return was_ahead_; }
   /// True once it was taken out of the queue without what it waits for: it goes back to the front.
@@ -122,7 +122,7 @@ class parked_thread : public list_node<parked_thread> {
     }
   };
 
-  /// Lets the thread go; returns what to wake, or nothing if it does not sleep.
+  /// Releases the thread; returns what to wake, or nothing if it does not sleep.
   const detail::wait_word* notify() noexcept {
     const detail::wait_word* const word = &word_;
     const bool sleeps = word_.exchange(notified_, detail::memory_order_release) == sleeping_;  // 1
