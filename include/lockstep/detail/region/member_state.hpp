@@ -108,7 +108,7 @@ class member_state {
   }
   LOCKSTEP_FAST_OBSERVER void come_observed(const char* kind, call_site where,
                                             std::size_t extent) noexcept;
-  /// Who it is, for observers.
+  /// Which member it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
   }
