@@ -17,7 +17,7 @@ usage: ./do COMMAND
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
                    trace (what a timeline costs); arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
-  pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md anew
+  pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers, the CMake package and lockstep.pc; all of it may be moved afterwards, but for what has an
-# absolute place. A project that has this one as a part installs its own files only: see LOCKSTEP_INSTALL.
+# Installs the library, the headers, the CMake package and files for pkg-config; all of it may be moved afterwards, but
+# for what has an absolute place. A project that has this one as a part installs its own files only: see LOCKSTEP_INSTALL.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -11,27 +11,20 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 if(LOCKSTEP_BUILD_SINGLE_HEADER)
   install(FILES ${lockstep_single_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
-install(TARGETS lockstep EXPORT lockstepTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS lockstep lockstep_header_only EXPORT lockstepTargets
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
-if(LOCKSTEP_BUILD_COMPILED)
-  install(TARGETS lockstep_compiled EXPORT lockstepCompiledTargets)
-  install(EXPORT lockstepCompiledTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
-endif()
 
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
   INSTALL_DESTINATION ${package_dir})
-# Before 1.0 a minor version may break programs. The headers fit every machine, the compiled library does not.
-set(independent ARCH_INDEPENDENT)
-if(LOCKSTEP_BUILD_COMPILED)
-  set(independent "")
-endif()
+# Before 1.0 a minor version may break programs.
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion ${independent})
+  COMPATIBILITY SameMinorVersion)
 
-# lockstep.pc finds its prefix from its own place, unless that place is absolute and so says nothing of it.
+# A .pc file finds its prefix from its own place, unless that place is absolute and so says nothing of it.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
   set(lockstep_pc_prefix "${CMAKE_INSTALL_PREFIX}")
 else()
@@ -50,18 +43,13 @@ endforeach()
 foreach(directory prefix includedir libdir)
   string(REPLACE " " "\\ " lockstep_pc_${directory} "${lockstep_pc_${directory}}")
 endforeach()
-set(pkgconfig_files ${PROJECT_BINARY_DIR}/lockstep.pc)
-configure_file(
-  ${PROJECT_SOURCE_DIR}/cmake/lockstep.pc.in ${PROJECT_BINARY_DIR}/lockstep.pc @ONLY)
-if(LOCKSTEP_BUILD_COMPILED)
-  list(APPEND pkgconfig_files ${PROJECT_BINARY_DIR}/lockstep-compiled.pc)
-  configure_file(
-    ${PROJECT_SOURCE_DIR}/cmake/lockstep-compiled.pc.in ${PROJECT_BINARY_DIR}/lockstep-compiled.pc @ONLY)
-endif()
+foreach(name lockstep lockstep-header-only)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
+endforeach()
 
 install(FILES
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
   DESTINATION ${package_dir})
-install(FILES ${pkgconfig_files} DESTINATION ${pkgconfig_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep)

@@ -4,8 +4,8 @@ lockstep_need(libfmt-dev fmt)
 lockstep_need(nlohmann-json3-dev nlohmann_json)
 
 # Examples and benchmarks are programs that read options and write tables and JSON. Built beside the tests, they are
-# built to be tested, not to be measured: without the optimiser where it has nothing to find, with what they read
-# precompiled, and with lockstep::compiled where LOCKSTEP_TEST_COMPILED says so.
+# built to be tested, not to be measured: without the optimiser where it has nothing to find, and with what they read
+# precompiled.
 set(lockstep_program_options "")
 if(LOCKSTEP_BUILD_TESTS)
   include(lockstep_test)
@@ -44,13 +44,4 @@ function(lockstep_program_uses_precompiled name)
   if(TARGET ${precompiled})
     target_precompile_headers(${name} REUSE_FROM ${precompiled})
   endif()
-endfunction()
-
-# lockstep_program_library(<variable> <name>): lockstep as this program links it.
-function(lockstep_program_library variable name)
-  set(library lockstep::lockstep)
-  if(LOCKSTEP_BUILD_TESTS)
-    lockstep_tested_library(library ${name})
-  endif()
-  set(${variable} ${library} PARENT_SCOPE)
 endfunction()

@@ -67,17 +67,17 @@ macro(lockstep_tested_directory)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 endmacro()
 
-# The library is header-only for the programs of the other tests, and for users by default; these link lockstep::compiled,
-# which saves them a fifth of the time to compile, and small programs most of it. Programs with a seam or another futex cannot.
+# These link lockstep::lockstep as users do, which saves them a fifth of the time to compile, and small programs most of
+# it; the programs of the other tests link lockstep::header_only. Programs with a seam or another futex need that.
 set(LOCKSTEP_TEST_COMPILED
-  "^(tests_(platform|wait|once|region|loop|team|graph|edges|fork)|team[.].*|edges[.](construct_misuse)|fork[.].*|fault[.](process|allocation)|examples[.].*|bench)$"
-  CACHE STRING "Link lockstep::compiled to the test programs whose names match")
+  "^(tests_(platform|wait|once|region|loop|team|graph|edges|fork)|team[.].*|edges[.](construct_misuse)|fork[.].*|fault[.](process|allocation))$"
+  CACHE STRING "Link lockstep::lockstep, not lockstep::header_only, to the test programs whose names match")
 
 # lockstep_tested_library(<variable> <name>): lockstep as this program of this build links it.
 function(lockstep_tested_library variable name)
-  set(library lockstep::lockstep)
+  set(library lockstep::header_only)
   if(LOCKSTEP_TEST_COMPILED AND name MATCHES "${LOCKSTEP_TEST_COMPILED}")
-    set(library lockstep::compiled)
+    set(library lockstep::lockstep)
   endif()
   set(${variable} ${library} PARENT_SCOPE)
 endfunction()
@@ -88,7 +88,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/test_precompiled.cpp "")
 foreach(precompiled test_precompiled test_precompiled_unoptimised)
   add_library(${precompiled} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_precompiled.cpp)
   target_compile_features(${precompiled} PRIVATE cxx_std_20)
-  target_link_libraries(${precompiled} PRIVATE GTest::gtest lockstep::lockstep)
+  target_link_libraries(${precompiled} PRIVATE GTest::gtest lockstep::header_only)
   lockstep_warnings(${precompiled})
   target_precompile_headers(${precompiled} PRIVATE
     <gtest/gtest.h> <atomic> <chrono> <condition_variable> <functional> <mutex> <thread>)
@@ -109,7 +109,7 @@ endfunction()
 # main() of the programs that hold several tests.
 add_library(lockstep_test_main OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
 target_compile_features(lockstep_test_main PRIVATE cxx_std_20)
-target_link_libraries(lockstep_test_main PRIVATE GTest::gtest lockstep::lockstep)
+target_link_libraries(lockstep_test_main PRIVATE GTest::gtest lockstep::header_only)
 lockstep_warnings(lockstep_test_main)
 lockstep_precompiled(lockstep_test_main)
 
@@ -122,7 +122,7 @@ function(lockstep_test_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   lockstep_tested_library(library ${name})
   if("${arg_DEFINES}" MATCHES "SEAM|PORTABLE")
-    set(library lockstep::lockstep)
+    set(library lockstep::header_only)
   endif()
   target_link_libraries(${name} PRIVATE ${library} ${arg_LIBRARIES})
   lockstep_warnings(${name})

@@ -2,7 +2,6 @@
 // bench/trace/trace.cpp -- what a timeline costs: with a trace, and without one in the same program
 #include <fmt/format.h>
 
-#define LOCKSTEP_OBSERVABLE 1
 #include <algorithm>
 #include <cstddef>
 #include <functional>

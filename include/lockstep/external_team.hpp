@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
 //
-//   lockstep::external_team team(3);
-//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
-//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
-//   team.release();                                // serve() returns
-//
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until the threads serve that it announces to: the members that it
 // needs, and those that watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops do not wait for a
@@ -17,6 +12,15 @@
 //   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
 //
 // Cost   that of team; serve() itself nothing.
+// Order  as team.
+// Errors a bad number of members, a rank that is 0 or taken: std::invalid_argument; run() after release(), and in a child
+//        process: std::logic_error. run() throws what a member threw.
+// Example
+//   lockstep::external_team two(2);
+//   std::thread yours([&] { two.serve(1); });  // with the attributes that you give it
+//   two.run([](lockstep::member& me) { me.sync_threads(); });  // on this thread: it is member 0
+//   two.release();  // serve() returns
+//   yours.join();
 #ifndef LOCKSTEP_EXTERNAL_TEAM_HPP
 #define LOCKSTEP_EXTERNAL_TEAM_HPP
 
@@ -35,6 +39,7 @@ namespace detail {
 struct plan_access;
 }  // namespace detail
 
+/// A team whose members are threads of the user's: they call serve(), and leave it after release().
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.

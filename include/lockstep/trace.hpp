@@ -4,10 +4,6 @@
 // While a trace runs, each thread records what it does: its part of each region, the constructs in which members meet,
 // its waits, what a loop's steering decided, and what the program adds. The file opens in Perfetto (ui.perfetto.dev).
 //
-//     lockstep::start_trace();
-//     ... LOCKSTEP_TRACE_SCOPE("assemble"); ...
-//     lockstep::stop_trace("trace.json");
-//
 // Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
 // is written when the program ends as by exit(). LOCKSTEP_TRACE=trace.json,records=1M keeps 1M records of each thread.
 //
@@ -22,6 +18,16 @@
 // Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
 //        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
 //        once 2 MB for each thread, and more as it fills: 8 MB with the records that are kept by default.
+// Order  none (TRACE-3).
+// Errors none is thrown but by a program without the code of the observers: std::logic_error. The functions return false
+//        where there is nothing to start, to stop or to write, or no room.
+// Example
+//   lockstep::start_trace();
+//   {
+//     LOCKSTEP_TRACE_SCOPE("assemble");
+//     lockstep::trace_mark("half way", 50);
+//   }
+//   lockstep::stop_trace("trace.json");
 #ifndef LOCKSTEP_TRACE_HPP
 #define LOCKSTEP_TRACE_HPP
 
@@ -38,6 +44,7 @@ inline namespace LOCKSTEP_ABI {
 
 enum class when_full { overwrite, stop };
 
+/// How much a trace keeps of each thread, and what it does when that is full.
 struct trace_options {
   static constexpr std::size_t default_records = std::size_t{1} << 18;
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/watchdog.hpp -- says who is stuck, on what, and who is missing (layer: trace)
 //
-//   lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::seconds(2)));
-//
-// or, without touching the program, LOCKSTEP_WATCHDOG=2. When a thread has waited so long in a wait of the library,
+// Started by the program, or without touching it by LOCKSTEP_WATCHDOG=2. When a thread has waited so long in a wait of the library,
 // the watchdog prints once, on stderr, what every thread waits for and since when, who has come and who is missing, and
 // where the missing threads were last. It names threads that wait for each other in a ring, and members that met at
 // different places. It stops no thread, unless you ask for that. Workers that have nothing to do are not stuck.
@@ -14,8 +12,15 @@
 //   DOG-3  In a child of fork() it does not run; it may be started there.
 //   DOG-4  It ends with the program: at exit(), or when the shared object that started it is unloaded.
 //
-// Cost   its thread wakes once in the time that is given, as long as no thread is stuck. While it watches, a lock with
-//        its unlock takes 20 ns more, and a region or a meeting of 2 members 0.3 us.
+// Cost   its thread wakes once in the time that is given, as long as nobody is stuck. While it watches, a lock with its
+//        unlock takes 20 ns more, and a region or a meeting of 2 members 0.3 us.
+// Order  none.
+// Errors none is thrown but by a program without the code of the observers: std::logic_error. start_watchdog() returns
+//        false if the system gives no thread or no pipe.
+// Example
+//   lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::seconds(2)));
+//   std::fputs(lockstep::who_waits().c_str(), stderr);
+//   lockstep::stop_watchdog();
 #ifndef LOCKSTEP_WATCHDOG_HPP
 #define LOCKSTEP_WATCHDOG_HPP
 

@@ -6,8 +6,9 @@ usage: amalgamate.py [output]
 
 Each header of ours appears once, in its include guard: in a unit that includes some of them by themselves too,
 whichever comes first counts. So a header comes after those that it includes, not around them; only what it
-includes inside #if, or after code, stays where it is. The bodies of cold functions (.ipp) come last. Unconditional
-includes of other headers are gathered at the top; those inside #if stay where they are.
+includes inside #if, or after code, stays where it is. The bodies of cold functions (.ipp), and what only they
+include, come last, inside #if: a unit that links the library needs none of it. Unconditional includes of other headers
+are gathered at the top; those inside #if stay where they are.
 """
 
 import re
@@ -101,7 +102,8 @@ class Amalgamation:
         self.unconditional = set()
         self.find_unconditional(UMBRELLA)
         self.place(UMBRELLA)
-        self.place_bodies()
+        if any(h.bodies for h in self.headers.values()):
+            self.place_bodies()
 
     def header(self, name):
         if name not in self.headers:
@@ -116,21 +118,18 @@ class Amalgamation:
         for include in self.header(name).includes.values():
             if include.ours and include.depth == 0:
                 self.find_unconditional(include.target)
-        if self.header(name).bodies:
-            self.find_unconditional(self.header(name).bodies)
 
     def place_bodies(self):
-        """Places all .ipp of the headers that are there, and what else they include."""
+        """Places all .ipp of the headers that are there, and what only they include."""
         done = set()
+        self.context.append((BODIES, 0))
+        self.body.append(f"#if {BODIES}")
         while waiting := [h.bodies for h in self.headers.values() if h.bodies and h.bodies not in done]:
             for name in waiting:
                 done.add(name)
-                for include in self.header(name).includes.values():
-                    if include.ours:
-                        self.place(include.target)
-                self.body.append(f"#if {BODIES}")
                 self.place(name)
-                self.body.append("#endif")
+        self.body.append("#endif")
+        self.context.pop()
 
     def place(self, name):
         if name in self.placed:

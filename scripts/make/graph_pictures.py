@@ -46,6 +46,7 @@ def main(argv):
         "graph-solver-plan": output_of(solver, 2, 1000, 2),
         "graph-audio": audio_graph(programs),
     }
+    FIGURES.mkdir(exist_ok=True)
     for name, text in pictures.items():
         path = FIGURES / f"{name}.svg"
         path.write_text(drawn(text), encoding="utf-8")

@@ -59,6 +59,7 @@ def picture(browser, page, steps):
 
 def draw(build, traces):
     command = build / "tool" / "lockstep"
+    FIGURES.mkdir(exist_ok=True)
     paths = [traces / f"{name}.json" for name, *_ in PICTURES]
     for (_, case, mended, steps, _), trace in zip(PICTURES, paths):  # all before the browser takes a CPU
         if not trace.exists():

@@ -5,7 +5,7 @@
 usage: headers_test.py [--brief] include-directory compiler [warning...]
 
 With --brief the headers stand alone in the oldest standard; in the others, and in the special builds, they
-are taken together, which is six times as fast. Public headers also stand alone as units of lockstep::compiled do: that
+are taken together, which is six times as fast. Public headers also stand alone as units of lockstep::lockstep do: that
 leaves out the cold code, and what this includes. All together, and a program that uses them, are also compiled with
 warnings of strict users of GCC; without --brief by an old Clang too, which sees other shadows.
 """

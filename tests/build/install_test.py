@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is the library found and usable: installed, moved, staged, at absolute paths, as a part of another project?
+"""Is the library built by a compiler and CMake alone, and is it found and usable: installed, moved, staged, at absolute
+paths, as a part of another project?
 
-usage: install_test.py cmake build-directory compiler
+usage: install_test.py cmake compiler
 """
 
 import os
@@ -25,7 +26,8 @@ PACKAGES = {"GTest": "libgtest-dev", "Boost": "libboost-context-dev", "Python3":
             "fmt": "libfmt-dev", "nlohmann_json": "nlohmann-json3-dev"}
 # A machine with a compiler and CMake only, as far as CMake sees.
 CLEAN_MACHINE = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in PACKAGES]
-HEADERS_ONLY = [*CLEAN_MACHINE, "-DLOCKSTEP_BUILD_COMPILED=OFF"]
+# The library is a minute's work for the optimiser, which has no part in this.
+QUICK = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
 
 
 def run(*command, **environment):
@@ -76,14 +78,30 @@ class Toolchain:
         run(program, LD_LIBRARY_PATH=libraries)
 
 
-def moved(tools, build):
-    """Installed, then moved to a path with a space in it."""
+def clean_machine(tools):
+    """The three commands of README.md, with no option that asks for anything, and none of our packages there."""
+    build = tools.scratch / "clean"
+    said = subprocess.run([tools.cmake, "-S", SOURCE, "-B", build, "-G", "Ninja",
+                           f"-DCMAKE_CXX_COMPILER={tools.compiler}", *CLEAN_MACHINE, *QUICK],
+                          check=True, capture_output=True, text=True)
+    expect("single header is neither made nor installed" in said.stdout, f"Python is not said to be missing: {said}")
+    tools.build(build)
+    made = {path.name for path in build.iterdir()}
+    expect("liblockstep.a" in made and not made & {"tests", "examples", "bench", "tool"}, f"built are {made}")
     tools.install(build, tools.scratch / "first")
+    return build
+
+
+def moved(tools):
+    """Installed, then moved to a path with a space in it: both ways, by find_package and by pkg-config."""
     prefix = (tools.scratch / "first").rename(tools.scratch / "moved there")
     for name in ("include/thread_synchronizer.h", "share/doc/lockstep/LICENSE"):
         expect((prefix / name).is_file(), f"{name} is not installed")
-    tools.use_find_package(prefix, "moved-consumer")
+    expect(not (prefix / "include/lockstep.hpp").exists(), "a single header is installed that nobody has made")
+    tools.use_find_package(prefix, "consumer-static", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
+    tools.use_find_package(prefix, "consumer-header-only", "-DLIBRARY=header_only")
     tools.use_pkg_config(prefix, prefix / "include")
+    tools.use_pkg_config(prefix, prefix / "include", "lockstep-header-only")
 
 
 def what_is_missing_is_named(tools):
@@ -97,27 +115,14 @@ def what_is_missing_is_named(tools):
         expect(named in done.stderr, f"'{named}' is not named as missing:\n{done.stderr}")
 
 
-def compiled(tools):
-    """lockstep::compiled by find_package and by pkg-config: static, as moved() has installed it, and shared."""
-    tools.use_find_package(tools.scratch / "moved there", "compiled-consumer-static", "-DLIBRARY=compiled",
-                           f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
-    build = tools.configure(SOURCE, "compiled-shared", *CLEAN_MACHINE, "-DBUILD_SHARED_LIBS=ON",
-                            "-DCMAKE_BUILD_TYPE=Debug")
-    tools.build(build)
-    tools.install(build, tools.scratch / "compiled first")
-    prefix = (tools.scratch / "compiled first").rename(tools.scratch / "compiled there")
-    tools.use_find_package(prefix, "compiled-consumer-shared", "-DLIBRARY=compiled")
-    tools.use_pkg_config(prefix, prefix / "include", "lockstep-compiled")
-
-
 def links_by_function(tools):
     """What a program does not use of the static library is not in it; that CMake and pkg-config say so."""
-    program = tools.scratch / "compiled-consumer-static" / "program"
+    program = tools.scratch / "consumer-static" / "program"
     symbols = subprocess.run(["nm", "-C", str(program)], check=True, capture_output=True, text=True).stdout
     expect("wait_engine" in symbols, "nm shows no symbols")
     for unused in ("team_core", "flow_machine", "graph_model"):
         expect(unused not in symbols, f"'{unused}' is in a program that uses an event")
-    said = subprocess.run(["pkg-config", "--libs", "lockstep-compiled"], check=True, capture_output=True, text=True,
+    said = subprocess.run(["pkg-config", "--libs", "lockstep"], check=True, capture_output=True, text=True,
                           env={**os.environ, "PKG_CONFIG_PATH": str(tools.scratch / "moved there/share/pkgconfig")})
     expect("gc-sections" in said.stdout, f"pkg-config leaves in what is not used: {said.stdout}")
 
@@ -126,16 +131,15 @@ def components(tools):
     """What is not installed is not found, and it is said how to get it."""
     text = "cmake_minimum_required(VERSION 3.22)\nproject(asks LANGUAGES CXX)\n"
     for prefix, asked, missing in (
-            ("moved there", "COMPONENTS compiled static", ""),
-            ("moved there", "COMPONENTS compiled shared", "shared.*BUILD_SHARED_LIBS=ON"),
-            ("moved there", "COMPONENTS compiled OPTIONAL_COMPONENTS shared", ""),
-            ("compiled there", "COMPONENTS shared", ""),
-            ("compiled there", "COMPONENTS static", "static.*BUILD_SHARED_LIBS=OFF"),
-            ("compiled there", "COMPONENTS tool", "tool.*LOCKSTEP_BUILD_TOOL=ON"),
-            ("compiled there", "OPTIONAL_COMPONENTS tool unheard-of", ""),
-            ("prefix", "COMPONENTS compiled", "compiled.*LOCKSTEP_BUILD_COMPILED=ON"),
-            ("prefix", "COMPONENTS unheard-of", "no component 'unheard-of'"),
-            ("prefix", "", "")):
+            ("moved there", "", ""),
+            ("moved there", "COMPONENTS static", ""),
+            ("moved there", "COMPONENTS shared", "shared.*BUILD_SHARED_LIBS=ON"),
+            ("moved there", "COMPONENTS static OPTIONAL_COMPONENTS shared", ""),
+            ("shared there", "COMPONENTS shared", ""),
+            ("shared there", "COMPONENTS static", "static.*BUILD_SHARED_LIBS=OFF"),
+            ("shared there", "COMPONENTS tool", "tool.*LOCKSTEP_BUILD_TOOL=ON"),
+            ("shared there", "OPTIONAL_COMPONENTS tool unheard-of", ""),
+            ("shared there", "COMPONENTS unheard-of", "no component 'unheard-of'")):
         text += (f"unset(lockstep_DIR CACHE)\n"
                  f"find_package(lockstep CONFIG QUIET {asked} NO_DEFAULT_PATH PATHS \"{tools.scratch / prefix}\")\n"
                  f"if(NOT lockstep_FOUND EQUAL {int(not missing)} OR NOT lockstep_NOT_FOUND_MESSAGE MATCHES \"{missing}\")\n"
@@ -149,8 +153,7 @@ def components(tools):
 
 def tool(tools):
     """Installed with the rest, it runs, and needs no library that a machine without our packages does not have."""
-    build = tools.configure(SOURCE, "tool", "-DLOCKSTEP_BUILD_TOOL=ON", "-DLOCKSTEP_BUILD_COMPILED=OFF",
-                            "-DCMAKE_BUILD_TYPE=Debug", *(o for o in CLEAN_MACHINE if "GTest" in o or "Boost" in o))
+    build = tools.configure(SOURCE, "tool", "-DLOCKSTEP_BUILD_TOOL=ON", *QUICK, *(o for o in CLEAN_MACHINE if "GTest" in o or "Boost" in o))
     tools.build(build)
     tools.install(build, tools.scratch / "tool first")
     prefix = (tools.scratch / "tool first").rename(tools.scratch / "tool there")
@@ -169,24 +172,25 @@ def tool(tools):
     tools.build(tools.configure(asks, "asks for tool/build", f"-DCMAKE_PREFIX_PATH={prefix}"))
 
 
-def first_page(tools):
-    """What README.md has for CMakeLists.txt works as it stands: found, and fetched from a place that is given."""
+def first_page():
+    """What README.md has for CMakeLists.txt: the library found, and fetched."""
     blocks = re.findall(r"```cmake\n(.*?)```", (SOURCE / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     expect([word for block in blocks for word in ("find_package", "FetchContent") if word in block]
            == ["find_package", "FetchContent"], f"README.md has other blocks: {blocks}")
-    for number, block in enumerate(blocks):
-        for library in ("lockstep",) if BRIEF or number == 0 else ("lockstep", "compiled"):
-            project = tools.scratch / f"first page {number} {library}"
-            project.mkdir()
-            (project / "CMakeLists.txt").write_text(
-                "cmake_minimum_required(VERSION 3.22)\nproject(first_page LANGUAGES CXX)\n"
-                f'add_executable(program "{CONSUMER}/program.cpp" "{CONSUMER}/second_unit.cpp")\n'
-                + block.replace("lockstep::lockstep", f"lockstep::{library}"), encoding="utf-8")
-            build = tools.configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}",
-                                    f"-DFETCHCONTENT_SOURCE_DIR_LOCKSTEP={SOURCE}", "-DCMAKE_BUILD_TYPE=Debug",
-                                    f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}", *CLEAN_MACHINE)
-            tools.build(build)
-            run(build / "program")
+    return blocks
+
+
+def found(tools, block):
+    """The first block works as it stands."""
+    project = tools.scratch / "found"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(first_page LANGUAGES CXX)\n"
+        f'add_executable(program "{CONSUMER}/program.cpp" "{CONSUMER}/second_unit.cpp")\n' + block, encoding="utf-8")
+    build = tools.configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}",
+                            *QUICK, f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
+    tools.build(build)
+    run(build / "program")
 
 
 def staged(tools, build):
@@ -209,54 +213,68 @@ def other_versions_are_refused(tools):
     tools.configure(asks, "asks/build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}")
 
 
-def absolute_directories(tools):
-    """Headers, and then everything, at absolute paths away from the prefix."""
+def absolute_directories(tools, build):
+    """Headers, and then everything but the library, at absolute paths away from the prefix."""
     include = tools.scratch / "headers elsewhere"
-    build = tools.configure(SOURCE, "absolute", *HEADERS_ONLY, f"-DCMAKE_INSTALL_INCLUDEDIR={include}")
+    run(tools.cmake, f"-DCMAKE_INSTALL_INCLUDEDIR={include}", build)
     prefix = tools.scratch / "prefix"
     tools.install(build, prefix)
     tools.use_find_package(prefix, "absolute-consumer", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
     tools.use_pkg_config(prefix, include)
 
     prefix, data = tools.scratch / "prefix2", tools.scratch / "data"
-    build = tools.configure(SOURCE, "absolute2", *HEADERS_ONLY, f"-DCMAKE_INSTALL_PREFIX={prefix}",
-                            f"-DCMAKE_INSTALL_DATADIR={data}")
+    run(tools.cmake, "-DCMAKE_INSTALL_INCLUDEDIR=include", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+        f"-DCMAKE_INSTALL_DATADIR={data}", build)
     run(tools.cmake, "--install", build)
-    tools.use_pkg_config(data, prefix / "include")
+    for name in ("lockstep", "lockstep-header-only"):
+        tools.use_pkg_config(data, prefix / "include", name)
     tools.use_find_package(prefix, "absolute2-consumer", f"-Dlockstep_DIR={data}/cmake/lockstep",
                            f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
 
 
-def part_of_a_parent(tools):
-    """As a subdirectory: the parent finds what we need, and installs nothing of ours unless it asks for it."""
-    for name, options, found in (("parent", [], 0), ("parent that installs us", ["-DLOCKSTEP_INSTALL=ON"], 1)):
-        build = tools.configure(HERE / "parent", name, f"-DLOCKSTEP_SOURCE={SOURCE}",
-                                f"-DCONSUMER={CONSUMER}", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}", *options)
+def part_of_a_parent(tools, name, *has_it):
+    """As a part, with shared libraries: the parent finds what we need, and installs nothing of ours unless it asks."""
+    asked = [HERE / "parent", name, f"-DCONSUMER={CONSUMER}", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}", *QUICK, *has_it]
+    for option, is_found in (("-DLOCKSTEP_INSTALL=OFF", False), ("-DLOCKSTEP_INSTALL=ON", True)):
+        build = tools.configure(*asked, *([option] if is_found else []))
         tools.build(build)
         run(build / "program")
-        prefix = tools.scratch / f"{name} prefix"
+        prefix = tools.scratch / f"{name} {option}"
         tools.install(build, prefix)
         expect((prefix / "bin" / "program").is_file(), "the parent's program is not installed")
         ours = [p for p in prefix.rglob("*") if p.is_file() and p.name != "program"]
-        expect(bool(ours) == bool(found), f"{name}: {len(ours)} files of ours are installed")
+        expect(bool(ours) == is_found, f"{name}, {option}: {len(ours)} files of ours are installed")
+    return prefix
+
+
+def shared(tools, prefix):
+    """What a parent has installed of us, with shared libraries, and moved: the library, and the single header."""
+    prefix = prefix.rename(tools.scratch / "shared there")
+    tools.use_find_package(prefix, "consumer-shared", "-DCMAKE_CXX_FLAGS=-DCONSUMER_SINGLE_HEADER")
+    tools.use_pkg_config(prefix, prefix / "include")
 
 
 def main(argv):
-    cmake, build, compiler = argv[1:]
+    cmake, compiler = argv[1:]
     with tempfile.TemporaryDirectory() as directory:
         tools = Toolchain(cmake, compiler, Path(directory).resolve())
-        moved(tools, build)
+        build = clean_machine(tools)
+        moved(tools)
         what_is_missing_is_named(tools)
-        compiled(tools)
         links_by_function(tools)
         staged(tools, build)
         other_versions_are_refused(tools)
-        absolute_directories(tools)
+        absolute_directories(tools, build)
+        find, fetch = first_page()
+        found(tools, find)
+        lines = tools.scratch / "fetch.cmake"
+        lines.write_text(fetch, encoding="utf-8")
+        fetched = [f"-DFIRST_PAGE={lines}", f"-DFETCHCONTENT_SOURCE_DIR_LOCKSTEP={SOURCE}"]
+        shared(tools, part_of_a_parent(tools, "fetches", *fetched))
         components(tools)
-        first_page(tools)
         if not BRIEF:
+            part_of_a_parent(tools, "has a subdirectory", f"-DLOCKSTEP_SOURCE={SOURCE}")
             tool(tools)
-        part_of_a_parent(tools)
     return 0
 
 

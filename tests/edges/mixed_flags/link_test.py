@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Does the linker say which flags of two units differ, when one passes an object of the library to the other? And which
-flags of a unit lockstep::compiled was not built with? Does a program say so whose observers are in a unit with others?
+flags of a unit lockstep::lockstep was not built with? Does a program say so whose observers are in a unit with others?
 
 usage: link_test.py <compiler> <include directory> <library>
 """

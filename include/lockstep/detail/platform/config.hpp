@@ -67,8 +67,8 @@
 #define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
-// Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
-// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
+// Two ways to take the library. Header-only, without a macro: each unit has the cold code that it uses. Compiled:
+// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::lockstep defines it; the cold code is in that
 // library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the
 // headers that only they need in
 //   #if LOCKSTEP_HAS_BODIES

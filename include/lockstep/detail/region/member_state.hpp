@@ -207,6 +207,7 @@ class member_state {
 
   // For observers.
   thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
+  open_part* part = nullptr;          ///< the part that it is in, or null
   member_ledger* accounts = nullptr;  ///< null: none are kept
   segment_note segments[2] = {};      ///< told to the others, in two phases
 

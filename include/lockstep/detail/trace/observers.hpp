@@ -72,7 +72,7 @@ inline void tell_why_without_observers(char* text, std::size_t size) {
     std::snprintf(
         text, size, "the program has no code for that; %s",
         "define LOCKSTEP_OBSERVABLE as 1 in one unit, before it includes lockstep, or link "
-        "lockstep::compiled");
+        "lockstep::lockstep");
     return;
   }
   std::snprintf(

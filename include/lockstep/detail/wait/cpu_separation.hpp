@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/cpu_separation.hpp -- a thread on the same CPU as the one it waits for moves (layer: wait)
+// lockstep/detail/wait/cpu_separation.hpp -- a thread on the CPU of the one it waits for moves to another (layer: wait)
 //
 // On a busy machine the system may put two threads that wait for each other on one CPU and leave them there for
 // seconds: three runnable threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a
-// thread on a CPU of its own would answer in 0.1 us. A member (of a team, or a participant of a barrier) whose wait
-// outlasts its spin notes on which CPU it runs, and learns whether the member that it waits for runs there as well.
+// thread on a CPU of its own would answer in 0.1 us. So a thread whose wait outlasts its spin, a member of a team or a
+// participant of a ranked_barrier, notes on which CPU it runs, and learns whether the one that it waits for runs there as
+// well.
 //
 //   SEPARATE-1  Threads move only if the board may move threads (`moves`). Rank 0 never moves: in a team it is the
 //               user's thread. None move if the user has bound members, or with LOCKSTEP_CPU_SEPARATION=0.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/ranked_phases.hpp -- all wait for all: the barrier behind all barriers (layer: wait)
+// lockstep/detail/wait/ranked_phases.hpp -- all wait for all: behind ranked_barrier and the barrier of teams (layer: wait)
 //
 // Participants have ranks from 0. Each keeps the number of the phase that it is in and passes it along: a phase
 // begins when the last one is over. A value may travel with each arrival, on its line. How a participant waits, and

@@ -27,7 +27,7 @@
 // Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
 //
-// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/sync, bench/team)
+// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/ring, bench/team)
 //   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
 //                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
