@@ -77,7 +77,10 @@ class external_team : public detail::team_loops<external_team> {
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
   /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
   /// time; while a region runs, the numbers of one construct may be of different moments.
-  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  template <class Ledger = lockstep::ledger>
+  Ledger ledger() const {
+    return body_->core.template ledger_so_far<Ledger>();
+  }
   /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
   /// its turn.
   LOCKSTEP_ENTRY void keep_ledger(bool yes);

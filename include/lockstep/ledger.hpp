@@ -104,8 +104,5 @@ struct ledger {
 #if LOCKSTEP_HAS_BODIES
 #include "detail/trace/ledger_text.ipp"
 #endif
-#if LOCKSTEP_HAS_OBSERVERS
-#include "detail/trace/ledger.ipp"
-#endif
 
 #endif  // LOCKSTEP_LEDGER_HPP

@@ -85,7 +85,7 @@ class member : public detail::member_loops {
   }
   /// The same; false once the region is stopped.
   LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(call_site where = {}) {
-    return at_.sync_in("sync_threads", where);
+    return at_.sync("sync_threads", where);
   }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One

@@ -66,8 +66,12 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+class team;
+
 namespace detail {
 struct plan_access;
+/// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
+LOCKSTEP_COLD void show_ledger_at_exit(team& of);
 }  // namespace detail
 
 /// Threads that start once and then run regions and loops together, the caller among them.
@@ -124,7 +128,10 @@ class team : public detail::team_loops<team> {
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
   /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
   /// time; while a region runs, the numbers of one construct may be of different moments.
-  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  template <class Ledger = lockstep::ledger>
+  Ledger ledger() const {
+    return body_->core.template ledger_so_far<Ledger>();
+  }
   /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
   /// its turn.
   LOCKSTEP_ENTRY void keep_ledger(bool yes);
@@ -138,6 +145,7 @@ class team : public detail::team_loops<team> {
 
  private:
   friend class detail::team_loops<team>;
+  friend void detail::show_ledger_at_exit(team&);
   friend struct detail::plan_access;
 
   /// The threads end before the core.
@@ -193,8 +201,6 @@ class team : public detail::team_loops<team> {
 
 namespace detail {
 
-/// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
-LOCKSTEP_COLD void show_ledger_at_exit(team& of);
 template <class Type>
 void show_ledger_at_exit(Type&) noexcept {}
 

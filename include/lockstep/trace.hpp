@@ -35,9 +35,13 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/trace/hooks.hpp"
-#include "detail/trace/trace_export.hpp"
+#include "detail/observe/hooks.hpp"
 #include "named_object.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#include "detail/trace/recorder.hpp"
+#include "detail/trace/trace_export.hpp"
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -80,11 +84,11 @@ class trace_scope {
   explicit trace_scope(const char* name) noexcept {
     if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
       name_ = name;
-      since_ = detail::user_region::begin(name, outer_);
+      since_ = detail::scope_begins(name, outer_);
     }
   }
   ~trace_scope() {
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::user_region::end(name_, outer_, since_);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::scope_ends(name_, outer_, since_);
   }
   trace_scope(const trace_scope&) = delete;
   trace_scope& operator=(const trace_scope&) = delete;
@@ -109,29 +113,37 @@ inline void trace_counter(const char* name, double value) noexcept {
 /// it. At most 47 characters. Null is as "": it has none.
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES && LOCKSTEP_HAS_OBSERVERS
 
 LOCKSTEP_COLD bool start_trace(trace_options options) {
-  detail::need_observers("start_trace");
   return detail::recorder::start_with_room(options.records_per_thread,
                                            options.full == when_full::stop);
 }
 LOCKSTEP_COLD bool stop_trace() {
-  if (!detail::has_observers()) return false;
   const std::string path = detail::trace_export::take_path();
   return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
 }
 LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
-LOCKSTEP_COLD bool write_trace(const char* file) {
-  detail::need_observers("write_trace");
-  return detail::trace_export::write(file);
-}
-LOCKSTEP_COLD std::string trace_summary() {
-  return detail::has_observers() ? detail::trace_export::summary() : std::string();
-}
+LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }
+LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary(); }
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
-  if (detail::has_observers()) detail::note_name(name != nullptr ? name : "");
+  detail::note_name(name != nullptr ? name : "");
 }
+
+#elif LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD bool start_trace(trace_options) {
+  detail::need_observers("start_trace");
+  return false;
+}
+LOCKSTEP_COLD bool stop_trace() { return false; }
+LOCKSTEP_COLD bool stop_trace(const char*) { return false; }
+LOCKSTEP_COLD bool write_trace(const char*) {
+  detail::need_observers("write_trace");
+  return false;
+}
+LOCKSTEP_COLD std::string trace_summary() { return std::string(); }
+LOCKSTEP_COLD void name_this_thread(const char*) noexcept {}
 
 #endif
 

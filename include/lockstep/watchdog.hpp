@@ -25,12 +25,9 @@
 #define LOCKSTEP_WATCHDOG_HPP
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 
 #include "detail/platform/config.hpp"
-#include "detail/trace/watch_hooks.hpp"
-#include "named_object.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -65,57 +62,36 @@ class watchdog_options {
   bool aborts_ = false, on_signal_ = false;
 };
 
-namespace detail {
-
-struct watchdog_control {
-  LOCKSTEP_OBSERVER static bool start(const watchdog_options& how);
-  LOCKSTEP_OBSERVER static void stop();
-  LOCKSTEP_OBSERVER static std::string who_waits();
-};
-
-/// Reads LOCKSTEP_WATCHDOG: SECONDS[,abort][,signal], in small letters. False, and `result` unchanged, if it is none.
-LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept;
-/// LOCKSTEP_DELAY: a number.
-LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept;
-
-/// For messages: what the values of the two variables must be.
-constexpr const char* watchdog_is_to_be() {
-  return "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal";
-}
-constexpr const char* delay_is_to_be() { return "a number"; }
-
-/// Starts what LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY ask for, once in a process. Prints a message if they are wrong.
-LOCKSTEP_OBSERVER void start_debug_aids() noexcept;
-
-// When the module is loaded, where there is such a time: so a program without a team is watched, too. Else with the
-// first team.
-LOCKSTEP_AT_LOAD start_debug_aids_at_load() {
-  if (has_observers()) start_debug_aids();
-}
-
-}  // namespace detail
-
 /// Starts the watchdog with these options, replacing earlier ones. False if the system gives no thread or no pipe: then
 /// no watchdog runs.
-inline bool start_watchdog(const watchdog_options& how = watchdog_options()) {
-  detail::need_observers("start_watchdog");
-  return detail::watchdog_control::start(how);
-}
+LOCKSTEP_COLD bool start_watchdog(const watchdog_options& how = watchdog_options());
 /// Blocks until the watchdog has ended. Does nothing if there is none.
-inline void stop_watchdog() {
-  if (detail::has_observers()) detail::watchdog_control::stop();
-}
+LOCKSTEP_COLD void stop_watchdog();
 /// What the watchdog would print now: of all threads, stuck or not. Empty if it does not watch.
-inline std::string who_waits() {
-  return detail::has_observers() ? detail::watchdog_control::who_waits() : std::string();
-}
+LOCKSTEP_COLD std::string who_waits();
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
-#include "detail/trace/debug_aids.ipp"
+// Behind the options, which bodies that this may bring in need.
+#include "detail/observe/hooks.hpp"
+#include "named_object.hpp"
+
+#if LOCKSTEP_HAS_BODIES && LOCKSTEP_HAS_OBSERVERS
 #include "detail/trace/watchdog.ipp"
+#elif LOCKSTEP_HAS_BODIES
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD bool start_watchdog(const watchdog_options&) {
+  detail::need_observers("start_watchdog");
+  return false;
+}
+LOCKSTEP_COLD void stop_watchdog() {}
+LOCKSTEP_COLD std::string who_waits() { return std::string(); }
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 #endif
 
 #endif  // LOCKSTEP_WATCHDOG_HPP

@@ -57,9 +57,6 @@ class region_board {
  public:
   enum class way { direct, relayed };
 
-  /// What observers call the wait of a worker that has nothing to do.
-  static constexpr const char* next_region = waits_for::next_region();
-
   /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
@@ -172,13 +169,13 @@ class region_board {
   struct is_news {
     std::uint64_t seen;
     bool operator()(std::uint64_t word) const noexcept { return word != seen; }
-    void describe(wait_subject& to) const noexcept { to.kind = next_region; }
+    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::next_region; }
   };
   struct is_phase {
     std::uint32_t phase, rank;
     bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
     void describe(wait_subject& to) const noexcept {
-      to.kind = watch_hooks::end_of_part();
+      to.kind = wait_kind::end_of_part;
       to.awaited = rank;
     }
   };

@@ -31,15 +31,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../ledger.hpp"
+#include "environment.hpp"
 #include "../../member.hpp"
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
+#include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
 #include "placement.hpp"
-#include "told_region.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -111,10 +111,17 @@ class team_core {
   /// Between regions.
   LOCKSTEP_COLD void keep_ledger(bool yes);
   LOCKSTEP_COLD void reset_ledger() noexcept;
-  /// What was gathered so far. Any thread, at any time.
-  LOCKSTEP_COLD ledger ledger_so_far() const;
+  /// What was gathered so far. Any thread, at any time. (Ledger: lockstep::ledger, which need not be known here.)
+  template <class Ledger>
+  Ledger ledger_so_far() const {
+    Ledger result;
+    result.team = name();
+    result.members = size_;
+    if (has_observers()) gather_ledger(team_seen_, result);
+    return result;
+  }
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_OBSERVER void show_ledger() const noexcept;
+  LOCKSTEP_COLD void print_ledger() const noexcept;
 
   /// The number of the region that runs, or 0.
   LOCKSTEP_COLD std::uint32_t running() const noexcept;
@@ -139,6 +146,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
+  const char* name() const noexcept { return door_.callers().whose().name; }
   static LOCKSTEP_COLD region_board::way way_of(const resolved_team& made) noexcept;
 
   /// The life of a region, from its caller's call to the return. Before the turn nothing of the core is looked at:
@@ -167,7 +175,7 @@ class team_core {
   template <class Work>
   LOCKSTEP_ALWAYS_INLINE region_head begin(Work& work, bool is_seen) {
     const size_and_phase wanted = work.prepare(*this);
-    if (LOCKSTEP_UNLIKELY(is_seen)) told_.begin();
+    if (LOCKSTEP_UNLIKELY(is_seen)) region_comes(seen_);
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
     running_.store(number_, memory_order_relaxed);  // 1
@@ -182,7 +190,7 @@ class team_core {
   LOCKSTEP_ALWAYS_INLINE bool complete(const region_head& head, Work& work, bool is_seen) {
     work.perform(*this, head, is_seen);  // not through the line just published: it is on its way
     work.collect(*this, head);
-    if (LOCKSTEP_UNLIKELY(is_seen)) told_.end(head);
+    if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(seen_);
     const bool goes_on = end(head);
     work.finish(*this, goes_on);
     if (!goes_on) error_.rethrow();
@@ -200,16 +208,16 @@ class team_core {
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f, bool is_seen) {
     member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    if (LOCKSTEP_UNLIKELY(is_seen)) told_.begin_part(self);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
-    if (LOCKSTEP_UNLIKELY(is_seen)) told_.end_part(self);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
 
   /// As the only member of a region of its own.
   template <class Function>
   LOCKSTEP_NOINLINE static bool run_function_alone(Function& f) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) told_region::alone(false);
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(false);
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -239,7 +247,7 @@ class team_core {
       if (head.size > 1) core.board_.announce(head, f);
     }
     void tell(team_core& core, const region_head& head) const noexcept {
-      core.told_.announced(kind, where, head);
+      region_begins(core.seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
     }
     void perform(team_core& core, const region_head& head, bool is_seen) const {
       core.perform(0, head, f, is_seen);
@@ -273,8 +281,9 @@ class team_core {
       if (is_announced()) core.board_.announce_loop(head, what, plan->parts, plan->wakes);
     }
     void tell(team_core& core, const region_head& head) const noexcept {
-      if (core.told_.is_timed()) core.steering_.tell(*plan);
-      core.told_.announced_loop(of, plan->parts, head);
+      if (core.seen_.since != 0) core.steering_.tell(*plan);
+      region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations, of.where,
+                                of.place, true});
     }
     void perform(team_core& core, const region_head& head, bool) const {
       loop_steering& steering = core.steering_;
@@ -316,7 +325,7 @@ class team_core {
       core.board_.announce_loop(head, what, 1, wakes);
     }
     void tell(team_core& core, const region_head& head) const noexcept {
-      core.told_.announced("plan", of.where, head, 1);
+      region_begins(core.seen_, {"plan", head.region, head.size, 1, 0, of.where, nullptr, false});
     }
     void perform(team_core& core, const region_head& head, bool) {
       all_came = core.crew_.lead(head, what, wakes && core.steering_.were_asleep(), nullptr);
@@ -362,7 +371,7 @@ class team_core {
   line_gap before_;
   const std::size_t size_;
   team_door& door_;
-  ledger_slot ledger_;  // here, where nobody writes: members look at it in each region
+  team_view team_seen_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
   group group_;
   region_board board_;
@@ -375,7 +384,7 @@ class team_core {
       caller_region_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  told_region told_;
+  region_view seen_;
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
@@ -386,16 +395,16 @@ class team_core {
 LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
       door_(door),
-      ledger_(made.can_run_at_once),
+      team_seen_(&group_, size_, made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.separates_cpus),
       board_(region_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              region_board::usual_most_age, made.separates_cpus),
-      crew_(board_, stop_, error_, made.is_crowded, &group_, &ledger_),
+      crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
                 lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
-      told_(&group_, ledger_) {
+      seen_(team_seen_) {
   if (made.is_crowded && observers() != 0) {
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
@@ -413,32 +422,19 @@ LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
 }
 
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
-  if (yes) {
-    need_observers("team::keep_ledger");
-    ledger_.switch_on(size_);
-  } else {
-    ledger_.switch_off();
+  if (yes) need_observers("team::keep_ledger");
+  detail::keep_ledger(team_seen_, yes);
+}
+
+LOCKSTEP_COLD void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
+
+LOCKSTEP_COLD void team_core::print_ledger() const noexcept {
+  if (has_observers()) {
+    show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
   }
 }
 
-LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
-  if (ledger_board* const board = ledger_.made()) board->reset();
-}
-
-LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
-  const char* const name = door_.callers().whose().name;
-  if (const ledger_board* const board = ledger_.made()) {
-    return board->gather(name);
-  }
-  ledger none;
-  none.team = name;
-  none.members = size_;
-  return none;
-}
-
-LOCKSTEP_COLD team_core::~team_core() {
-  if (ledger_.made() != nullptr) show_ledger();
-}
+LOCKSTEP_COLD team_core::~team_core() { print_ledger(); }
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_caller_region();
@@ -449,7 +445,6 @@ LOCKSTEP_OUT_OF_LINE bool team_core::join() {
 
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  const worker_accounts accounts;
   assignment what;
   while (board_.next(rank, what)) {
     if (what.is_loop()) {
@@ -458,6 +453,7 @@ LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
       run_part(rank, what);
     }
   }
+  if (has_observers() && this_thread_slot().log != nullptr) worker_ends();
 }
 
 LOCKSTEP_COLD void team_core::give_up() {
@@ -530,7 +526,7 @@ LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment
 }
 
 LOCKSTEP_OUT_OF_LINE bool team_core::run_shares_alone(job& what, const loop_ends& ends) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) told_region::alone(true);
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
   stop_source stop;
   atomic<std::size_t> tickets{0};
   loop_cells none(0);
@@ -538,14 +534,6 @@ LOCKSTEP_OUT_OF_LINE bool team_core::run_shares_alone(job& what, const loop_ends
   const loop_common alone = {stop, tickets, 1, 1, 1};
   loop_share all(alone, 0, 0, nullptr);
   return call_alone(stop, what, all);
-}
-
-#endif
-
-#if LOCKSTEP_HAS_OBSERVERS
-
-void team_core::show_ledger() const noexcept {
-  show_gathered_at_end([this] { return ledger_so_far(); });
 }
 
 #endif

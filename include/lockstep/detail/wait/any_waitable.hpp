@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "../../wait_policy.hpp"
+#include "../observe/wait_kinds.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "../trace/thread_log.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -33,11 +33,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
-#include "../trace/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

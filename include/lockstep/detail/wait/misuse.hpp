@@ -23,9 +23,9 @@
 
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "../trace/hooks.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstddef>

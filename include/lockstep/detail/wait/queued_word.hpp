@@ -136,7 +136,7 @@ class queued_word {
     bool ready() noexcept { return owner.try_take(as); }
     void describe(wait_subject& to) const noexcept {
       to.object = &owner.word_;
-      to.kind = parking_lot::name_of(Rules::queue);
+      to.kind = parking_lot::wait_kind_of(Rules::queue);
       to.where = where;
     }
   };
