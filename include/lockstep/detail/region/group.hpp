@@ -239,7 +239,7 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
   bool has_checked = false;
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
-  // With the tree only the last to arrive combines. Who has combined may be far behind others by now, if that stopped.
+  // With the tree only the last to arrive combines. In a stopped region it may be far behind others by now.
   if (goes_on && !has_checked) shared_->check_constructs(*this);
   end_meeting(seen);
   return goes_on;
