@@ -54,7 +54,7 @@ constexpr bool has_observers() noexcept { return LOCKSTEP_HAS_OBSERVERS != 0; }
 /// What messages say where it has not.
 constexpr const char* why_without_observers() {
   return "the program has no code for that; define LOCKSTEP_OBSERVABLE as 1 for all its units, or "
-         "link the compiled library";
+         "link lockstep::lockstep";
 }
 /// For functions that are of no use without.
 LOCKSTEP_COLD void need_observers(const char* function);

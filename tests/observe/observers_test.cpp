@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/unobserved_test.cpp -- a header-only program that has not asked for the code of the observers says so
+// tests/observe/observers_test.cpp -- a header-only program that has not asked for the code of the observers says so
 #include <lockstep/ledger.hpp>
 #include <lockstep/team.hpp>
 #include <lockstep/trace.hpp>
@@ -23,7 +23,7 @@ bool is_missing() {
   return !lockstep::detail::has_observers();
 }
 
-TEST(unobserved, functions_that_are_of_no_use_without_observers_fail_with_the_remedy) {
+TEST(without_observers, functions_that_are_of_no_use_without_observers_fail_with_the_remedy) {
   if (!is_missing()) GTEST_SKIP();
   team workers(2);
   for (void (*function)(team&) : {
@@ -42,7 +42,7 @@ TEST(unobserved, functions_that_are_of_no_use_without_observers_fail_with_the_re
   }
 }
 
-TEST(unobserved, all_else_does_nothing_and_the_program_goes_on) {
+TEST(without_observers, all_else_does_nothing_and_the_program_goes_on) {
   if (!is_missing()) GTEST_SKIP();
   team workers(2);
   int parts[2] = {};
@@ -67,7 +67,7 @@ TEST(unobserved, all_else_does_nothing_and_the_program_goes_on) {
   workers.reset_ledger();
 }
 
-TEST(unobserved, variables_that_are_set_in_vain_are_reported) {
+TEST(without_observers, variables_that_are_set_in_vain_are_reported) {
   if (!is_missing()) GTEST_SKIP();
   const environment here = environment::read([](const char* name) -> const char* {
     const std::string wanted = name;
