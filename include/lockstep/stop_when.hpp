@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep/stop_when.hpp -- a std::stop_token stops what runs on a team (layer: team)
 //
-//   team.run([&](lockstep::member& me) {
-//     lockstep::stop_when over(token, me);      // this region ends early when the token is requested to stop
-//     ...
-//   });
-//
 // A request on the token calls request_stop() of the target, on the thread that makes the request. Targets:
 //   member         its region, also where the request came before this object was made. One member's object is enough as
 //                  long as it lives; where members end at different times, each makes one.
@@ -14,7 +9,16 @@
 //                  region, and use the form for a member where only the token ends a region.
 // For C++20, where the standard library has std::stop_token.
 //
+// Order  none: a request to stop orders nothing.
+// Errors none. A target that ends before this object: undefined.
 // Cost   that of a std::stop_callback: it allocates nothing.
+// Example for C++20
+//   std::stop_source source;
+//   lockstep::team two(2);
+//   two.run([&](lockstep::member& me) {
+//     const lockstep::stop_when over(source.get_token(), me);  // the region ends early when a stop is requested
+//     me.for_each(0, 1000, [](int) {});
+//   });
 #ifndef LOCKSTEP_STOP_WHEN_HPP
 #define LOCKSTEP_STOP_WHEN_HPP
 
