@@ -13,8 +13,7 @@
 // Order  as for request_stop(): what the region did is ordered by its end, as always.
 // Errors none. The destructor waits until a request that is being passed on has been, as that of std::stop_callback.
 // Cost   that of a std::stop_callback; it allocates nothing.
-// Example
-//   #if defined(__cpp_lib_jthread)
+// Example for C++20
 //   lockstep::team team(4);
 //   std::stop_source source;
 //   team.run([&](lockstep::member& me) {
@@ -22,7 +21,6 @@
 //     if (me.rank() == 0) source.request_stop();
 //     me.sync_threads();
 //   });
-//   #endif
 #ifndef LOCKSTEP_STOP_WHEN_HPP
 #define LOCKSTEP_STOP_WHEN_HPP
 
