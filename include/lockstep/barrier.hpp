@@ -174,7 +174,7 @@ class barrier {
       return (word & ~detail::sleeping_bit) != phase;
     }
     void describe(detail::wait_subject& to) const noexcept {
-      to.kind = kind;
+      to.kind = detail::wait_kind::barrier;
       to.object = owner;
       to.left = owner->remaining_.load(detail::memory_order_relaxed);  // 8
       to.phase = phase / one_ + 1;

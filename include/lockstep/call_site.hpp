@@ -5,10 +5,8 @@
 // is the file and the line of the call. The watchdog, the ledger and the timeline say it with each wait and each
 // construct, for instance "for lockstep::latch at 0x7f10 (solver.cpp:41)".
 //
-// A function of yours that waits for its callers takes the parameter too and passes it on. Then the messages name the
-// callers of your function:
-//
-//   void wait_for_all(lockstep::latch& done, lockstep::call_site where = {}) { done.wait(where); }
+// A function of yours that waits for its callers takes the parameter too and passes it on, as in the example. Then the
+// messages name the callers of your function.
 //
 // Locks have no such parameter: the place would be a line of std::lock_guard.
 //

@@ -136,7 +136,7 @@ class event : detail::misuse::watched<event> {
       return (word & terminated_) != 0 || (word & count_) != taken;
     }
     void describe(detail::wait_subject& to) const noexcept {
-      to.kind = kind;
+      to.kind = detail::wait_kind::event;
       to.phase = taken / one_ + 1;
     }
   };
@@ -260,7 +260,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
 
     void describe(detail::wait_subject& to) const noexcept {
       to.object = to.sleeps_on = &owner;
-      to.kind = kind;
+      to.kind = detail::wait_kind::auto_reset_event;
       to.where = where;
     }
   };
@@ -391,7 +391,9 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
     bool operator()(std::uint32_t now) const noexcept {
       return (now | detail::sleeping_bit) != first;
     }
-    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = detail::wait_kind::manual_reset_event;
+    }
   };
 
   detail::wait_word word_;

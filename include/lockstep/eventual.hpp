@@ -157,7 +157,7 @@ class eventual_base {
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
   struct settled {
     bool operator()(std::uint32_t word) const noexcept { return is_settled(word); }
-    void describe(wait_subject& to) const noexcept { to.kind = "lockstep::eventual"; }
+    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::eventual; }
   };
 
   /// The right to write the content; given back unless used.

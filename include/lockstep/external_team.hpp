@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
 //
-//   lockstep::external_team team(3);
-//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
-//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
-//   team.release();                                // serve() returns
-//
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
-// of one member are left). run() waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
-// serve yet (team_loops.hpp).
+// of one member are left). run() waits until the threads serve that it announces to: the members that it
+// needs, and those that watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops do not wait for a
+// thread that does not serve yet (team_loops.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -17,6 +12,15 @@
 //   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
 //
 // Cost   that of team; serve() itself nothing.
+// Order  as team.
+// Errors a bad number of members, a rank that is 0 or taken: std::invalid_argument; run() after release(), and in a child
+//        process: std::logic_error. run() throws what a member threw.
+// Example
+//   lockstep::external_team two(2);
+//   std::thread yours([&] { two.serve(1); });  // with the attributes that you give it
+//   two.run([](lockstep::member& me) { me.sync_threads(); });  // on this thread: it is member 0
+//   two.release();  // serve() returns
+//   yours.join();
 #ifndef LOCKSTEP_EXTERNAL_TEAM_HPP
 #define LOCKSTEP_EXTERNAL_TEAM_HPP
 
@@ -35,12 +39,13 @@ namespace detail {
 struct plan_access;
 }  // namespace detail
 
+/// A team whose members are threads of the user's: they call serve(), and leave it after release().
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   LOCKSTEP_ENTRY explicit external_team(std::size_t members);
   LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
-  /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
+  /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to
   /// serve any more.
   /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
   LOCKSTEP_ENTRY ~external_team();
@@ -72,7 +77,10 @@ class external_team : public detail::team_loops<external_team> {
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
   /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
   /// time; while a region runs, the numbers of one construct may be of different moments.
-  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  template <class Ledger = lockstep::ledger>
+  Ledger ledger() const {
+    return body_->core.template ledger_so_far<Ledger>();
+  }
   /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
   /// its turn.
   LOCKSTEP_ENTRY void keep_ledger(bool yes);
@@ -105,7 +113,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_COLD explicit external_team(const team_options& options);
   LOCKSTEP_COLD explicit external_team(const detail::resolved_team& made);
 
-  /// Who owns the threads binds and moves them.
+  /// The owner of the threads binds and moves them; the team does not.
   static LOCKSTEP_COLD team_options options_for(std::size_t members);
 
   template <class Function>

@@ -78,7 +78,7 @@ class fan_out {
   fan_out(detail::first_phase first, std::size_t waiters, wait_policy policy)
       : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
                policy.when_crowded(waiters + 1 > detail::usable_cpus()), first.value,
-               "lockstep::fan_out") {}
+               detail::wait_kind::fan_out) {}
 
  private:
   std::size_t checked(std::size_t rank) const {
@@ -130,7 +130,7 @@ class fan_in {
   fan_in(detail::first_phase first, std::size_t notifiers, wait_policy policy)
       : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
                policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first.value,
-               "lockstep::fan_in") {}
+               detail::wait_kind::fan_in) {}
 
  private:
   detail::phase_board board_;
@@ -186,7 +186,7 @@ class fan_in_out {
       : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
                detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
                policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first.value,
-               "lockstep::fan_in_out") {}
+               detail::wait_kind::fan_in_out) {}
 
  private:
   std::size_t checked(std::size_t rank) const {

@@ -6,7 +6,7 @@
 //
 //   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no
 //            way of edges leads between may run at the same time. A node never runs beside itself.
-//   GRAPH-2  An iteration runs every node once: but for loops, for nodes that are skipped, and for what is stopped.
+//   GRAPH-2  An iteration runs every node once, except in loops, and except nodes that are skipped or stopped.
 //   GRAPH-3  Without feedback, iterations do not overlap: every node of one happens before every node of the
 //            next.
 //   GRAPH-4  With feedback(from, to, delay) they do. Then only feedback orders nodes of different iterations: iteration i of
@@ -18,7 +18,7 @@
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
 //            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
 //
-// A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
+// One thread at a time builds a graph. It must outlive its plans, which see nothing of what is
 // added after they were made.
 //
 // Order  GRAPH-1, GRAPH-3, GRAPH-4.
@@ -124,7 +124,7 @@ class graph {
 
   LOCKSTEP_COLD graph();
   LOCKSTEP_COLD ~graph();
-  /// `other` is no graph then, until it is given another: each call of it fails with std::logic_error, but size() is 0.
+  /// `other` is no graph then, until it is assigned another: its size() is 0, other calls fail with std::logic_error.
   LOCKSTEP_COLD graph(graph&& other) noexcept;
   LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
 
@@ -142,7 +142,7 @@ class graph {
                detail::node_function::of<typename form::alone>(std::forward<Function>(f)),
                returns_bool<typename form::alone, Function>(), 1, false);
   }
-  /// Nothing to do: where ways meet.
+  /// An empty node: where paths meet.
   LOCKSTEP_COLD graph_node node(std::string name);
 
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:

@@ -108,7 +108,7 @@ class latch : detail::misuse::watched<latch> {
 
     bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
     void describe(detail::wait_subject& to) const noexcept {
-      to.kind = kind;
+      to.kind = detail::wait_kind::latch;
       to.left = of->load(detail::memory_order_relaxed) / one_;  // 4
     }
   };

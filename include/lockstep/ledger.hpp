@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep/ledger.hpp -- who waited where, how long, and for whom: the ledger of a team (layer: trace)
 //
-//   lockstep::team team(lockstep::team_options().ledger(true));    // or LOCKSTEP_LEDGER=1 in the environment
-//   ...
-//   std::fputs(team.ledger().table().c_str(), stderr);
-//
 // Plain data: a copy of what the members of a team have counted since the ledger was switched on, or reset. Times are
 // nanoseconds. Quantiles differ by 6 % at most from the times that they stand for.
 //
@@ -12,6 +8,15 @@
 // happens between two meetings of the members takes 20 us and more on average, and for the first 64 meetings. Where it
 // is shorter, one in 128 is measured, and stands for 128: the sums are estimates then. Regions are counted apart from
 // meetings, in the same way. `seen` says how many passes the figures of all members stand for.
+//
+// Order  none. While a region runs, the numbers of one construct may be of different moments.
+// Errors std::bad_alloc.
+// Cost   kept: two looks at the tick clock, 20 to 30 ns, in each construct in which a member meets others; with
+//        members that work for 1 us in between 0.1 to 3.6 % (decision 0020). Not kept: nothing.
+// Example
+//   lockstep::team two(lockstep::team_options().members(2).ledger(true));  // or LOCKSTEP_LEDGER=1 in the environment
+//   two.run([](lockstep::member& me) { me.sync_threads(); });
+//   std::fputs(two.ledger().table().c_str(), stderr);
 #ifndef LOCKSTEP_LEDGER_HPP
 #define LOCKSTEP_LEDGER_HPP
 
@@ -25,6 +30,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// What the members of a team waited for: a copy of their counts.
 struct ledger {
   /// Waits of one member, or of all.
   struct waits {
@@ -97,9 +103,6 @@ struct ledger {
 
 #if LOCKSTEP_HAS_BODIES
 #include "detail/trace/ledger_text.ipp"
-#endif
-#if LOCKSTEP_HAS_OBSERVERS
-#include "detail/trace/ledger.ipp"
 #endif
 
 #endif  // LOCKSTEP_LEDGER_HPP

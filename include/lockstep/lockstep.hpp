@@ -29,6 +29,7 @@
 #include "schedule.hpp"
 #include "semaphore.hpp"
 #include "shared_mutex.hpp"
+#include "stop_when.hpp"
 #include "sub_team.hpp"
 #include "team.hpp"
 #include "team_options.hpp"

@@ -202,7 +202,7 @@ class mailbox {
     void describe(detail::wait_subject& to) const noexcept {
       to.object = &owner;
       to.sleeps_on = &owner.mark_;
-      to.kind = "lockstep::mailbox";
+      to.kind = detail::wait_kind::mailbox;
       to.where = where;
     }
   };

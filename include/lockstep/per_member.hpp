@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep/per_member.hpp -- a value for each member of a team, which outlives regions (layer: team)
 //
-//   lockstep::per_member<std::vector<int>> found(team);            // one for each member, on lines of its own
-//   team.run([&](lockstep::member& me) { found.local(me).push_back(7); });
-//   for (std::vector<int>& each : found) ...                       // in the order of ranks
-//   std::size_t all = found.combine(std::size_t{0}, [](std::size_t sum, const std::vector<int>& each) {
-//     return sum + each.size();
-//   });
-//
 // OpenMP's threadprivate, TBB's enumerable_thread_specific; but by rank, not by thread: what a member finds is what the
 // member of that rank left in the region before, and iterating and combining have one order. For values that live
 // as long as one region, a local variable of the region's function is simpler, and faster.
@@ -21,6 +14,16 @@
 //          the thread that runs them may use all, by rank or by iterating.
 //
 // Cost   local(): an index. Memory: a line or two for each value.
+// Order  none of its own: OWN-3.
+// Errors a bad number of members: std::invalid_argument. A member whose rank has no value: std::out_of_range; one of
+//        OWN-2: std::logic_error. What constructors of Type throw.
+// Example
+//   lockstep::team two(2);
+//   lockstep::per_member<std::vector<int>> found(two);  // one for each member, on lines of its own
+//   two.run([&](lockstep::member& me) { found.local(me).push_back(7); });
+//   for (std::vector<int>& each : found) each.push_back(8);  // in the order of ranks
+//   const std::size_t all = found.combine(
+//       std::size_t{0}, [](std::size_t sum, const std::vector<int>& each) { return sum + each.size(); });
 #ifndef LOCKSTEP_PER_MEMBER_HPP
 #define LOCKSTEP_PER_MEMBER_HPP
 
@@ -39,6 +42,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// A value for each member of a team, which a member finds again in the next region.
 template <class Type>
 class per_member {
   static_assert(std::is_object<Type>::value && !std::is_const<Type>::value,

@@ -148,7 +148,7 @@ class ranked_barrier {
 
     bool is_separated(std::uint64_t now) noexcept { return whom.is_separated(now); }
     void describe(detail::wait_subject& to) const noexcept {
-      to.kind = "lockstep::ranked_barrier";
+      to.kind = detail::wait_kind::ranked_barrier;
       to.object = &of;
       to.where = where;
       to.rank = static_cast<std::uint32_t>(whom.self);

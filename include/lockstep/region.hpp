@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
 //
-//   lockstep::started_region region = team.start(f);   // the other members run f
-//   work_of_the_callers();
-//   region.join();                                     // the caller's part of f, then waits for all
-//
 //   START-1  join() is called by the thread that started the region, for the last region that it has started or
 //            entered.
-//   START-2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
+//   START-2  The destructor joins the region. If it runs because of an exception that was thrown since start(), it
 //            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
-//   START-3  A handle that goes where join() would be refused ends the program with a message: the region could never
-//            end. That is: on another thread, inside another region, or before the handle of a region that was started
-//            later.
+//   START-3  A destructor that runs where join() would be refused ends the program with a message: the region could
+//            never end. That is: on another thread, inside another region, or before the handle of a region that was
+//            started later.
 //
 //   team.run([&](lockstep::member& me) {
 //     const lockstep::region_token here = lockstep::this_region();
@@ -29,6 +25,18 @@
 //   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this
 //            was called from, besides those that it was in before.
 //   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
+//
+// Order  what happens before start() happens before every call of the region's function, and every call before the return
+//        of join(). What a guest does is ordered with the region by whatever the member waits for it with.
+// Errors join() of none, or against START-1: std::logic_error; it throws what a member threw. START-3, and a token whose
+//        region is over: the program ends with a message.
+// Cost   start and join: those of team::run. A token is two words. To become a guest allocates.
+// Example
+//   lockstep::team two(2);
+//   const auto f = [](lockstep::member& me) { std::printf("%zu\n", me.rank()); };
+//   lockstep::started_region region = two.start(f);  // the other member runs f
+//   std::puts("work of the caller");
+//   region.join();  // the caller's part of f, then waits for all
 #ifndef LOCKSTEP_REGION_HPP
 #define LOCKSTEP_REGION_HPP
 
@@ -118,7 +126,7 @@ class region_token {
 /// none outside.
 inline region_token this_region() noexcept { return region_token(detail::nesting::innermost()); }
 
-/// Allocates.
+/// Makes the calling thread a guest of a region, as long as this lives.
 class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end

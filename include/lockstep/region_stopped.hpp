@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: MIT
 // lockstep/region_stopped.hpp -- what a construct throws in a region that was stopped (layer: region)
+//
+// Order  that of the construct that throws it: none.
+// Errors it is one.
+// Cost   that of an exception, once for each member of a region that is stopped.
+// Example
+//   lockstep::team two(2);
+//   const bool is_complete = two.run([&](lockstep::member& me) {
+//     if (me.rank() == 1) me.request_stop();
+//     me.sync_threads();  // throws region_stopped, which run() catches
+//   });
 #ifndef LOCKSTEP_REGION_STOPPED_HPP
 #define LOCKSTEP_REGION_STOPPED_HPP
 

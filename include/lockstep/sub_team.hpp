@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 // lockstep/sub_team.hpp -- part of a team that works on its own for a while (layer: team)
 //
-//   lockstep::sub_team half = me.split(me.rank() % 2);
-//   half->sync_threads();                          // waits for the members of this half only
-//
 // Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
 // construct of member is among the members of the sub-team. It ends when all of them have destroyed
 // theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
 // let go: debug builds end the program with a message then.
 //
 // Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
+// Order  as member's constructs, among the members of the sub-team.
+// Errors as member's. To use one that has no part, or one after its region: undefined; debug builds end the program for
+//        the latter.
+// Example
+//   lockstep::team four(4);
+//   four.run([](lockstep::member& me) {
+//     lockstep::sub_team half = me.split(me.rank() % 2);
+//     half->sync_threads();  // waits for the members of this half only
+//   });
 #ifndef LOCKSTEP_SUB_TEAM_HPP
 #define LOCKSTEP_SUB_TEAM_HPP
 
@@ -27,6 +33,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// A member's part in a sub-team: points to the member that it is there.
 class sub_team {
  public:
   /// Of nobody.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
-//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
-//
 // What is not said here is taken from the environment (environment.hpp), and what is not said there either has its
 // default; see resolve() in placement.hpp.
+//
+// Order  none: these are values.
+// Errors none here: the team that is made with them refuses a bad number of members with std::invalid_argument.
+// Cost   values; a list of CPUs and hooks are on the heap.
+// Example
+//   lockstep::team four(lockstep::team_options().members(4).bind(lockstep::binding::close()));
 #ifndef LOCKSTEP_TEAM_OPTIONS_HPP
 #define LOCKSTEP_TEAM_OPTIONS_HPP
 
@@ -63,6 +67,7 @@ class binding {
   std::vector<unsigned> list_;
 };
 
+/// What the program says about a team before it is made; each function returns the options.
 class team_options {
  public:
   /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty

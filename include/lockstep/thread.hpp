@@ -274,7 +274,7 @@ class joinable_thread {
       return (word & detail::thread_is_done) != 0;
     }
     void describe(detail::wait_subject& to) const noexcept {
-      to.kind = "lockstep::joinable_thread";
+      to.kind = detail::wait_kind::joinable_thread;
       to.object = owner;
     }
   };

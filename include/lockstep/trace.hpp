@@ -4,12 +4,8 @@
 // While a trace runs, each thread records what it does: its part of each region, the constructs in which members meet,
 // its waits, what a loop's steering decided, and what the program adds. The file opens in Perfetto (ui.perfetto.dev).
 //
-//     lockstep::start_trace();
-//     ... LOCKSTEP_TRACE_SCOPE("assemble"); ...
-//     lockstep::stop_trace("trace.json");
-//
 // Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
-// is written when the program ends as by exit(). LOCKSTEP_TRACE=trace.json,records=1M keeps so many records of each thread.
+// is written when the program ends as by exit(). LOCKSTEP_TRACE=trace.json,records=1M keeps 1M records of each thread.
 //
 //   TRACE-1  At most one trace runs at a time in a process. What threads did before it began is not in it, except how
 //            long they had been waiting or working.
@@ -22,6 +18,16 @@
 // Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
 //        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
 //        once 2 MB for each thread, and more as it fills: 8 MB with the records that are kept by default.
+// Order  none (TRACE-3).
+// Errors none is thrown but by a program without the code of the observers: std::logic_error. The functions return false
+//        where there is nothing to start, to stop or to write, or no room.
+// Example
+//   lockstep::start_trace();
+//   {
+//     LOCKSTEP_TRACE_SCOPE("assemble");
+//     lockstep::trace_mark("half way", 50);
+//   }
+//   lockstep::stop_trace("trace.json");
 #ifndef LOCKSTEP_TRACE_HPP
 #define LOCKSTEP_TRACE_HPP
 
@@ -29,15 +35,20 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/trace/hooks.hpp"
-#include "detail/trace/trace_export.hpp"
+#include "detail/observe/hooks.hpp"
 #include "named_object.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#include "detail/trace/recorder.hpp"
+#include "detail/trace/trace_export.hpp"
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 enum class when_full { overwrite, stop };
 
+/// How much a trace keeps of each thread, and what it does when that is full.
 struct trace_options {
   static constexpr std::size_t default_records = std::size_t{1} << 18;
 
@@ -50,9 +61,9 @@ struct trace_options {
 };
 
 /// From now on threads record. False if a trace runs already, or there is no memory for so many records of this thread.
-/// Other threads keep fewer where memory is out.
+/// If there is none for those of another thread, that one keeps fewer.
 LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
-/// No more is recorded; what there is stays until the next trace. One that LOCKSTEP_TRACE has started is written now,
+/// Ends the trace; its records stay until the next one. One that LOCKSTEP_TRACE has started is written now,
 /// and not at the end of the program. False if none runs.
 LOCKSTEP_COLD bool stop_trace();
 /// The same, and writes it. False, and a message, if it cannot be written.
@@ -73,11 +84,11 @@ class trace_scope {
   explicit trace_scope(const char* name) noexcept {
     if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
       name_ = name;
-      since_ = detail::user_region::begin(name, outer_);
+      since_ = detail::scope_begins(name, outer_);
     }
   }
   ~trace_scope() {
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::user_region::end(name_, outer_, since_);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::scope_ends(name_, outer_, since_);
   }
   trace_scope(const trace_scope&) = delete;
   trace_scope& operator=(const trace_scope&) = delete;
@@ -98,33 +109,41 @@ inline void trace_mark(const char* name, std::uint64_t value = 0) noexcept {
 inline void trace_counter(const char* name, double value) noexcept {
   if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_counter(name, value);
 }
-/// What the calling thread is called: in timelines and messages from now on, and in debuggers as far as the system has
-/// room for it. At most 47 characters. Null is as "": it has none.
+/// Names the calling thread: in timelines and messages from now on, and in debuggers as far as the system has room for
+/// it. At most 47 characters. Null is as "": it has none.
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES && LOCKSTEP_HAS_OBSERVERS
 
 LOCKSTEP_COLD bool start_trace(trace_options options) {
-  detail::need_observers("start_trace");
   return detail::recorder::start_with_room(options.records_per_thread,
                                            options.full == when_full::stop);
 }
 LOCKSTEP_COLD bool stop_trace() {
-  if (!detail::has_observers()) return false;
   const std::string path = detail::trace_export::take_path();
   return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
 }
 LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
-LOCKSTEP_COLD bool write_trace(const char* file) {
-  detail::need_observers("write_trace");
-  return detail::trace_export::write(file);
-}
-LOCKSTEP_COLD std::string trace_summary() {
-  return detail::has_observers() ? detail::trace_export::summary() : std::string();
-}
+LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }
+LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary(); }
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
-  if (detail::has_observers()) detail::note_name(name != nullptr ? name : "");
+  detail::note_name(name != nullptr ? name : "");
 }
+
+#elif LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD bool start_trace(trace_options) {
+  detail::need_observers("start_trace");
+  return false;
+}
+LOCKSTEP_COLD bool stop_trace() { return false; }
+LOCKSTEP_COLD bool stop_trace(const char*) { return false; }
+LOCKSTEP_COLD bool write_trace(const char*) {
+  detail::need_observers("write_trace");
+  return false;
+}
+LOCKSTEP_COLD std::string trace_summary() { return std::string(); }
+LOCKSTEP_COLD void name_this_thread(const char*) noexcept {}
 
 #endif
 

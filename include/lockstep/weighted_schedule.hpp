@@ -10,6 +10,15 @@
 //        members and learns from them, some 60 ns per member: in every loop while shares move, else in every 16th. Its
 //        block starts after that; its own sample counts this as lateness. No read-modify-write.
 // Source the idea: seed 002's article, less work for lagging threads.
+// Order  none of its own: each loop that uses it ends with a wait of all its members.
+// Errors a bad number of members: std::invalid_argument. Two teams that use it at a time: undefined.
+// Example
+//   lockstep::team two(2);
+//   lockstep::weighted_schedule how(2);
+//   std::vector<double> x(100000);
+//   for (int step = 0; step < 10; ++step) {
+//     two.parallel_for(0, x.size(), [&](std::size_t i) { x[i] += 1; }, how);
+//   }
 #ifndef LOCKSTEP_WEIGHTED_SCHEDULE_HPP
 #define LOCKSTEP_WEIGHTED_SCHEDULE_HPP
 

@@ -5,8 +5,8 @@
 usage: layers.py [tree]
 
 In include/: public headers lie directly in lockstep/, the others in lockstep/detail/LAYER/. Each header names its
-layer in its banner, and includes only headers of that layer and of the layers before it. Questions about system,
-compiler or architecture are asked in detail/platform/ only; macros but include guards are defined there only and are
+layer in its banner, and includes only headers of that layer and of the layers before it, with one exception: EXEMPT.
+Questions about system, compiler or architecture are asked in detail/platform/ only; macros but include guards are defined there only and are
 called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a header has in namespace lockstep
 it has in the inline namespace LOCKSTEP_ABI; a header has at most 600 lines, the SPDX line and a banner that gives
 its path. Everywhere: source files carry the SPDX line, and no file
@@ -21,7 +21,9 @@ from pathlib import Path, PurePosixPath
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines  # noqa: E402
 
-LAYERS = ("platform", "base", "observe", "trace", "wait", "sync", "region", "loop", "reduce", "team", "graph")
+LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace")
+# Where the program wants observers in a header-only build, the port includes their bodies at its end.
+EXEMPT = {("lockstep/detail/observe/hooks.hpp", "lockstep/detail/trace/bodies.hpp")}
 LAYERLESS = ("lockstep/lockstep.hpp", "thread_synchronizer.h")
 SEAM = "lockstep/detail/platform/atomic.hpp"
 MAX_LINES = 600
@@ -83,7 +85,7 @@ def check_includes(report, path, header, text, layers):
         return
     for number, bracket, included in includes(text):
         target = included_path(header, bracket, included)
-        if target is None:
+        if target is None or (header, target) in EXEMPT:
             continue
         other = layers.get(target) or directory_layer(target)
         if other is None:

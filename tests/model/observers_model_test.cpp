@@ -3,8 +3,7 @@
 //
 // The words of the observers are on the atomic seam here (LOCKSTEP_SEAM_OBSERVERS). The hooks of the layers above find a
 // log through their thread; the threads of a model are all one thread of the system, so scenarios say which log it is.
-#include <lockstep/detail/trace/hooks.hpp>
-#include <lockstep/detail/trace/ledger_slot.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/trace/object_names.hpp>
 #include <lockstep/detail/trace/trace_view.hpp>
 #include <lockstep/ledger.hpp>
@@ -407,12 +406,13 @@ TEST(observers_model, a_name_that_is_found_is_whole_NAMED_2) {
 TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
-    ledger_slot slot(1);
+    team_view team(nullptr, 1, 1);
+    ledger_slot slot(team);
     threads(
         {[&] {
-           slot.switch_on(1);
+           slot.switch_on();
            slot.switch_off();
-           slot.switch_on(1);
+           slot.switch_on();
          },
          [&] {
            times(2, [&](int) {
@@ -438,11 +438,12 @@ TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
 TEST(observers_model, accounts_are_on_as_long_as_one_of_two_ledgers_is_KEEP_2) {
   explore_within(middle(), [] {
     const fresh_process here;
-    ledger_slot first(1), second(1);
-    first.switch_on(1);
-    threads({[&] { first.switch_off(); }, [&] { second.switch_on(1); }});
+    team_view one(nullptr, 1, 1), other(nullptr, 1, 1);
+    ledger_slot first(one), second(other);
+    first.switch_on();
+    threads({[&] { first.switch_off(); }, [&] { second.switch_on(); }});
     check(is_observed_by(observer::accounts), "the second ledger is on");
-    second.switch_on(1);
+    second.switch_on();
     second.switch_off();
     second.switch_off();
     check(observers() == 0, "none is on");

@@ -24,9 +24,9 @@ namespace {
 
 using lockstep::member;
 using lockstep::detail::announcement;
+using lockstep::detail::assignment;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
-using lockstep::detail::assignment;
 using lockstep::detail::region_board;
 using lockstep::detail::region_head;
 using lockstep::detail::region_tree;

@@ -44,14 +44,6 @@ class Api(TreeTest):
     def test_an_example_has_code(self):
         self.assert_bad(tree(PARTS.split("//   latch")[0]), "an example without code")
 
-    def test_a_header_that_is_done_is_on_the_list_no_more(self):
-        api.NOT_YET.add("latch.hpp")
-        try:
-            self.assert_good(tree(""))
-            self.assert_bad(tree(), "take it off NOT_YET")
-        finally:
-            api.NOT_YET.remove("latch.hpp")
-
     def test_a_call_site_is_not_kept(self):
         kept = {"include/lockstep/detail/wait/a.hpp": header("detail/wait/a.hpp", "struct a {\n  call_site where;\n};\n")}
         self.assert_bad(kept, "a.hpp:5: a kept call_site: make it a source_place")

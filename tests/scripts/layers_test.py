@@ -31,6 +31,18 @@ class CheckLayers(TreeTest):
         self.assert_bad(sync('#include "detail/graph/flow.hpp"\n'), "later layer graph")
         self.assert_bad(platform('#include "../wait/engine.hpp"\n'), "later layer wait")
 
+    def test_the_port_alone_may_include_the_bodies_of_the_observers(self):
+        bodies = {"include/lockstep/detail/trace/bodies.hpp": header("detail/trace/bodies.hpp", layer="trace")}
+        for port, target, is_good in (("hooks", "bodies", True), ("hooks", "recorder", False),
+                                      ("observers", "bodies", False)):
+            text = header(f"detail/observe/{port}.hpp", f'#include "../trace/{target}.hpp"\n', layer="observe")
+            tree = {f"include/lockstep/detail/observe/{port}.hpp": text, **bodies}
+            if is_good:
+                self.assert_good(tree)
+            else:
+                self.assert_bad(tree, "later layer trace")
+        self.assert_bad(sync('#include "detail/trace/bodies.hpp"\n'), "later layer trace")
+
     def test_a_layer_may_not_include_the_umbrella(self):
         self.assert_bad(sync("#include <lockstep/lockstep.hpp>\n"), "above all layers")
         self.assert_bad(sync("#include <thread_synchronizer.h>\n"), "above all layers")

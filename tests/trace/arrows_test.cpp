@@ -32,9 +32,9 @@ using lockstep::test::trace_of;
 bool is_awaited(const std::string& kind) {
   for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
     shown_wait seen;
-    if (at->is_alive() && at->wait_at(0, seen) && seen.what.kind != nullptr &&
-        kind == seen.what.kind)
-      return true;
+    if (!at->is_alive() || !at->wait_at(0, seen)) continue;
+    const char* const text = lockstep::detail::text_of(seen.what);
+    if (text != nullptr && kind == text) return true;
   }
   return false;
 }

@@ -179,11 +179,11 @@ TEST(ledger_board, meetings_that_are_counted_lightly_are_counted_with_their_long
     own.paces.meetings.took(1);
     ++phase;
   }
-  own.count_before("sync_sum", call_site{"solver.cpp", 1}, phase);
-  own.note_long_wait(true, phase, 700);
-  own.note_long_wait(false, phase, 11);     // for something else
-  own.note_long_wait(true, phase + 1, 13);  // as is a meeting of a sub-team
-  own.note_long_wait(true, phase, 300);     // another member in the same meeting
+  own.long_wait += 700;
+  own.long_wait += 300;  // another member in the same meeting
+  own.count_light("sync_sum", call_site{"solver.cpp", 1});
+  EXPECT_EQ(own.long_wait, 0u);
+  own.long_wait += 11;  // for something else
   EXPECT_FALSE(own.passes_lightly(phase + 1));
   own.begin_meeting();
   EXPECT_EQ(own.long_wait, 0u);
@@ -197,7 +197,7 @@ TEST(ledger_board, meetings_that_are_counted_lightly_are_counted_with_their_long
 TEST(ledger_board, a_long_wait_in_a_meeting_that_is_only_counted_is_noted) {
   ledger_board board(1, per_second);
   member_ledger& own = board.of(0);
-  own.note_long_wait(true, 1, 500);
+  own.long_wait += 500;
   own.count_light("sync_threads", call_site{"solver.cpp", 1});
   own.count_light("sync_threads", call_site{"solver.cpp", 1});
   const ledger::construct one = board.gather("t").constructs.at(0);

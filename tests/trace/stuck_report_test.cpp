@@ -73,7 +73,7 @@ void meets(seen_thread& one, const char* kind, unsigned line, std::uint32_t phas
   visit.released = released;
   one.visits[one.visit_count++] = visit;
 }
-void waits(seen_thread& one, const char* kind, const void* object, std::uint64_t since,
+void waits(seen_thread& one, wait_kind kind, const void* object, std::uint64_t since,
            std::uint32_t awaited = wait_subject::nobody) {
   wait_subject what = {};
   what.kind = kind;
@@ -85,7 +85,7 @@ void waits(seen_thread& one, const char* kind, const void* object, std::uint64_t
 void is_stuck_in(seen_thread& one, const char* kind, unsigned line, std::uint32_t phase,
                  std::uint64_t came) {
   meets(one, kind, line, phase, came, 0);
-  waits(one, nullptr, &team, came + 2);
+  waits(one, wait_kind::of_construct, &team, came + 2);
 }
 void holds(seen_thread& one, const void* lock) { one.held.objects[one.held.count++] = lock; }
 
@@ -108,11 +108,11 @@ TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
   w.all.names.push_back(object_name{&lock_a, "first"});
   w.all.names.push_back(object_name{&lock_b, "second"});
   seen_thread& one = w.thread("one");
-  waits(one, "lockstep::mutex", &lock_a, 8000);
+  waits(one, wait_kind::mutex, &lock_a, 8000);
   one.waits[0].what.where = call_site{"solver.cpp", 12};
   holds(one, &lock_b);
   seen_thread& two = w.thread("two");
-  waits(two, "lockstep::mutex", &lock_b, 8000);
+  waits(two, wait_kind::mutex, &lock_b, 8000);
   holds(two, &lock_a);
   char where[40];
   std::snprintf(where, sizeof where, "%p", static_cast<const void*>(&lock_a));
@@ -126,7 +126,7 @@ TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
 /// Waits at an object for so many, as one of them.
 void meets_at(seen_thread& one, const void* object, std::uint32_t rank, std::uint32_t expected,
               std::uint64_t come, std::uint32_t phase = 4) {
-  waits(one, "lockstep::ranked_barrier", object, 8000 + rank);
+  waits(one, wait_kind::ranked_barrier, object, 8000 + rank);
   wait_subject& what = one.waits[one.wait_count - 1].what;
   what.rank = rank;
   what.expected = expected;
@@ -162,7 +162,7 @@ TEST(stuck_report, the_thread_that_was_the_missing_rank_before_is_told_but_close
   late.met.count = 2;
   late.met.all[0] = {&lock_b, 0, 1};
   late.met.all[1] = {&lock_a, 1, 3};
-  waits(late, "lockstep::mutex", &lock_b, 8100);
+  waits(late, wait_kind::mutex, &lock_b, 8100);
   const std::string text = w.report();
   EXPECT_TRUE(has(text, "    missing: rank 1, who was last thread 'late': waits 1.9 s for "));
   EXPECT_TRUE(w.ring().empty()) << "it need not be that rank now";
@@ -178,10 +178,10 @@ TEST(stuck_report, notifiers_that_lack_are_named_and_waiters_are_none_of_them) {
 
 TEST(stuck_report, where_only_a_number_is_known_that_of_the_last_waiter_counts) {
   world w;
-  waits(w.thread("a"), "lockstep::latch", &lock_a, 8000);
+  waits(w.thread("a"), wait_kind::latch, &lock_a, 8000);
   w.all.threads[0].waits[0].what.left = 2;
   EXPECT_TRUE(has(w.report(), ": 1 waits; when the last one began to, 2 more were to come\n"));
-  waits(w.thread("b"), "lockstep::latch", &lock_a, 8100);
+  waits(w.thread("b"), wait_kind::latch, &lock_a, 8100);
   w.all.threads[1].waits[0].what.left = 1;
   EXPECT_TRUE(has(w.report(), ": 2 wait; when the last one began to, 1 more was to come\n"));
 }
@@ -271,7 +271,7 @@ TEST(stuck_report, a_member_whose_part_has_ended_is_said_to_have_ended_it) {
   is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
   seen_thread& gone = w.member(1, 2);
   gone.part.ended = 8500;
-  waits(gone, idle_wait_kind(), nullptr, 8501);
+  waits(gone, wait_kind::next_region, nullptr, 8501);
   const std::string text = w.report();
   EXPECT_TRUE(has(text,
                   "rank 1, thread 'member 1': idle, waits for the next region; its part of "
@@ -283,7 +283,7 @@ TEST(stuck_report, a_member_that_no_thread_has_been_is_said_to_be_nobody) {
   is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
   EXPECT_TRUE(has(w.report(), "rank 1, which no thread is known to be"));
   world region_end;
-  waits(region_end.member(0, 2), "the end of a member's part", nullptr, 5000, 1);
+  waits(region_end.member(0, 2), wait_kind::end_of_part, nullptr, 5000, 1);
   EXPECT_TRUE(has(region_end.report(), ": rank 1, which no thread is known to be\n"));
 }
 
@@ -302,7 +302,7 @@ TEST(stuck_report, who_waits_after_its_part_is_in_no_construct_of_it) {
   seen_thread& zero = w.member(0, 2);
   zero.visits[zero.visit_count++] = visit_of(zero, "for_range", 30, 0, 5000);
   zero.part.ended = 6000;
-  waits(zero, "the end of a member's part", nullptr, 6001, 1);
+  waits(zero, wait_kind::end_of_part, nullptr, 6001, 1);
   w.member(1, 2);
   const std::string text = w.report();
   EXPECT_TRUE(has(text,
@@ -340,10 +340,10 @@ TEST(stuck_report, two_threads_that_hold_what_the_other_wants_are_a_deadlock) {
   world w;
   seen_thread& first = w.thread("first");
   holds(first, &lock_a);
-  waits(first, "lockstep::mutex", &lock_b, 5000);
+  waits(first, wait_kind::mutex, &lock_b, 5000);
   seen_thread& second = w.thread("second");
   holds(second, &lock_b);
-  waits(second, "lockstep::mutex", &lock_a, 5100);
+  waits(second, wait_kind::mutex, &lock_a, 5100);
   w.thread("bystander");
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
   const std::string text = w.report();
@@ -360,10 +360,10 @@ TEST(stuck_report, a_wait_that_has_just_begun_closes_no_ring) {
   world w;
   seen_thread& first = w.thread("first");
   holds(first, &lock_a);
-  waits(first, "lockstep::mutex", &lock_b, 5000);
+  waits(first, wait_kind::mutex, &lock_b, 5000);
   seen_thread& second = w.thread("second");
   holds(second, &lock_b);
-  waits(second, "lockstep::mutex", &lock_a, w.all.now);
+  waits(second, wait_kind::mutex, &lock_a, w.all.now);
   EXPECT_TRUE(w.ring().empty());
 }
 
@@ -372,7 +372,7 @@ TEST(stuck_report, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     seen_thread& one = w.member(rank, 4);
     one.visits[one.visit_count++] = visit_of(one, "wait_for", 50 + rank, 0, 5000);
-    waits(one, "a step of another member", nullptr, 5001, (rank + 1) % 3);
+    waits(one, wait_kind::step_of_member, nullptr, 5001, (rank + 1) % 3);
   }
   w.member(3, 4);
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1, 2}));
@@ -384,7 +384,7 @@ TEST(stuck_report, a_lock_and_a_barrier_may_be_one_ring) {
   seen_thread& zero = w.member(0, 2);
   holds(zero, &lock_a);
   is_stuck_in(zero, "sync_threads", 42, 12, 5000);
-  waits(w.member(1, 2), "lockstep::mutex", &lock_a, 5100);
+  waits(w.member(1, 2), wait_kind::mutex, &lock_a, 5100);
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
 }
 
@@ -392,16 +392,16 @@ TEST(stuck_report, a_thread_may_wait_for_itself) {
   world w;
   seen_thread& one = w.thread("one");
   holds(one, &lock_a);
-  waits(one, "lockstep::mutex", &lock_a, 5000);
+  waits(one, wait_kind::mutex, &lock_a, 5000);
   EXPECT_EQ(w.ring(), std::vector<std::size_t>{0});
 }
 
 TEST(stuck_report, a_chain_is_no_ring) {
   world w;
-  waits(w.thread("a"), "lockstep::mutex", &lock_a, 5000);
+  waits(w.thread("a"), wait_kind::mutex, &lock_a, 5000);
   seen_thread& b = w.thread("b");
   holds(b, &lock_a);
-  waits(b, "lockstep::event", &team, 5000);
+  waits(b, wait_kind::event, &team, 5000);
   EXPECT_TRUE(w.ring().empty());
   EXPECT_TRUE(has_not(w.report(), "deadlock"));
 }
@@ -412,7 +412,7 @@ TEST(stuck_report, a_ring_is_found_from_threads_that_lead_into_it) {
   for (int i = 0; i < 4; ++i) {
     seen_thread& one = w.thread(std::to_string(i).c_str());
     if (i > 0) holds(one, &locks[i]);
-    waits(one, "lockstep::mutex", &locks[i == 3 ? 1 : i + 1], 5000);
+    waits(one, wait_kind::mutex, &locks[i == 3 ? 1 : i + 1], 5000);
   }
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2, 3}));
 }
@@ -423,7 +423,7 @@ TEST(stuck_report, a_ring_is_found_behind_threads_that_wait_for_nothing) {
   for (int i = 0; i < 2; ++i) {
     seen_thread& one = w.thread(std::to_string(i).c_str());
     holds(one, i == 0 ? &lock_a : &lock_b);
-    waits(one, "lockstep::mutex", i == 0 ? &lock_b : &lock_a, 5000);
+    waits(one, wait_kind::mutex, i == 0 ? &lock_b : &lock_a, 5000);
   }
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2}));
 }
@@ -431,8 +431,8 @@ TEST(stuck_report, a_ring_is_found_behind_threads_that_wait_for_nothing) {
 TEST(stuck_report, two_ways_to_the_same_thread_are_no_ring) {
   world w;
   is_stuck_in(w.member(0, 3), "sync_threads", 42, 12, 5000);
-  waits(w.member(1, 3), "lockstep::mutex", &lock_a, 5100);
-  waits(w.member(2, 3), "lockstep::mutex", &lock_a, 5200);
+  waits(w.member(1, 3), wait_kind::mutex, &lock_a, 5100);
+  waits(w.member(2, 3), wait_kind::mutex, &lock_a, 5200);
   holds(w.thread("works on"), &lock_a);
   EXPECT_EQ(w.missing(0), (std::vector<std::uint32_t>{1, 2}));
   EXPECT_TRUE(w.ring().empty());
@@ -440,7 +440,7 @@ TEST(stuck_report, two_ways_to_the_same_thread_are_no_ring) {
   for (int i = 0; i < 2; ++i) {
     seen_thread& one = w.thread("in a ring");
     holds(one, i == 0 ? &lock_c : &lock_d);
-    waits(one, "lockstep::mutex", i == 0 ? &lock_d : &lock_c, 5000);
+    waits(one, wait_kind::mutex, i == 0 ? &lock_d : &lock_c, 5000);
   }
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{4, 5})) << "which is found behind them";
 }
@@ -449,11 +449,11 @@ TEST(stuck_report, the_innermost_wait_of_a_thread_is_the_one_that_counts) {
   world w;
   seen_thread& first = w.thread("first");
   holds(first, &lock_a);
-  waits(first, "lockstep::event", &team, 4000);
-  waits(first, "lockstep::mutex", &lock_b, 5000);
+  waits(first, wait_kind::event, &team, 4000);
+  waits(first, wait_kind::mutex, &lock_b, 5000);
   seen_thread& second = w.thread("second");
   holds(second, &lock_b);
-  waits(second, "lockstep::mutex", &lock_a, 5100);
+  waits(second, wait_kind::mutex, &lock_a, 5100);
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
 }
 
@@ -465,7 +465,7 @@ TEST(stuck_report, a_member_of_a_sub_team_is_known_by_its_visits) {
   is_stuck_in(zero, "sync_threads", 42, 3, 5000);
   seen_thread& two = w.member(2, 4);
   meets(two, "sync_threads", 42, 2, 4000, 4100);
-  waits(two, "lockstep::mutex", &lock_a, 5100);
+  waits(two, wait_kind::mutex, &lock_a, 5100);
   for (seen_thread& each : w.all.threads) {
     each.visits[0].team = &sub_team;
     each.visits[0].rank = each.part.rank / 2;
@@ -497,7 +497,7 @@ TEST(stuck_report, a_member_has_come_when_it_has_arrived_STUCK_1) {
 TEST(stuck_report, a_node_that_runs_is_named) {
   world w;
   seen_thread& zero = w.member(0, 2);
-  waits(zero, "a step of a plan", nullptr, 5000, 1);
+  waits(zero, wait_kind::step_of_plan, nullptr, 5000, 1);
   seen_thread& one = w.member(1, 2);
   std::strcpy(one.node.name, "solve");
   one.node.began = 4000;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/thread_log_test.cpp -- what the log of a thread shows of its waits
-#include <lockstep/detail/trace/hooks.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/group.hpp>
+#include <lockstep/detail/trace/thread_log.hpp>
+#include <lockstep/detail/trace/wait_texts.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,10 +15,10 @@ namespace {
 using namespace lockstep::detail;
 
 struct waits_for {
-  const char* kind;
+  const char* construct;
   wait_subject subject() const noexcept {
     wait_subject what = {};
-    what.kind = kind;
+    what.construct = construct;
     return what;
   }
 };
@@ -33,7 +36,7 @@ class watched {
 std::uint32_t depth() { return log_of_this_thread()->depth.load(std::memory_order_relaxed); }
 const char* kind_at(std::uint32_t index) {
   shown_wait seen;
-  return log_of_this_thread()->wait_at(index, seen) ? seen.what.kind : "none";
+  return log_of_this_thread()->wait_at(index, seen) ? text_of(seen.what) : "none";
 }
 
 TEST(thread_log, waits_are_shown_one_inside_the_other) {
@@ -91,7 +94,8 @@ TEST(thread_log, of_a_thread_that_has_ended_is_used_again_and_shows_nothing_of_i
   std::thread([&] {
     first = log_of_this_thread();
     number = first->thread();
-    member_comes({&number, 1, 0, 2}, "sync_threads", {"file", 7}, 0, 1);
+    member_state self;
+    member_comes(self, "sync_threads", {"file", 7}, 0);
   }).join();
   ASSERT_NE(first, nullptr);
   EXPECT_FALSE(first->is_alive());

@@ -98,7 +98,7 @@ TEST_F(watch_hooks_test, an_inner_part_is_shown_until_its_region_has_ended_then_
   EXPECT_EQ(part().region, 5u);
   EXPECT_EQ(part().ended, 300u);
   wait_subject what = {};
-  what.kind = watch_hooks::end_of_part();
+  what.kind = wait_kind::end_of_part;
   watch_hooks::wait_begins(log, what);
   EXPECT_EQ(part().region, 5u) << "its caller waits for the others";
   watch_hooks::wait_ends(log, what);

@@ -219,7 +219,7 @@ TEST(watchdog, a_wait_outside_of_constructs_names_the_line_of_its_call) {
     }
     {
       lockstep::ranked_barrier object(2);
-      EXPECT_HERE("barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
+      EXPECT_HERE("ranked_barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
       lockstep::barrier<> split(2);
       EXPECT_HERE("barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
     }

@@ -69,13 +69,15 @@ std::vector<int> partings(stacked_starts& regions, int count) {
   return numbers;
 }
 
-TEST(cpu_separation, a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_SEPARATE_5) {
+TEST(cpu_separation,
+     a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_SEPARATE_5) {
   stacked_starts regions;
   EXPECT_FALSE(regions.must_separate());
   EXPECT_EQ(partings(regions, 800), (std::vector<int>{4, 12, 28, 60, 124, 252, 508, 764}));
 }
 
-TEST(cpu_separation, regions_that_find_the_worker_running_make_the_next_move_early_again_SEPARATE_5) {
+TEST(cpu_separation,
+     regions_that_find_the_worker_running_make_the_next_move_early_again_SEPARATE_5) {
   stacked_starts regions;
   partings(regions, 60);
   for (int i = 0; i < 200; ++i) regions.came(false);

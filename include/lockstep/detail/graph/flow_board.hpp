@@ -2,7 +2,7 @@
 // lockstep/detail/graph/flow_board.hpp -- how far each lane of a plan is, and who runs its next step (layer: graph)
 //
 // A lane has two words, on lines of their own. Both count steps since the plan was made, over all turns and runs:
-//   claimed   steps that somebody has begun. Who begins one moves it on by one.
+//   claimed   steps that were begun. The thread that begins one adds 1.
 //   done      steps that are done, with all before them. The member itself may leave it behind, as long as nobody waits
 //             for it: it stores it before it waits, and where others wait.
 // Beside the `done` of the lane that decides a loop lies the decision.
@@ -89,7 +89,7 @@ class flow_board final : public stoppable {
     return claimed_[lane].value.compare_exchange_strong(
         step, step + 1, detail::memory_order_relaxed, detail::memory_order_relaxed);  // 2
   }
-  /// By the lane's member, of a step that nobody else may run.
+  /// For the lane's member: a step that no other may run.
   void claim_own(std::size_t lane, std::uint64_t step) noexcept {
     claimed_[lane].value.store(step + 1, detail::memory_order_relaxed);  // 3
   }

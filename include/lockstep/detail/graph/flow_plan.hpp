@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow_plan.hpp -- who runs which node, and what has to be waited for (layer: graph)
+// lockstep/detail/graph/flow_plan.hpp -- which member runs which node, and waits for what (layer: graph)
 //
 // Pure: the same flow, costs and members give the same plan. Each block (the graph, and each loop in it) has a lane for
 // each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and
@@ -10,9 +10,9 @@
 //            has done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
 //   FPLAN-2  So every edge, feedback, and GRAPH-3 hold. A wait that others imply is left out.
 //   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a
-//            plan can get stuck; simulate() looks once more.
+//            plan can get stuck; simulate() checks this once more.
 //   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
-//            all of them. Who waits for a loop waits for the member of that lane to have left it.
+//            all of them. To wait for a loop is to wait until the member of that lane has left it.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 
@@ -33,10 +33,10 @@ constexpr std::uint32_t no_lane = ~std::uint32_t{0};
 /// that is compared with itself may be the lesser one, and an order is none.
 using plan_time = std::int64_t;
 constexpr plan_time most_time = (std::numeric_limits<plan_time>::max)();
-/// What an edge between members costs, and a node of which nothing is known.
+/// The cost of an edge between members, and of a node of which nothing is known.
 constexpr plan_time crossing_time = 100, usual_node_time = 1000;
 
-/// The end of what begins then and takes so long. Beyond the longest time there is none.
+/// The end of what begins then and takes so long. At most the longest time.
 inline plan_time time_after(plan_time begin, plan_time length) noexcept {
   return begin < most_time - length ? begin + length : plan_time{most_time};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
 //
-// Pure, for flow_planner.ipp. For each lane it is known, operation by operation, how far every other lane must be when
-// this one is there. What is known already needs no wait.
+// Pure, for flow_planner.hpp. Keeps for each lane, operation by operation, how far every other lane must be by then.
+// What a lane knows already needs no wait.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
 
@@ -93,7 +93,7 @@ class flow_waits {
     return static_cast<std::int64_t>(layout_.operations[lane].size());
   }
 
-  /// What has to be done for the item to be: a loop is over when the member that decides has left it.
+  /// The operation after which the item is done: a loop is over when the member that decides has left it.
   LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay,
                                growing_array<need>& needs) {
     const spot_range& place = layout_.place_of[item];
@@ -220,7 +220,7 @@ class flow_waits {
       known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
     }
   }
-  /// At the end of a loop all know what one of them knew.
+  /// At the end of a loop every lane knows what any of them knew.
   LOCKSTEP_COLD void meet(const spot_range& place) {
     knowledge all(lanes_, std::int64_t{least});
     for (std::uint32_t k = place.first; k < place.last; ++k) {

@@ -30,7 +30,8 @@ LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
 LOCKSTEP_COLD graph_node graph_node::keep_near(const graph_node& other) const {
   refuse_unless_of_graph("keep_near");
   if (other.of_ != of_) {
-    detail::fail_argument("lockstep::graph_node::keep_near: was given a node of another graph");
+    detail::fail_argument(
+        "lockstep::graph_node::keep_near: the other node belongs to another graph");
   }
   of_->model.wishes.push_back({index_, other.index_});
   return *this;
@@ -42,7 +43,7 @@ LOCKSTEP_COLD const std::string& graph_node::name() const {
 LOCKSTEP_COLD void graph_node::refuse_unless_of_graph(const char* function) const {
   if (of_ != nullptr) return;
   const std::string text =
-      std::string("lockstep::graph_node::") + function + ": a node of no graph";
+      std::string("lockstep::graph_node::") + function + ": the node belongs to no graph";
   detail::fail_argument(text.c_str());
 }
 
@@ -55,8 +56,7 @@ LOCKSTEP_COLD graph::graph(graph&& other) noexcept = default;
 LOCKSTEP_COLD graph& graph::operator=(graph&& other) noexcept = default;
 
 LOCKSTEP_COLD detail::graph_body& graph::own() const {
-  if (!body_)
-    detail::fail_use("lockstep::graph: this object is no graph: that was moved to another one");
+  if (!body_) detail::fail_use("lockstep::graph: this graph was moved to another object");
   return *body_;
 }
 
@@ -82,7 +82,7 @@ LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_bo
   if (of == &own()) return;
   const std::string text =
       std::string("lockstep::graph::") + function +
-      (of == nullptr ? ": was given a node of no graph" : ": was given a node of another graph");
+      (of == nullptr ? ": the node belongs to no graph" : ": the node belongs to another graph");
   detail::fail_argument(text.c_str());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/graph_model.hpp -- a graph as plain data: what the user has said, unchecked (layer: graph)
+// lockstep/detail/graph/graph_model.hpp -- a graph as plain data, as the user described it, unchecked (layer: graph)
 //
-// The pure parts take it: flow.hpp checks it, flow_plan.hpp schedules it. The functions of the nodes lie beside it.
+// The pure parts read it: flow.hpp checks it, flow_planner.hpp schedules it. The functions of the nodes lie beside it.
 #ifndef LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
 #define LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
 
@@ -46,7 +46,7 @@ struct model_feedback {
   bool is_loop() const noexcept { return delay == std::uint32_t{while_true}; }
 };
 
-/// To be on the same member.
+/// A wish: two nodes on the same member.
 struct model_wish {
   node_index node, other;
 };

@@ -33,7 +33,7 @@ struct node_form {
   using in_team = std::integral_constant<int, wide ? 2 : wide_counted ? 3 : -1>;
 };
 
-/// True also for functions that return nothing: they have nothing against whatever depends on it.
+/// True also for functions that return nothing: then all nodes that depend on it may run.
 template <class Result>
 struct node_result {
   static_assert(std::is_same<Result, bool>::value,

@@ -33,7 +33,7 @@ struct plan_part {
   LOCKSTEP_OUT_OF_LINE void operator()(member& me) const;
 };
 
-/// What a plan needs of its team. Null functions: there is no team.
+/// What a plan needs of its team. Null functions: it has no team.
 struct plan_host {
   void* team;
   std::size_t size;
@@ -63,8 +63,9 @@ struct plan_body {
   LOCKSTEP_COLD bool take_times(double nanoseconds_a_tick);
   /// The same, and makes the plan anew with them.
   LOCKSTEP_COLD bool refine(double nanoseconds_a_tick);
-  /// Whether all times but a hundredth are about the same, and not far from what is taken where nothing is known: another
-  /// plan would gain little.
+  /// Whether nearly all nodes (99 % of the time) took about the same time, near the time that is assumed where nothing
+  /// is
+  /// known: another plan would gain little.
   LOCKSTEP_COLD bool are_times_as_guessed() const noexcept;
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   LOCKSTEP_COLD void learn();
@@ -81,7 +82,9 @@ struct plan_body {
   LOCKSTEP_COLD void end_started();
   /// Before the end of the plan. False where members may still use it: the caller is not to delete it.
   LOCKSTEP_COLD bool let_go() noexcept;
-  /// A run on the calling thread alone, inside of a region: what ends that does not end this, nor the other way.
+  /// A run on the calling thread alone, inside a region: a stop of the region does not end the run, nor a stop of the
+  /// run
+  /// the region.
   LOCKSTEP_OUT_OF_LINE void run_alone();
 
   graph_model model;

@@ -241,8 +241,8 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   return here.is_complete;
 }
 
-/// What members that come are worth is learned from how long runs take: the first ones, then one in 16, and all that
-/// last.
+/// The plan learns what more members gain from how long runs take: from the first runs, then from one in 16, and from
+/// all long ones.
 LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
   constexpr double worth_a_look = 10000;
   const flow_plan& plan = machine->plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/plan_report.hpp -- what a plan says of the runs that it has measured (layer: graph)
+// lockstep/detail/graph/plan_report.hpp -- a plan's report on the runs that it has measured (layer: graph)
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
 #define LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
 
@@ -15,7 +15,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The node whose last run took longest beyond its mean of before.
+/// The node whose last run exceeded its earlier mean most.
 LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
 
 /// What is predicted, what was measured, and where time is lost.

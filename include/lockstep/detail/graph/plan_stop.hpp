@@ -11,8 +11,8 @@
 //   in_team  the run is this region of the team                   enter()
 //   alone    the run is this number of the plan's own source      enter_alone()
 //
-//   PSTOP-1  request() ends the run that goes on at a moment of the call, or none. It may use a number that is old by
-//            then: that stops nothing (STOP-1 of stop_source.hpp).
+//   PSTOP-1  request() ends the run that goes on at some moment of the call, or none. It may use a number that is out
+//            of date by then: that stops nothing (STOP-1 of stop_source.hpp).
 //   PSTOP-2  begin(), enter_alone() and end() are called by the thread that runs the plan; enter() too, when it is in the
 //            region, and by whoever asks in a node that was faster: part_of_plan says which region that is in. So what
 //            a node asks for holds at once on its thread.

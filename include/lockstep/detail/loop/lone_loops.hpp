@@ -33,9 +33,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "../region/nesting.hpp"
 #include "../region/stop_source.hpp"
-#include "../trace/hooks.hpp"
 #include "leaf_loop.hpp"
 
 namespace lockstep {

@@ -26,7 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../region/region_accounts.hpp"
+#include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
 #include "loop_share.hpp"
 #include "loop_timing.hpp"
@@ -37,15 +37,10 @@ namespace detail {
 
 class loop_crew {
  public:
-  /// `team`: what observers know it by.
+  /// `team`: for observers; null: they see nothing.
   loop_crew(region_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
-            const void* team = nullptr, const ledger_slot* ledger = nullptr)
-      : board_(forks),
-        stop_(stop),
-        errors_(errors),
-        is_crowded_(is_crowded),
-        team_(team),
-        ledger_(ledger) {}
+            const team_view* team = nullptr)
+      : board_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded), team_(team) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
@@ -56,9 +51,9 @@ class loop_crew {
     const announcement at = board_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
-      const loop_accounts accounts(ledger_, 0, head.region);
+      const observed_share seen(team_, 0, head.region);
       run_part(common_of(head, at), 0, 0, what);
-      accounts.end_part();
+      seen.end_part();
       if (timing != nullptr) timing->after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && trust_in_others_.asks();
       if (has_patience && board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
@@ -127,10 +122,10 @@ class loop_crew {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
     }
     if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 3
-      const loop_accounts accounts(ledger_, self, claimed.head().region);
+      const observed_share seen(team_, self, claimed.head().region);
       run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part,
                claimed.line->what);
-      accounts.end_part();
+      seen.end_part();
     }
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
@@ -172,28 +167,21 @@ class loop_crew {
   LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
                                   job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
-    open_part* const seen =
-        LOCKSTEP_UNLIKELY(observers() != 0) ? part_begins(common, rank, part) : nullptr;
+    open_part* seen = nullptr;
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {
+      seen = loop_part_begins(
+          {team_->team, common.region, static_cast<std::uint32_t>(rank), common.shares}, part);
+    }
     loop_share me(common, rank, part, common.parts == 1 ? &board_.beside_report(rank) : nullptr);
     call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
-    if (LOCKSTEP_UNLIKELY(seen != nullptr)) part_ends(*seen);
-  }
-
-  /// For observers.
-  LOCKSTEP_COLD open_part* part_begins(const loop_common& common, std::size_t rank,
-                                       std::uint32_t part) const noexcept {
-    if (!watch_others_than_ledger(observers())) return nullptr;
-    return detail::part_begins(
-        {team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
-        "part of a loop");
+    if (LOCKSTEP_UNLIKELY(seen != nullptr)) loop_part_ends(*seen);
   }
 
   region_board& board_;
   stop_source& stop_;
   first_error& errors_;
   const bool is_crowded_;
-  const void* const team_;
-  const ledger_slot* const ledger_;
+  const team_view* const team_;
   bool is_alone_ = false;
   struct counts {
     detail::atomic<std::size_t> tickets{0};

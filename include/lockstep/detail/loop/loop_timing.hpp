@@ -11,7 +11,7 @@
 
 #include "../platform/clock.hpp"
 #include "../region/region_board.hpp"
-#include "../trace/hooks.hpp"
+#include "../observe/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -217,7 +217,7 @@ class member_loops {
     return refuse_loop<Arguments...>();
   }
 
-  /// Calls each of the functions once, on whoever comes, then waits for all.
+  /// Calls each of the functions once, each on the next member that comes; then waits for all.
   template <class... Functions>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(Functions&&... functions) {
     return or_leave(sections_unless_stopped(functions...));

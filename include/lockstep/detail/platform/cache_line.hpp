@@ -33,7 +33,7 @@ constexpr std::size_t cache_line_size = 64;
 #endif
 
 /// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
-/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
+/// that its user may place beside other hot data: a team on the stack of the thread that runs it
 /// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
 /// alignas does not before C++17's `new`.
 struct line_gap {
@@ -87,7 +87,7 @@ class owner {
   Type* made_;
 };
 
-/// What is to know of a type to make an array of it.
+/// What aligned_array must know of a type.
 struct element_type {
   std::size_t size, alignment;
   void (*make)(void* at);     ///< value-initialises it

@@ -3,8 +3,8 @@
 //
 // Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them changes the
 // layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
-// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in an inline
-// namespace that names them, LOCKSTEP_ABI:
+// LOCKSTEP_FORCE_PORTABLE_FUTEX, LOCKSTEP_OBSERVABLE, and the seams (atomic.hpp, system.hpp). So everything lives in
+// an inline namespace that names them, LOCKSTEP_ABI:
 //   - Units with different settings may be linked together; each has its own functions.
 //   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
 //     shows both names: lockstep::abi_1_checked_exceptions::mutex.
@@ -18,7 +18,7 @@
 #endif
 
 #define LOCKSTEP_VERSION_MAJOR 0
-#define LOCKSTEP_VERSION_MINOR 1
+#define LOCKSTEP_VERSION_MINOR 9
 #define LOCKSTEP_VERSION_PATCH 0
 
 #define LOCKSTEP_TEXT_OF(tokens) #tokens
@@ -42,31 +42,6 @@
 #endif
 #endif
 
-#if LOCKSTEP_DIAGNOSE_MISUSE
-#define LOCKSTEP_ABI_CHECKS checked
-#else
-#define LOCKSTEP_ABI_CHECKS unchecked
-#endif
-#if LOCKSTEP_HAS_EXCEPTIONS
-#define LOCKSTEP_ABI_ERRORS exceptions
-#else
-#define LOCKSTEP_ABI_ERRORS no_exceptions
-#endif
-#if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
-#define LOCKSTEP_ABI_SYSTEM _seam
-#elif defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_ABI_SYSTEM _portable
-#else
-#define LOCKSTEP_ABI_SYSTEM
-#endif
-#define LOCKSTEP_ABI_JOINED(checks, errors, system) abi_1_##checks##_##errors##system
-#define LOCKSTEP_ABI_NAME(checks, errors, system) LOCKSTEP_ABI_JOINED(checks, errors, system)
-/// The inline namespace of everything: its version, and the settings that change what functions do.
-#define LOCKSTEP_ABI \
-  LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
-#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
-#define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
-
 // Two ways to take the library. Header-only, without a macro: each unit has the cold code that it uses. Compiled:
 // LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::lockstep defines it; the cold code is in that
 // library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the
@@ -88,6 +63,50 @@
 #define LOCKSTEP_HAS_BODIES 0
 #endif
 
+// What sees threads work (detail/trace) is as much code as all the rest. The compiled library has it always; a
+// header-only program where it defines LOCKSTEP_OBSERVABLE as 1 for all its units.
+#if !defined(LOCKSTEP_OBSERVABLE)
+#define LOCKSTEP_OBSERVABLE 0
+#endif
+#if LOCKSTEP_COMPILED || LOCKSTEP_OBSERVABLE
+#define LOCKSTEP_HAS_OBSERVERS 1
+#else
+#define LOCKSTEP_HAS_OBSERVERS 0
+#endif
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+#define LOCKSTEP_ABI_CHECKS checked
+#else
+#define LOCKSTEP_ABI_CHECKS unchecked
+#endif
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_ABI_ERRORS exceptions
+#else
+#define LOCKSTEP_ABI_ERRORS no_exceptions
+#endif
+#if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_ABI_SYSTEM _seam
+#elif defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_ABI_SYSTEM _portable
+#else
+#define LOCKSTEP_ABI_SYSTEM
+#endif
+#if LOCKSTEP_HAS_OBSERVERS
+#define LOCKSTEP_ABI_OBSERVERS
+#else
+#define LOCKSTEP_ABI_OBSERVERS _unobserved
+#endif
+#define LOCKSTEP_ABI_JOINED(checks, errors, system, observers) \
+  abi_1_##checks##_##errors##system##observers
+#define LOCKSTEP_ABI_NAME(checks, errors, system, observers) \
+  LOCKSTEP_ABI_JOINED(checks, errors, system, observers)
+/// The inline namespace of everything: its version, and the settings that change what functions do.
+#define LOCKSTEP_ABI                                                               \
+  LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
+                    LOCKSTEP_ABI_OBSERVERS)
+#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
+#define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
+
 // Rarely run: compiled for size, and where calls of it are, the compiler expects to go the other way. Not noinline,
 // which GCC warns of in a declaration that is inline; it does not inline cold code into other code.
 #if defined(__GNUC__) && !LOCKSTEP_COMPILED
@@ -100,27 +119,19 @@
 #define LOCKSTEP_COLD inline
 #endif
 
-// What sees threads work (detail/trace) is as much code as all the rest. A header-only program has it where one of its
-// units defines LOCKSTEP_OBSERVABLE as 1 before it includes the library; a compiled one always. The functions are weak:
-// where no unit of a module has them their addresses are null, and observers() is 0, so that nobody calls them. Headers
-// declare them LOCKSTEP_OBSERVER, and have the bodies, LOCKSTEP_OBSERVER as well, in
-//   #if LOCKSTEP_HAS_OBSERVERS
-//   #endif
-// Where the system has no such symbols, every unit has them. What the ledger does in each meeting and region is a
-// LOCKSTEP_FAST_OBSERVER: compiled for speed.
-#if !defined(LOCKSTEP_OBSERVABLE)
-#define LOCKSTEP_OBSERVABLE 0
-#endif
-#if defined(__GNUC__) && defined(__ELF__) && !LOCKSTEP_COMPILED
-#define LOCKSTEP_OBSERVERS_ON_DEMAND 1
-#define LOCKSTEP_OBSERVER __attribute__((weak, cold))
-#define LOCKSTEP_FAST_OBSERVER __attribute__((weak))
-#define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_OBSERVABLE
+// What observers are told, by the hooks of detail/observe. Called only where somebody watches; compiled once; not
+// inlined. GCC warns of noinline at a function that is inline; it inlines nothing of that size where it expects not to
+// come. At the declaration only.
+#if !LOCKSTEP_HAS_OBSERVERS
+#define LOCKSTEP_HOOK inline
+#elif defined(__clang__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_HOOK __attribute__((noinline)) inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_HOOK __attribute__((visibility("default")))
+#elif LOCKSTEP_COMPILED
+#define LOCKSTEP_HOOK
 #else
-#define LOCKSTEP_OBSERVERS_ON_DEMAND 0
-#define LOCKSTEP_OBSERVER LOCKSTEP_COLD
-#define LOCKSTEP_FAST_OBSERVER LOCKSTEP_OUT_OF_LINE
-#define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_HAS_BODIES
+#define LOCKSTEP_HOOK inline
 #endif
 
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its

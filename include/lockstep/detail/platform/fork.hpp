@@ -49,7 +49,8 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 #endif
 }
 
-/// A lock that is constant when it begins: a std::mutex, without what that includes where the system has one of its own.
+/// A lock that needs no code to be initialised: a std::mutex, without its headers where the system has a lock of its
+/// own.
 #if defined(__unix__) || defined(__APPLE__)
 class system_mutex {
  public:
@@ -114,7 +115,7 @@ class fork_section {
   fork_section(const fork_section&) = delete;
   fork_section& operator=(const fork_section&) = delete;
 
-  /// For other uses of what is guarded.
+  /// For other users of the data that it guards.
   system_mutex& lock() noexcept { return lock_; }
 
   /// In before(): true in the first call.
@@ -138,7 +139,7 @@ class fork_section {
   }
 
  private:
-  /// No other living thread has this; it is the same in every module, and in the child.
+  /// A value that no other living thread has; the same in every module, and in the child.
   static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
 
   system_mutex lock_;

@@ -68,7 +68,7 @@ namespace detail {
 /// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
 struct linux_futex {
   static const char* name() noexcept { return "linux futex"; }
-  /// Nothing of it has to be put right in a child process.
+  /// A child process has nothing to put right here.
   static void prepare_for_fork() noexcept {}
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
@@ -92,7 +92,7 @@ struct linux_futex {
     errno = saved;
   }
 
-  // What the kernel takes for a time. Not timespec: on 32-bit systems time_t may be wider than the call's.
+  // A time as the kernel takes it. Not timespec: on 32-bit systems time_t may be wider than the call's.
 #if defined(__LP64__) || defined(__x86_64__)
   using kernel_long = std::int64_t;
 #else
@@ -142,7 +142,7 @@ using native_futex = linux_futex;
 /// and notify before main and while the program exits.
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
-  /// What is told of forks after this call finds the table put right in the child: see fork.hpp.
+  /// Fork handlers that are registered after this call find the table put right in the child: see fork.hpp.
   static void prepare_for_fork() { table(); }
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {

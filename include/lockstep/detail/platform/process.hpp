@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/process.hpp -- what there is once in a process, and how its modules find it (layer: platform)
+// lockstep/detail/platform/process.hpp -- what a process has once for all its modules (layer: platform)
 //
 // A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
 // that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
@@ -7,8 +7,8 @@
 // destruction; usable before main() and after it, and in a child of fork().
 //
 //   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
-//   PROCESS-2  It holds no address of code nor of a module's static data, which end with their module, but in
-//              what its owner takes out again (fork_listener).
+//   PROCESS-2  It holds no address of code or of a module's static data, because these end with their module. The only
+//              exception is what its owner takes out again (fork_listener).
 //   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
 //
 // How they find it: process_word.hpp.
@@ -208,8 +208,8 @@ LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
 LOCKSTEP_COLD std::uint64_t process_number() noexcept;
 LOCKSTEP_COLD const char* program_name() noexcept;
 
-/// Whether the program may do what the one who started it may not: it is set-user-ID or the like. Then it takes nothing
-/// from the environment: a file there could be anybody's, a delay anything.
+/// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it takes nothing from the
+/// environment: a file named there could be anybody's, a delay anything.
 LOCKSTEP_COLD bool has_rights_of_others() noexcept;
 /// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
 LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept;
@@ -230,8 +230,8 @@ LOCKSTEP_COLD bool is_static(const void* object) noexcept;
 ///              have; new threads of the child get that memory for their own stacks, and the list must not reach into it.
 class fork_listener {
  public:
-  /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
-  /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
+  /// From now on, until its destructor, in_child(owner) is called in each child, before fork() returns there. It must
+  /// not start threads or allocate. The owner must be complete that long: another thread may fork at any time.
   LOCKSTEP_COLD fork_listener(void* owner, void (*in_child)(void*));
   LOCKSTEP_COLD ~fork_listener();
   fork_listener(const fork_listener&) = delete;

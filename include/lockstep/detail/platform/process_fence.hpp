@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/process_fence.hpp -- a full fence of which one side pays all (layer: platform)
+// lockstep/detail/platform/process_fence.hpp -- a full fence on two threads, paid for by one (layer: platform)
 //
 // "Publish, then look for sleepers" meets "announce sleep, then look again". Both sides need a full
 // fence between their store and their load:

@@ -37,7 +37,7 @@
 #define LOCKSTEP_MODULES_MEET 0
 #endif
 
-// Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
+// Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
 #define LOCKSTEP_PROCESS_LAYOUT 4
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_PROCESS_KIND "8"

@@ -56,7 +56,7 @@ inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word)
 /// Lets another runnable thread have this CPU, if there is one.
 inline void yield_thread() noexcept { yield_native_thread(); }
 
-/// Between two looks of a loop that polls: other threads have to go on for the next look to differ.
+/// Between two looks of a polling loop: the next look differs only if other threads go on.
 inline void polling_pause() noexcept { cpu_relax(); }
 
 /// The clock of all deadlines and budgets.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/system_texts.hpp -- what the system tells in files: numbers, CPU quotas (layer: platform)
+// lockstep/detail/platform/system_texts.hpp -- reads the system's files: numbers, CPU quotas (layer: platform)
 //
 // Of control groups, version 1 and 2, every group from the process's own up to the mount is looked at, and the smallest
 // quota counts. Mount points come from mountinfo, so systems that mount elsewhere, or bind-mount a sub-tree into a
@@ -41,16 +41,16 @@ LOCKSTEP_COLD std::string file_text(const char* path, ...)
 #endif
     ;
 
-/// What of the text is behind blanks.
+/// The text after its leading blanks.
 LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
 
 /// A name for one line of a message: without control characters, which could end the line or change the terminal.
 LOCKSTEP_COLD std::string one_line(const char* text);
-/// Whether the value of a variable says no: 0 or false, in capital or small letters, with blanks around it or not.
+/// Whether the value of a variable means no: 0 or false, in capital or small letters, with blanks around it or not.
 LOCKSTEP_COLD bool is_switched_off(const char* text) noexcept;
 
-/// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
-/// is none, or if the number is above `most`.
+/// Reads all decimal digits at `at`, and moves behind them. False, and nothing changed, if there is no digit, or if the
+/// number is above `most`.
 LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
                                unsigned long long& result) noexcept;
 

@@ -89,7 +89,7 @@ inline int native_current_cpu() noexcept {
 }
 
 /// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
-/// moment. The mask is then as it was before, or as somebody else has made it meanwhile. False if nothing was changed.
+/// moment. Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
 LOCKSTEP_COLD bool move_off_native_cpu(unsigned cpu) noexcept;
 
 /// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.

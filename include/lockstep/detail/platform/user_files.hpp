@@ -4,9 +4,9 @@
 //   FILE-1  A file that is replaced is whole: what was there stays until all is written, and comes back if that fails. It
 //           is written to a new file beside it, which then takes its name. What is no regular file (a device, a pipe) or
 //           is behind a link is written in place.
-//   FILE-2  Nobody else chooses what is written to. In a directory that all may write to (as /tmp), a link counts only if
-//           the user or the directory's owner has made it, as Linux has it where it protects links, and a file is added to
-//           only if it is the user's and has no other name.
+//   FILE-2  No other user chooses which file is written to. In a directory that all may write to (as /tmp), a link
+//           counts only if the user or the directory's owner has made it, as Linux has it where it protects links, and
+//           a file is added to only if it is the user's and has no other name.
 //   FILE-3  Programs that this one starts do not inherit what is open.
 //
 // Systems other than POSIX's have FILE-1 only, and for a moment no file of that name.
@@ -19,7 +19,7 @@
 
 #include "config.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include <errno.h>
 #include <cstdlib>
 #include "process.hpp"
@@ -38,23 +38,23 @@ namespace detail {
 /// A file that is made anew, under a name that may be taken. Where something fails errno says what.
 class replaced_file {
  public:
-  LOCKSTEP_OBSERVER explicit replaced_file(const char* path);
+  LOCKSTEP_COLD explicit replaced_file(const char* path);
   /// Without finish() nothing has happened.
-  LOCKSTEP_OBSERVER ~replaced_file();
+  LOCKSTEP_COLD ~replaced_file();
   replaced_file(const replaced_file&) = delete;
   replaced_file& operator=(const replaced_file&) = delete;
 
-  /// To write to; null if there is no way.
+  /// The stream to write to; null if there is none.
   std::FILE* stream() const noexcept { return stream_; }
-  /// The file has its name from now on; false: not all could be written.
-  LOCKSTEP_OBSERVER bool finish() noexcept;
+  /// Gives the file its name. False if not all could be written.
+  LOCKSTEP_COLD bool finish() noexcept;
 
   /// Whether there is a way now. Leaves nothing behind.
-  LOCKSTEP_OBSERVER static bool is_possible(const char* path);
+  LOCKSTEP_COLD static bool is_possible(const char* path);
 
  private:
   replaced_file(const char* path, std::FILE* stream) : path_(path), stream_(stream) {}
-  LOCKSTEP_OBSERVER void make_beside(unsigned mode);
+  LOCKSTEP_COLD void make_beside(unsigned mode);
 
   const std::string path_;
   std::string made_;  ///< empty: written in place
@@ -62,15 +62,15 @@ class replaced_file {
 };
 
 /// Adds to a file, which is made if there is none; false, and errno, if that cannot be.
-LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text);
+LOCKSTEP_COLD bool append_to_file(const char* path, const std::string& text);
 
-/// The same file, wherever the process goes from now on.
-LOCKSTEP_OBSERVER std::string absolute_path(const char* path);
+/// A path that names the same file after the process changes its working directory.
+LOCKSTEP_COLD std::string absolute_path(const char* path);
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 
 /// With what comes before the last part of a path, up to and with the slash.
-LOCKSTEP_OBSERVER std::string beside(const std::string& path, const char* name) {
+LOCKSTEP_COLD std::string beside(const std::string& path, const char* name) {
   const std::size_t slash = path.find_last_of("/\\");
   return (slash == std::string::npos ? std::string() : path.substr(0, slash + 1)) + name;
 }
@@ -81,12 +81,12 @@ namespace file_trust {
 
 using status = struct stat;
 
-LOCKSTEP_OBSERVER bool is_open_to_all(const std::string& directory, status& of) {
+LOCKSTEP_COLD bool is_open_to_all(const std::string& directory, status& of) {
   return stat(directory.c_str(), &of) != 0 || (of.st_mode & S_IWOTH) != 0;
 }
 
-/// FILE-2, of each link on the way.
-LOCKSTEP_OBSERVER bool leads_over_planted_link(const std::string& path) {
+/// Checks FILE-2 for each link on the way.
+LOCKSTEP_COLD bool leads_over_planted_link(const std::string& path) {
   std::size_t end = 0;
   do {
     end = path.find('/', end + 1);
@@ -99,15 +99,15 @@ LOCKSTEP_OBSERVER bool leads_over_planted_link(const std::string& path) {
   return false;
 }
 
-LOCKSTEP_OBSERVER bool is_planted_file(const std::string& path, const status& file) {
+LOCKSTEP_COLD bool is_planted_file(const std::string& path, const status& file) {
   status directory;
   if (!S_ISREG(file.st_mode) || !is_open_to_all(beside(path, "."), directory)) return false;
   return file.st_nlink > 1 || file.st_uid != geteuid();
 }
 
-/// How a path is to be written to; none: errno says why.
+/// How to write to a path; none: errno says why.
 enum class way { none, anew, in_place, through_link };
-LOCKSTEP_OBSERVER way way_to(const std::string& path, status& found) {
+LOCKSTEP_COLD way way_to(const std::string& path, status& found) {
   if (leads_over_planted_link(path)) {
     errno = ELOOP;
     return way::none;
@@ -127,7 +127,7 @@ LOCKSTEP_OBSERVER way way_to(const std::string& path, status& found) {
 
 }  // namespace file_trust
 
-LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned mode) {
+LOCKSTEP_COLD void replaced_file::make_beside(unsigned mode) {
   const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   for (unsigned i = 0; i < 100; ++i) {
     char name[64];
@@ -147,7 +147,7 @@ LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned mode) {
   made_.clear();
 }
 
-LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) {
+LOCKSTEP_COLD replaced_file::replaced_file(const char* path) : path_(path) {
   file_trust::status found;
   const file_trust::way how = file_trust::way_to(path_, found);
   if (how == file_trust::way::none) return;
@@ -167,7 +167,7 @@ LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) {
   if (stream_ == nullptr) close(file);
 }
 
-LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
+LOCKSTEP_COLD bool replaced_file::is_possible(const char* path) {
   file_trust::status found;
   const file_trust::way how = file_trust::way_to(path, found);
   if (how == file_trust::way::anew) {
@@ -180,7 +180,7 @@ LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
   return access(path, W_OK) == 0 || (how == file_trust::way::through_link && errno == ENOENT);
 }
 
-LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text) {
+LOCKSTEP_COLD bool append_to_file(const char* path, const std::string& text) {
   if (file_trust::leads_over_planted_link(path)) {
     errno = ELOOP;
     return false;
@@ -209,7 +209,7 @@ LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text)
   return is_right && is_closed;
 }
 
-LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
+LOCKSTEP_COLD std::string absolute_path(const char* path) {
   char here[4096];
   if (path[0] == '/' || getcwd(here, sizeof here) == nullptr) return path;
   return std::string(here) + "/" + path;
@@ -217,26 +217,26 @@ LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
 
 #else
 
-LOCKSTEP_OBSERVER void replaced_file::make_beside(unsigned) {
+LOCKSTEP_COLD void replaced_file::make_beside(unsigned) {
   made_ = path_ + ".tmp";
   stream_ = std::fopen(made_.c_str(), "w");
   if (stream_ == nullptr) made_.clear();
 }
 
-LOCKSTEP_OBSERVER replaced_file::replaced_file(const char* path) : path_(path) { make_beside(0); }
+LOCKSTEP_COLD replaced_file::replaced_file(const char* path) : path_(path) { make_beside(0); }
 
-LOCKSTEP_OBSERVER bool replaced_file::is_possible(const char* path) {
+LOCKSTEP_COLD bool replaced_file::is_possible(const char* path) {
   return replaced_file(path).stream() != nullptr;
 }
 
-LOCKSTEP_OBSERVER bool append_to_file(const char* path, const std::string& text) {
+LOCKSTEP_COLD bool append_to_file(const char* path, const std::string& text) {
   std::FILE* const file = std::fopen(path, "a");
   if (file == nullptr) return false;
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   return std::fclose(file) == 0 && is_written;
 }
 
-LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
+LOCKSTEP_COLD std::string absolute_path(const char* path) {
 #if defined(_WIN32)
   char whole[4096];
   if (_fullpath(whole, path, sizeof whole) != nullptr) return whole;
@@ -246,7 +246,7 @@ LOCKSTEP_OBSERVER std::string absolute_path(const char* path) {
 
 #endif
 
-LOCKSTEP_OBSERVER bool replaced_file::finish() noexcept {
+LOCKSTEP_COLD bool replaced_file::finish() noexcept {
   const bool is_written = std::fclose(stream_) == 0;
   stream_ = nullptr;
   if (!is_written || made_.empty()) return is_written;
@@ -258,7 +258,7 @@ LOCKSTEP_OBSERVER bool replaced_file::finish() noexcept {
   return is_named;
 }
 
-LOCKSTEP_OBSERVER replaced_file::~replaced_file() {
+LOCKSTEP_COLD replaced_file::~replaced_file() {
   const int saved = errno;
   if (stream_ != nullptr) std::fclose(stream_);
   if (!made_.empty()) std::remove(made_.c_str());

@@ -54,7 +54,7 @@ class wake_pipe {
   LOCKSTEP_COLD bool open() noexcept;
   /// Ends a sleep, this one or the next. `why` is not 0.
   LOCKSTEP_COLD void wake(char why) noexcept;
-  /// Sleeps so long or until a wake; what that said, or 0. By one thread.
+  /// Sleeps so long or until a wake; returns the `why` of the wake, or 0. For one thread.
   LOCKSTEP_COLD char sleep(std::uint64_t nanoseconds) noexcept;
   /// In a child of fork(): PIPE-2.
   LOCKSTEP_COLD void forget() noexcept;
@@ -80,7 +80,7 @@ class question_signal {
  public:
   /// False where the system has no such signal.
   LOCKSTEP_COLD bool take(void (*handler)(int)) noexcept;
-  /// What was before is again, unless somebody else has a handler there now.
+  /// Restores the earlier handler, unless the program has set another one meanwhile.
   LOCKSTEP_COLD void give_back() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/anticipation.hpp -- how a worker waits for its next region: when does it expect it (layer: region)
+// lockstep/detail/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
 //
 // Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
 // can sleep until shortly before the next one is due, and be there when it comes: the speed of threads

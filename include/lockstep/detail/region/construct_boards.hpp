@@ -122,17 +122,17 @@ class loop_board final : public stoppable {
   struct holds {
     std::uint32_t construct;
     bool operator()(std::uint32_t held) const noexcept { return held == construct; }
-    void describe(wait_subject& to) const noexcept { to.kind = "room for one construct more"; }
+    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::room_for_construct; }
   };
   struct is_turn_of {
     std::size_t position;
     bool operator()(std::size_t turn) const noexcept { return turn == position; }
     void describe(wait_subject& to) const noexcept {
-      to.kind = "its turn in an ordered loop";
+      to.kind = wait_kind::turn_in_ordered_loop;
       to.phase = static_cast<std::uint32_t>(position);
     }
   };
-  /// Who has left, beside the word that says for whom the slot is open.
+  /// How many members have left, beside the word that says for which construct the slot is open.
   struct leavers {
     wait_word left{0};
   };
@@ -225,7 +225,7 @@ class progress_board final : public stoppable {
     bool operator()(std::size_t finished) const noexcept { return finished >= step; }
     void describe(wait_subject& to) const noexcept {
       const observed_member who = self.observed();
-      to.kind = waits_for::step_of_member();
+      to.kind = wait_kind::step_of_member;
       to.phase = static_cast<std::uint32_t>(step);
       to.rank = who.rank;
       to.size = who.size;

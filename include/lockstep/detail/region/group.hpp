@@ -136,10 +136,6 @@ class group {
     }
   }
 
-  /// For the ledger, by rank 0 after a phase: reads what the others told of it, as check_constructs() does.
-  LOCKSTEP_OBSERVER void look_at_segment(const member_state& self, std::size_t account,
-                                         std::uint64_t over, std::uint64_t weight) noexcept;
-
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(memory_order_relaxed) == 0) {  // 1
@@ -191,8 +187,6 @@ struct sub_group {
   sub_group* next = nullptr;
 };
 
-inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
-
 inline void member_state::enter(std::size_t size, std::uint32_t region,
                                 std::uint32_t phase_before) noexcept {
   size_ = size;
@@ -203,30 +197,27 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
   if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
 }
-inline bool member_state::sync() {
-  if (is_alone()) return !is_stopped();
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
-  return sync_unobserved();
+inline const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
+  return shared.state(rank);
 }
-inline bool member_state::sync_in(const char* kind, call_site where) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
-  if (diagnoses_misuse) {
-    in_construct = {kind, where, 0, 0};
-    tell_construct();
+inline bool member_state::sync(const char* kind, call_site where) {
+  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
+  if (is_alone()) {
+    if (kind != nullptr) come_to(kind, where);
+    return !is_stopped();
   }
-  return is_alone() ? !is_stopped() : sync_unobserved();
+  const meeting_view seen = begin_meeting(kind, where, true);
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  end_meeting(seen, kind, where);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
 }
 LOCKSTEP_NOINLINE inline bool member_state::wait_before_construct() {
   const construct_note here = in_construct;
-  if (!sync_in("reduction_wait", here.where)) return false;
+  if (!sync("reduction_wait", here.where)) return false;
   if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
   return true;
-}
-inline bool member_state::sync_unobserved() {
-  tell_construct();
-  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
-  if (goes_on) shared_->check_constructs(*this);
-  return goes_on;
 }
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
 template <class Combine>
@@ -243,12 +234,12 @@ struct checked_combine {
 };
 template <class Combine>
 LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
-  const bool seen = begin_meeting();
+  const meeting_view seen = begin_meeting(nullptr, call_site::none(), true);
   tell_construct();
   bool has_checked = false;
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
-  // With the tree only the last to arrive combines. Who has combined may be far behind others by now, if that stopped.
+  // With the tree only the last to arrive combines. In a stopped region it may be far behind others by now.
   if (goes_on && !has_checked) shared_->check_constructs(*this);
   end_meeting(seen);
   return goes_on;
@@ -256,7 +247,7 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
   // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
-  const bool seen = begin_meeting(arrival.arrives());
+  const meeting_view seen = begin_meeting(nullptr, call_site::none(), arrival.arrives());
   if (arrival.arrives()) tell_construct();
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, nullptr}, arrival);
@@ -279,7 +270,7 @@ LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& st
       loops(policy, stop),
       progress(most, policy, stop),
       claims(most),
-      leaves(reduction_tree::most_leaves),
+      leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
       members_(most) {
   for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
@@ -358,9 +349,5 @@ LOCKSTEP_COLD void sub_group_list::destroy_all() {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_OBSERVERS
-#include "../team/ledger.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_REGION_GROUP_HPP

@@ -11,10 +11,9 @@
 #include <cstdint>
 
 #include "../../call_site.hpp"
+#include "../../schedule.hpp"
 #include "../base/cells.hpp"
-#include "../base/range_parts.hpp"
-#include "../trace/hooks.hpp"
-#include "../trace/ledger_board.hpp"
+#include "../observe/hooks.hpp"
 #include "../wait/wait_engine.hpp"
 #include "stop_source.hpp"
 
@@ -23,41 +22,19 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
+class group;
+
 /// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
 /// within two line transfers, at most 0.5 us.
 constexpr unsigned polls_for_late_members = 48;
 
-/// The construct that a member is in.
-struct construct_note {
-  const char* kind;  ///< the name of its function; null: not known
-  source_place where;
-  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
-  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
-};
-
-/// The segment that a member ends where it meets the others, for the ledger. Times are ticks.
-struct segment_note {
-  std::uint64_t begin, arrival;
-  std::uint32_t region, phase;
-};
-
-class member_state {
+class member_state : public member_view {
  public:
-  static constexpr std::size_t no_rank = ~std::size_t{0};
   static constexpr std::size_t no_blocks = ~std::size_t{0};
 
- private:
-  // Before the public data, so that what every construct reads lies on one line.
-  group* shared_ = nullptr;
-  stop_source* stop_ = nullptr;
-  std::size_t rank_ = 0, size_ = 1;
-  std::uint32_t region_ = 0;
-  std::size_t rank_in_team_ = no_rank;
-
- public:
   member_state() noexcept = default;
   /// Of a member that is alone in its region, which is number 1 of `stop`.
-  explicit member_state(stop_source& stop) noexcept : stop_(&stop), region_(1) {}
+  explicit member_state(stop_source& stop) noexcept : stop_(&stop) { region_ = 1; }
   member_state(member_state&&) = default;
   member_state& operator=(member_state&&) = default;
 
@@ -66,21 +43,14 @@ class member_state {
     shared_ = shared;
     stop_ = stop;
     rank_ = rank_in_team_ = rank;
+    find_ = find;
   }
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
   /// The member begins its part of a region of `size` members, after `phase_before` of the barrier. In group.hpp.
   void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept;
 
-  std::size_t rank() const noexcept { return rank_; }
-  /// Of the region: its members are the ranks below it.
-  std::size_t size() const noexcept { return size_; }
   bool is_alone() const noexcept { return size_ == 1; }
-  /// Of this member in its team's region, also where this is a sub-team; no_rank for a member that runs alone inside
-  /// another region.
-  std::size_t rank_in_team() const noexcept { return rank_in_team_; }
-  /// The number of the region.
-  std::uint32_t region() const noexcept { return region_; }
   /// What the members share. Requires: !is_alone().
   group& shared() const noexcept { return *shared_; }
 
@@ -101,58 +71,25 @@ class member_state {
   /// Begins a construct that all members come to: for observers, and in builds that diagnose misuse, see
   /// check_constructs() of group.hpp.
   void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) return come_observed(kind, where, extent);
-    if (!diagnoses_misuse) return;
-    in_construct = {kind, where, extent, 0};
-    tell_construct();
-  }
-  LOCKSTEP_FAST_OBSERVER void come_observed(const char* kind, call_site where,
-                                            std::size_t extent) noexcept;
-  /// Who it is, for observers.
-  observed_member observed() const noexcept {
-    return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
+    if (diagnoses_misuse) {
+      in_construct = {kind, where, extent, 0};
+      tell_construct();
+    }
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) member_comes(*this, kind, where, extent);
   }
   /// Before the member arrives in the next phase: as the cells of that phase.
   void tell_construct() noexcept {
     if (diagnoses_misuse) told[next_phase() & 1u] = in_construct;
   }
 
-  /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
-  bool sync();
-  /// come_to() and sync() with one look for observers.
-  bool sync_in(const char* kind, call_site where);
-  LOCKSTEP_FAST_OBSERVER bool sync_in_observed(const char* kind, call_site where);
-  bool sync_unobserved();
-  /// The same where somebody watches.
-  LOCKSTEP_FAST_OBSERVER bool sync_observed();
-  /// The same in meetings that are not only counted.
-  LOCKSTEP_OBSERVER bool sync_in_seen(const char* kind, call_site where);
-  LOCKSTEP_OBSERVER bool sync_seen();
+  /// Blocks until all have arrived; false once the region is stopped. `kind`: begins that construct first, as come_to()
+  /// does, with one look for observers. This and those below are in group.hpp.
+  bool sync(const char* kind = nullptr, call_site where = call_site::none());
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
   template <class Combine, class Arrival>
   bool meet(cell& out, Combine combine, Arrival& arrival);
-  /// Around a meeting, for observers. No guard object: what it would need for exceptions costs a sum 20 ns. Where a
-  /// combination throws, the end is not told.
-  bool begin_meeting(bool arrives = true) noexcept {
-    return LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins(arrives);
-  }
-  void end_meeting(bool is_seen) noexcept {
-    if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
-  }
-  /// False: nobody is to see the meeting, or the ledger has counted it already. Then the member meets as it does where
-  /// nobody watches.
-  LOCKSTEP_FAST_OBSERVER bool meeting_begins(bool arrives) noexcept;
-  /// meeting_begins() where that does not suffice.
-  LOCKSTEP_OBSERVER bool meeting_is_seen(bool arrives) noexcept;
-  LOCKSTEP_OBSERVER void construct_is_seen(const char* kind, call_site where,
-                                           std::size_t extent) noexcept;
-  LOCKSTEP_OBSERVER void meeting_ends() noexcept;
-  /// For the ledger, in a meeting: once, while the member waits or when it was let go.
-  LOCKSTEP_OBSERVER void count_meeting() noexcept;
-  /// The phase in which this member arrives next: that of the cells which it writes before.
-  std::uint32_t next_phase() const noexcept { return phase + 1; }
 
   /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
   /// a block for each rank.
@@ -184,8 +121,6 @@ class member_state {
   }
 
   // For the barrier.
-  std::uint32_t phase = 0;  ///< the last phase this member has arrived in
-  bool has_left = false;    ///< released because the region is stopped: it meets nobody any more
   wait_history history = {};
 
   // For loops.
@@ -200,19 +135,26 @@ class member_state {
   backoff_trust patience;  ///< whether the others came while it polled for them
 
   // For reductions: more cells than the barrier has, and the values that do not fit.
-  cell nodes[2][reduction_tree::most_nodes - 1];
+  cell nodes[2][most_values_of_member - 1];
   owner<kept_values> kept[2];  ///< for the cells of two phases
   owner<kept_values> kept_result;
   owner<kept_values> kept_leaves;
 
-  // For observers.
-  thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
-  member_ledger* accounts = nullptr;  ///< null: none are kept
-  segment_note segments[2] = {};      ///< told to the others, in two phases
-
   // For messages.
-  construct_note in_construct = {};
   construct_note told[2] = {};  ///< to the others, in two phases
+
+ private:
+  static const member_view& find(group& shared, std::size_t rank) noexcept;
+  meeting_view begin_meeting(const char* kind, call_site where, bool arrives) noexcept {
+    return LOCKSTEP_UNLIKELY(observers() != 0) ? meeting_begins(*this, kind, where, arrives)
+                                               : meeting_view::none;
+  }
+  void end_meeting(meeting_view seen, const char* kind = nullptr,
+                   call_site where = call_site::none()) noexcept {
+    if (LOCKSTEP_UNLIKELY(seen != meeting_view::none)) meeting_ends(*this, seen, kind, where);
+  }
+
+  stop_source* stop_ = nullptr;
 };
 
 }  // namespace detail

@@ -57,9 +57,6 @@ class region_board {
  public:
   enum class way { direct, relayed };
 
-  /// What observers call the wait of a worker that has nothing to do.
-  static constexpr const char* next_region = waits_for::next_region();
-
   /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
@@ -80,10 +77,6 @@ class region_board {
   template <class Function>
   void announce(const region_head& head, Function& f) {
     announce<member>(head, f, 0, true);
-  }
-  /// The same for a region that observers see.
-  void announce_seen(const region_head& head, const job& what) {
-    announce_job(head, begin(head, 0, true), what, true);
   }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
@@ -176,13 +169,13 @@ class region_board {
   struct is_news {
     std::uint64_t seen;
     bool operator()(std::uint64_t word) const noexcept { return word != seen; }
-    void describe(wait_subject& to) const noexcept { to.kind = next_region; }
+    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::next_region; }
   };
   struct is_phase {
     std::uint32_t phase, rank;
     bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
     void describe(wait_subject& to) const noexcept {
-      to.kind = watch_hooks::end_of_part();
+      to.kind = wait_kind::end_of_part;
       to.awaited = rank;
     }
   };
@@ -231,11 +224,11 @@ class region_board {
       publish_lines(0, head, what, now, wakes);
     }
   }
-  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
+  announcement begin(const region_head& head, std::uint32_t parts) {
     caller_state& own = caller_[0].value;
     if (own.phase - own.renewed > most_age_) renew();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
     own.announced = now.word();
     return now;
   }

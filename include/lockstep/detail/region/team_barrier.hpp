@@ -3,8 +3,8 @@
 //
 // What a team's sync functions are made of: all members wait for all, and see a value of up to 16 bytes from each.
 // It is the barrier of ranked_phases.hpp for the members of a region: it takes their private state from outside,
-// follows the region's size and number, and ends with the region (stop_source.hpp). Members that share a CPU with
-// the one they wait for part.
+// follows the region's size and number, and ends with the region (stop_source.hpp). A member on the
+// same CPU as the one it waits for moves to another.
 #ifndef LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
 #define LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
 

@@ -82,7 +82,7 @@ class caller_queue {
     std::uint32_t number;
     bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
     void describe(wait_subject& to) const noexcept {
-      to.kind = "its turn with a team";
+      to.kind = wait_kind::turn_with_team;
       to.phase = number;
     }
   };

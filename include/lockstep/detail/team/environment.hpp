@@ -19,7 +19,7 @@
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment. A program that may do what the one who started it may not (set-user-ID, capabilities of its file) takes
+// environment. A program with more rights than its caller (set-user-ID, capabilities of its file) takes
 // nothing from the environment, and says so.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
@@ -32,20 +32,21 @@
 
 #include "../../team_options.hpp"
 #include "../../wait_policy.hpp"
-#include "../../watchdog.hpp"
+#include "../observe/hooks.hpp"
 #include "../platform/config.hpp"
 #include "../platform/cpus.hpp"
 #include "../platform/error.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
-#include "../platform/user_files.hpp"
-#include "../trace/trace_export.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#if LOCKSTEP_HAS_OBSERVERS
+#include "../platform/user_files.hpp"
+#endif
 #endif
 
 namespace lockstep {
@@ -137,6 +138,10 @@ struct environment {
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
   LOCKSTEP_COLD static const environment& of_process();
+  /// Where the ledger of a team goes when the team ends.
+  ledger_output ledger_goes_to() const noexcept {
+    return {ledger.value, ledger_file.c_str(), ledger.name, ledger.given.text};
+  }
   /// The same for the first team: starts the observers that it asks for, once.
   LOCKSTEP_COLD static const environment& of_process_with_observers();
 
@@ -293,8 +298,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
             "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most "
             "1G",
             std::string()),
-      watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
-      delay("LOCKSTEP_DELAY", delay_is_to_be()),
+      watchdog("LOCKSTEP_WATCHDOG", debug_aid_values::watchdog()),
+      delay("LOCKSTEP_DELAY", debug_aid_values::delay()),
       is_obeyed(obeyed) {
   using namespace environment_text;
   std::string word;
@@ -320,12 +325,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
   const char* const file = look_up(with, trace.name);
   trace.is_set = !word.empty() && parse_trace(file, trace.value, trace_records);
   // Without observers nobody can tell whether their values are right.
-  watchdog_options how;
-  std::uint64_t seed = 0;
-  word_of(watchdog);
-  watchdog.is_set = has_observers() ? parse_watchdog(word.c_str(), how) : !word.empty();
-  word_of(delay);
-  delay.is_set = has_observers() ? parse_delay(word.c_str(), seed) : !word.empty();
+  watchdog.is_set = is_watchdog_value(word_of(watchdog)) && !word.empty();
+  delay.is_set = is_delay_value(word_of(delay)) && !word.empty();
 }
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
@@ -347,9 +348,7 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
       append(text, " is ignored: must be %s", each->expected);
     }
     if (is_in_vain) {
-      char why[400];
-      tell_why_without_observers(why, sizeof why);
-      append(text, " is ignored: %s", why);
+      append(text, " is ignored: %s", why_without_observers());
     }
     if (each->given.text[0] == 0 && is_observers && !has_observers()) {
       text.append("; the program has no code for it");
@@ -364,9 +363,11 @@ LOCKSTEP_COLD const environment& environment::of_process() {
     if (has_observers()) start_debug_aids();
     environment result =
         read([](const char* name) { return given_variable(name); }, !has_rights_of_others());
-    if (has_observers() && !result.ledger_file.empty()) {
+#if LOCKSTEP_HAS_OBSERVERS
+    if (!result.ledger_file.empty()) {
       result.ledger_file = absolute_path(result.ledger_file.c_str());
     }
+#endif
     result.complain();
     return result;
   });
@@ -375,7 +376,7 @@ LOCKSTEP_COLD const environment& environment::of_process() {
 LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
   const environment& here = of_process();
   if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
-    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
+    start_trace_of_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
   }
   return here;
 }

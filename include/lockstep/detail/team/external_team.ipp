@@ -44,8 +44,6 @@ LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) {
   at.left.release();
 }
 
-lockstep::ledger external_team::ledger() const { return body_->core.ledger_so_far(); }
-
 void external_team::keep_ledger(bool yes) {
   check_outside("keep_ledger");
   const detail::caller_turn mine(door_.callers());

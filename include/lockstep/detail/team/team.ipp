@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../../ledger.hpp"
 #include "display.hpp"
 #include "placement.hpp"
 
@@ -42,8 +41,6 @@ void team::resume() {
   const detail::caller_turn mine(door_.callers());
   body_->threads.make_ready();
 }
-
-lockstep::ledger team::ledger() const { return body_->core.ledger_so_far(); }
 
 void team::keep_ledger(bool yes) {
   check_outside("keep_ledger");
@@ -88,8 +85,7 @@ LOCKSTEP_COLD void show_ledger_at_exit(team&) {
   if (!has_observers() || !environment::of_process().ledger.value) return;
   std::atexit([] {
     void* const made = process().default_team.load(memory_order_acquire);  // 1
-    if (made == nullptr) return;
-    show_gathered_at_end([made] { return static_cast<const team*>(made)->ledger(); });
+    if (made != nullptr) static_cast<const team*>(made)->body_->core.print_ledger();
   });
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
-// What team and external_team have in common: run() and run_loop() below are a region from top to bottom. The caller
-// takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the
-// reports, and finishes. work() is the other side, what a worker does. For users: team.hpp.
+// What team and external_team have in common. live() below is a region from top to bottom: the caller takes a turn
+// (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the reports, and
+// finishes. All regions live so: those of run(), of loops, of plans, and those that are started and joined. work() is
+// the other side, what a worker does. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //           last has reported, else 0.
@@ -21,6 +22,7 @@
 //   #  access         order    pairs  why it suffices
 //   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
 //                                     that is old is harmless (STOP-1 of stop_source.hpp)
+//   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
@@ -29,10 +31,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "environment.hpp"
 #include "../../member.hpp"
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
-#include "../region/region_accounts.hpp"
+#include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
@@ -59,111 +62,40 @@ class team_core {
   LOCKSTEP_COLD bool ends_inside() noexcept;
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
-  /// called where others are needed. Before the turn nothing of the core is looked at: DOOR-2 of team_door.hpp.
+  /// called where others are needed. `kind` and `where`: for observers.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
-                  call_site where = call_site{nullptr, 0}, const char* kind = "run") {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-      const auto make_ready = [](void* of) { static_cast<Workers*>(of)->make_ready(); };
-      job what;
-      what.assign<member>(f);
-      return run_seen(door, core, {make_ready, &workers}, size, what, {kind, where});
-    }
-    const region_turn turn(door.callers(), door.age(), core);
-    if (!turn) return run_alone(f);
-    if (size > 1) workers.make_ready();
-    const region_head head = core->begin(size, core->group_.begin(size));
-    const nesting::inside here(core->region_);  // up to the last of the user's code
-    if (size > 1) core->board_.announce(head, f);
-    // Not through the line just published: it is on its way to the others.
-    core->perform(0, head, f);
-    if (size > 1) core->board_.collect(0, core->board_.current());
-    return core->finish(head);
+                  call_site where = call_site::none(), const char* kind = "run") {
+    function_work<Function> work = {f, size, kind, where};
+    return live(door, core, workers, work);
   }
-
   /// what(loop_share&) for all shares of a loop. False if it was stopped.
   template <class Workers>
   LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
                                          const loop_request& of, job& what, const loop_ends& ends) {
-    const region_turn turn(door.callers(), door.age(), core);
-    if (!turn) return run_loop_alone(what, ends);
-    if (core->size_ > 1) workers.make_ready();
-    const loop_plan& plan = core->steering_.begin(of);
-    if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
-    const bool is_seen = core->is_seen();
-    const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(is_seen) && core->since_ != 0) core->steering_.tell(plan);
-    const nesting::inside here(core->region_);
-    core->run_shares(plan, head, what, of, is_seen);
-    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
-    if (!core->end_of_region(head)) {
-      core->error_.rethrow();
-      return false;
-    }
-    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->board_));
-    return true;
+    loop_work work = {of, what, ends, nullptr};
+    return live(door, core, workers, work);
   }
-
   /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that
   /// it has not begun.
   template <class Workers>
   LOCKSTEP_NOINLINE static shares_outcome run_shares(team_door& door, team_core* core,
                                                      Workers& workers, const shares_request& of,
                                                      job& what) {
-    const region_turn turn(door.callers(), door.age(), core);
-    if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
-    workers.make_ready();
-    const bool wakes = core->steering_.begin_shares(of);
-    const bool is_seen = core->is_seen();
-    const region_head head = core->begin(of.shares, 0);
-    const nesting::inside here(core->region_);
-    core->crew_.reset_counts();
-    core->board_.announce_loop(head, what, 1, wakes);
-    if (LOCKSTEP_UNLIKELY(is_seen)) {
-      core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
-    }
-    const bool all_came =
-        core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
-    core->steering_.end_shares();
-    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
-    if (core->end_of_region(head)) return {true, all_came};
-    core->error_.rethrow();
-    return {false, all_came};
-  }
-
-  /// A region of one member, the calling thread.
-  template <class Function>
-  static bool run_alone(Function& f) {
-    stop_source stop;
-    member_state own(stop);
-    member_access alone(own);
-    return call_alone(stop, f, alone.self);
-  }
-  /// The same for a loop.
-  static bool run_loop_alone(job& what, const loop_ends& ends) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone(true);
-    stop_source stop;
-    atomic<std::size_t> tickets{0};
-    loop_cells none(0);
-    if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
-    const loop_common alone = {stop, tickets, 1, 1, 1};
-    loop_share all(alone, 0, 0, nullptr);
-    return call_alone(stop, what, all);
+    shares_work work = {of, what, false, false};
+    const bool is_complete = live(door, core, workers, work);
+    return {is_complete, work.all_came};
   }
 
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f, call_site where = call_site{nullptr, 0},
+  void start(Function& f, call_site where = call_site::none(),
              const char* kind = "started region") {
     started_.what.assign<member>(f);
-    started_.is_seen = is_seen();
-    started_.head = begin(size_, group_.begin(size_));
-    if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
-      announce_seen({kind, where}, started_.head, started_.what);
-    } else if (size_ > 1) {
-      board_.announce(started_.head, f);
-    }
+    started_.is_seen = observers() != 0;
+    function_work<Function> work = {f, size_, kind, where};
+    started_.head = begin(work, started_.is_seen);
     caller_region_.outer = nesting::innermost();
     nesting::innermost() = &caller_region_;
   }
@@ -179,10 +111,17 @@ class team_core {
   /// Between regions.
   LOCKSTEP_COLD void keep_ledger(bool yes);
   LOCKSTEP_COLD void reset_ledger() noexcept;
-  /// What was gathered so far. Any thread, at any time.
-  LOCKSTEP_COLD ledger ledger_so_far() const;
+  /// What was gathered so far. Any thread, at any time. (Ledger: lockstep::ledger, which need not be known here.)
+  template <class Ledger>
+  Ledger ledger_so_far() const {
+    Ledger result;
+    result.team = name();
+    result.members = size_;
+    if (has_observers()) gather_ledger(team_seen_, result);
+    return result;
+  }
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_OBSERVER void show_ledger() const noexcept;
+  LOCKSTEP_COLD void print_ledger() const noexcept;
 
   /// The number of the region that runs, or 0.
   LOCKSTEP_COLD std::uint32_t running() const noexcept;
@@ -207,106 +146,211 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static LOCKSTEP_OBSERVER void tell_alone(bool is_loop) noexcept;
+  const char* name() const noexcept { return door_.callers().whose().name; }
   static LOCKSTEP_COLD region_board::way way_of(const resolved_team& made) noexcept;
 
-  /// Destroys the values of a region, whether its end throws or not.
-  class values_until_end {
-   public:
-    explicit values_until_end(group& of) noexcept : of_(of) {}
-    ~values_until_end() { of_.destroy_kept_values(); }
-    values_until_end(const values_until_end&) = delete;
-    values_until_end& operator=(const values_until_end&) = delete;
-
-   private:
-    group& of_;
-  };
-
-  /// `phase`: of the barrier when the region begins.
-  region_head begin(std::size_t size, std::uint32_t phase) noexcept {
+  /// The life of a region, from its caller's call to the return. Before the turn nothing of the core is looked at:
+  /// DOOR-2 of team_door.hpp.
+  //
+  // Work says what is done in it, where regions differ:
+  //   needs_others  whether workers are to be there
+  //   run_alone     what is done in place of a region, where the caller has no turn
+  //   prepare       the size of the region, and the phase of the barrier when it begins
+  //   announce      tells the workers
+  //   perform       the caller's part
+  //   collect       waits until all have reported, or does what is left
+  //   finish        leaves all at rest; `goes_on`: the region was not stopped
+  template <class Workers, class Work>
+  LOCKSTEP_ALWAYS_INLINE static bool live(team_door& door, team_core* core, Workers& workers,
+                                          Work& work) {
+    const region_turn turn(door.callers(), door.age(), core);
+    if (!turn) return work.run_alone();
+    if (work.needs_others(*core)) workers.make_ready();
+    const bool is_seen = observers() != 0;
+    const region_head head = core->begin(work, is_seen);
+    const nesting::inside here(core->region_);  // up to the last of the user's code
+    return core->complete(head, work, is_seen);
+  }
+  /// The first half: the region has begun, and the workers know.
+  template <class Work>
+  LOCKSTEP_ALWAYS_INLINE region_head begin(Work& work, bool is_seen) {
+    const size_and_phase wanted = work.prepare(*this);
+    if (LOCKSTEP_UNLIKELY(is_seen)) region_comes(seen_);
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
-    return region_head{number_, static_cast<std::uint32_t>(size), phase};
+    const region_head head = {number_, wanted.size, wanted.phase};
+    work.announce(*this, head);
+    if (LOCKSTEP_UNLIKELY(is_seen)) work.tell(*this, head);
+    return head;
   }
-  /// Before a region: whether observers see it.
-  bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
-  struct callback {
-    void (*function)(void*);
-    void* with;
-    void operator()() const { function(with); }
-  };
-  struct region_name {
-    const char* kind;
-    source_place where;
-  };
-  /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
-  /// others for a test of the word that they have read.
-  LOCKSTEP_FAST_OBSERVER static bool run_seen(team_door& door, team_core* core,
-                                              const callback& make_ready, std::size_t size,
-                                              job& what, const region_name& name);
-  LOCKSTEP_FAST_OBSERVER void announce_seen(const region_name& name, const region_head& head,
-                                            job& what);
-  LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
-  /// For observers: what region_ended() is to say of the region.
-  struct place_of_region {
-    source_place where;
-    const void* place;
-    bool is_loop;
-  };
-  /// Returns true.
-  LOCKSTEP_FAST_OBSERVER bool begin_to_tell() noexcept;
-  LOCKSTEP_FAST_OBSERVER void is_seen_as(const char* kind, const region_head& head,
-                                         std::uint32_t parts, std::uint64_t iterations,
-                                         const place_of_region& at) noexcept;
-  /// The region is over.
-  LOCKSTEP_FAST_OBSERVER void tell_end(const region_head& head) noexcept;
-  /// A member's part of a region. Requires: the calling thread is marked as inside it.
-  template <class Function>
-  void perform(std::size_t rank, const region_head& head, Function& f) {
-    member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    member_access here(self);
-    call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+  /// The second half: the caller's part, and the end. Requires: the calling thread is marked as inside the region.
+  template <class Work>
+  LOCKSTEP_ALWAYS_INLINE bool complete(const region_head& head, Work& work, bool is_seen) {
+    work.perform(*this, head, is_seen);  // not through the line just published: it is on its way
+    work.collect(*this, head);
+    if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(seen_);
+    const bool goes_on = end(head);
+    work.finish(*this, goes_on);
+    if (!goes_on) error_.rethrow();
+    return goes_on;
   }
-  /// The caller's part of a loop; every share is done when it returns.
-  void run_shares(const loop_plan& plan, const region_head& head, job& what, const loop_request& of,
-                  bool is_seen) {
-    crew_.reset_counts();
-    bool all_came = true;
-    const bool is_announced = plan.shares > 1 && !plan.is_probe;
-    if (is_announced) board_.announce_loop(head, what, plan.parts, plan.wakes);
-    if (LOCKSTEP_UNLIKELY(is_seen)) {
-      is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
-    }
-    if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
-      all_came = run_probe(plan, head, what);
-    } else if (is_announced) {
-      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.timing());
-    } else {
-      crew_.run_alone(head, what);
-      if (plan.is_timed) steering_.timing()->after_part(true);
-    }
-    steering_.end(all_came);
-  }
-  /// The same for a loop of an unknown place: STEER-4. True if every other member came in time.
-  LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
   /// No thread is in the region any more. False if it was stopped.
-  bool end_of_region(const region_head& head) noexcept {
+  bool end(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);              // 1
     if (crew_.is_alone()) crew_.orphaned_by_fork(false);  // members read that line
     if (!stop_.requested(head.region)) return true;
     if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
     return false;
   }
-  /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
-  bool finish(const region_head& head) {
-    const bool goes_on = end_of_region(head);
-    group_.end(!goes_on);
-    const values_until_end values(group_);
-    if (!goes_on) error_.rethrow();
-    return goes_on;
+  /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
+  template <class Function>
+  void perform(std::size_t rank, const region_head& head, Function& f, bool is_seen) {
+    member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
+    member_access here(self);
+    call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
+
+  /// As the only member of a region of its own.
+  template <class Function>
+  LOCKSTEP_NOINLINE static bool run_function_alone(Function& f) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(false);
+    stop_source stop;
+    member_state own(stop);
+    member_access alone(own);
+    return call_alone(stop, f, alone.self);
+  }
+  static LOCKSTEP_OUT_OF_LINE bool run_shares_alone(job& what, const loop_ends& ends);
+
+  struct size_and_phase {
+    std::uint32_t size, phase;
+  };
+
+  /// f(member&) on every member of the region.
+  template <class Function>
+  struct function_work {
+    Function& f;
+    const std::size_t size;
+    const char* const kind;
+    const source_place where;
+
+    bool needs_others(const team_core&) const noexcept { return size > 1; }
+    /// As the only member of a region of its own.
+    bool run_alone() const { return run_function_alone(f); }
+    size_and_phase prepare(team_core& core) const noexcept {
+      return {static_cast<std::uint32_t>(size), core.group_.begin(size)};
+    }
+    void announce(team_core& core, const region_head& head) const {
+      if (head.size > 1) core.board_.announce(head, f);
+    }
+    void tell(team_core& core, const region_head& head) const noexcept {
+      region_begins(core.seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
+    }
+    void perform(team_core& core, const region_head& head, bool is_seen) const {
+      core.perform(0, head, f, is_seen);
+    }
+    void collect(team_core& core, const region_head& head) const {
+      if (head.size > 1) core.board_.collect(0, core.board_.current());
+    }
+    void finish(team_core& core, bool goes_on) const {
+      core.group_.end(!goes_on);
+      core.group_.destroy_kept_values();
+    }
+  };
+
+  /// A loop, as loop_steering.hpp says.
+  struct loop_work {
+    const loop_request& of;
+    job& what;
+    const loop_ends& ends;
+    const loop_plan* plan;
+
+    bool needs_others(const team_core& core) const noexcept { return core.size_ > 1; }
+    bool run_alone() const { return run_shares_alone(what, ends); }
+    size_and_phase prepare(team_core& core) {
+      plan = &core.steering_.begin(of);
+      if (ends.prepare != nullptr) ends.prepare(ends.data, *plan, core.group_.leaves);
+      return {plan->shares, 0};
+    }
+    bool is_announced() const noexcept { return plan->shares > 1 && !plan->is_probe; }
+    void announce(team_core& core, const region_head& head) const {
+      core.crew_.reset_counts();
+      if (is_announced()) core.board_.announce_loop(head, what, plan->parts, plan->wakes);
+    }
+    void tell(team_core& core, const region_head& head) const noexcept {
+      if (core.seen_.since != 0) core.steering_.tell(*plan);
+      region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations, of.where,
+                                of.place, true});
+    }
+    void perform(team_core& core, const region_head& head, bool) const {
+      loop_steering& steering = core.steering_;
+      bool all_came = true;
+      if (LOCKSTEP_UNLIKELY(plan->is_probe)) {
+        all_came = core.run_probe(*plan, head, what);
+      } else if (is_announced()) {
+        all_came =
+            core.crew_.lead(head, what, plan->wakes && steering.were_asleep(), steering.timing());
+      } else {
+        core.crew_.run_alone(head, what);
+        if (plan->is_timed) steering.timing()->after_part(true);
+      }
+      steering.end(all_came);
+    }
+    /// The crew has done what was late, and has waited for the rest.
+    void collect(team_core&, const region_head&) const noexcept {}
+    void finish(team_core& core, bool goes_on) const {
+      if (goes_on && ends.finish != nullptr) {
+        ends.finish(ends.data, *plan, loop_values(core.board_));
+      }
+    }
+  };
+
+  /// Shares that are no loop's.
+  struct shares_work {
+    const shares_request& of;
+    job& what;
+    bool wakes, all_came;
+
+    bool needs_others(const team_core&) const noexcept { return true; }
+    bool run_alone() const { return run_shares_alone(what, loop_ends{nullptr, nullptr, nullptr}); }
+    size_and_phase prepare(team_core& core) {
+      wakes = core.steering_.begin_shares(of);
+      return {of.shares, 0};
+    }
+    void announce(team_core& core, const region_head& head) const {
+      core.crew_.reset_counts();
+      core.board_.announce_loop(head, what, 1, wakes);
+    }
+    void tell(team_core& core, const region_head& head) const noexcept {
+      region_begins(core.seen_, {"plan", head.region, head.size, 1, 0, of.where, nullptr, false});
+    }
+    void perform(team_core& core, const region_head& head, bool) {
+      all_came = core.crew_.lead(head, what, wakes && core.steering_.were_asleep(), nullptr);
+      core.steering_.end_shares();
+    }
+    void collect(team_core&, const region_head&) const noexcept {}
+    void finish(team_core&, bool) const noexcept {}
+  };
+
+  /// The second half of a region that is stopped in place of the caller's part.
+  struct given_up_work : function_work<job> {
+    explicit given_up_work(job& of, std::size_t members) noexcept
+        : function_work<job>{of, members, nullptr, call_site::none()} {}
+
+    void perform(team_core& core, const region_head& head, bool) const {
+      core.stop_.request(head.region);
+    }
+    void finish(team_core& core, bool goes_on) const {
+      core.error_.forget();
+      function_work<job>::finish(core, goes_on);
+    }
+  };
+
+  /// A loop of an unknown place: STEER-4. True if every other member came in time.
+  LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
 
   /// What a worker has to do in a `run`.
   LOCKSTEP_OUT_OF_LINE void run_part(std::size_t rank, const assignment& what);
@@ -327,7 +371,7 @@ class team_core {
   line_gap before_;
   const std::size_t size_;
   team_door& door_;
-  ledger_slot ledger_;  // here, where nobody writes: members look at it in each region
+  team_view team_seen_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
   group group_;
   region_board board_;
@@ -340,23 +384,162 @@ class team_core {
       caller_region_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
-  std::uint64_t since_ = 0, iterations_ = 0;
-  const char* kind_ = nullptr;
-  std::uint32_t parts_ = 0, line_ = 0;
-  const char* file_ = nullptr;
-  region_accounts accounts_;
+  region_view seen_;
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
 };
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
+    : size_(made.members),
+      door_(door),
+      team_seen_(&group_, size_, made.can_run_at_once),
+      group_(size_, made.policy, stop_, nullptr, made.separates_cpus),
+      board_(region_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             region_board::usual_most_age, made.separates_cpus),
+      crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
+      steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
+                lone_team{this, door.age()}.number()),
+      region_{this, door.age(), &group_, &running_, nullptr},
+      caller_region_(region_),
+      seen_(team_seen_) {
+  if (made.is_crowded && observers() != 0) {
+    note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
+  }
+  if (made.keeps_ledger) keep_ledger(true);
+}
+
+LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
+  if (lone_loop::end_team(this)) return true;
+  if (nesting::contains(region_) || nesting::contains(caller_region_)) {
+    destroyed_inside_ = door_.callers().whose().kind;
+    request_stop();
+    return true;
+  }
+  return nesting::is_inside(this);
+}
+
+LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
+  if (yes) need_observers("team::keep_ledger");
+  detail::keep_ledger(team_seen_, yes);
+}
+
+LOCKSTEP_COLD void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
+
+LOCKSTEP_COLD void team_core::print_ledger() const noexcept {
+  if (has_observers()) {
+    show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
+  }
+}
+
+LOCKSTEP_COLD team_core::~team_core() { print_ledger(); }
+
+LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+  const region_head head = leave_caller_region();
+  const nesting::inside here(region_);
+  function_work<job> work = {started_.what, size_, nullptr, call_site::none()};
+  return complete(head, work, started_.is_seen);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  assignment what;
+  while (board_.next(rank, what)) {
+    if (what.is_loop()) {
+      crew_.serve(rank, what);
+    } else {
+      run_part(rank, what);
+    }
+  }
+  if (has_observers() && this_thread_slot().log != nullptr) worker_ends();
+}
+
+LOCKSTEP_COLD void team_core::give_up() {
+  const region_head head = leave_caller_region();
+  const nesting::inside here(region_);
+  given_up_work work(started_.what, size_);
+  complete(head, work, started_.is_seen);
+}
+
+LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  lone_loop::request_stop(this);
+  const bool in_region = nesting::contains(region_) || nesting::contains(caller_region_);
+  door_.callers().forget_others(in_region);
+  board_.reset();
+  stop_.forget_others();
+  error_.forget_others();
+  group_.sub_groups().forget_others();
+  reset_ledger();
+  group_.forget_kept_values();
+  if (in_region) {
+    crew_.orphaned_by_fork(true);
+    request_stop();
+  } else {
+    running_.store(0, memory_order_relaxed);  // 1
+    started_.head.region = 0;
+    error_.forget();  // of a region that has ended here
+    group_.end(true);
+  }
+}
+
+LOCKSTEP_COLD region_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > region_tree::usual_width && !made.is_crowded ? region_board::way::relayed
+                                                                     : region_board::way::direct;
+}
+
+LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {
+  std::uint32_t done = 0;
+  for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
+    crew_.run_unannounced(head, plan.parts, what, 0, done, next);
+    done = next;
+    if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
+    crew_.note_begun(done);
+    board_.announce_loop(head, what, plan.parts, true);
+    return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
+  }
+  for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
+    crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
+  }
+  steering_.end_probe();
+  return true;
+}
+
+LOCKSTEP_COLD std::uint32_t team_core::running() const noexcept {
+  return running_.load(memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_COLD void team_core::request_stop() {
+  if (lone_loop::request_stop(this)) return;
+  const std::uint32_t region = running();
+  if (region != 0) stop_.request(region);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment& what) {
+  board_.relay(rank, what, true);
+  const region_head head = what.head();
+  if (rank < head.size) perform(rank, head, what.line->what, observers() != 0);
+  if (crew_.is_alone()) end_of_lone_child();
+  if (board_.is_leader(rank)) board_.collect(rank, what.announced);
+  board_.report(rank, what.announced);
+}
+
+LOCKSTEP_OUT_OF_LINE bool team_core::run_shares_alone(job& what, const loop_ends& ends) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
+  stop_source stop;
+  atomic<std::size_t> tickets{0};
+  loop_cells none(0);
+  if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
+  const loop_common alone = {stop, tickets, 1, 1, 1};
+  loop_share all(alone, 0, 0, nullptr);
+  return call_alone(stop, what, all);
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "team_core.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP

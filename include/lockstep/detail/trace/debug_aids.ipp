@@ -11,13 +11,15 @@
 #include <cstring>
 
 #include "../../watchdog.hpp"
+#include "../observe/hooks.hpp"
 #include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
+/// LOCKSTEP_WATCHDOG: SECONDS[,abort][,signal]. False if it is none; `result` is as it was then. In small letters.
+LOCKSTEP_COLD bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
   unsigned long long whole = 0, part = 0, scale = 1;
   constexpr unsigned long long most = 31536000;  // a year
   if (!read_number(word, most, whole)) return false;
@@ -50,15 +52,25 @@ LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result
   return true;
 }
 
-LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
+/// LOCKSTEP_DELAY: a number.
+LOCKSTEP_COLD bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
   unsigned long long number = 0;
   if (!read_number(word, ~0ull, number) || *word != 0) return false;
   seed = number;
   return true;
 }
 
+bool is_watchdog_value(const char* word) noexcept {
+  watchdog_options how;
+  return parse_watchdog(word, how);
+}
+bool is_delay_value(const char* word) noexcept {
+  std::uint64_t seed = 0;
+  return parse_delay(word, seed);
+}
+
 /// What of a variable counts: without the blanks around it, in small letters. False if nothing is left.
-LOCKSTEP_OBSERVER bool plain_word(const char* value, char* word, std::size_t room) noexcept {
+LOCKSTEP_COLD bool plain_word(const char* value, char* word, std::size_t room) noexcept {
   const char* const text = skip_blanks(value != nullptr ? value : "");
   std::size_t size = std::strlen(text);
   while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
@@ -71,8 +83,7 @@ LOCKSTEP_OBSERVER bool plain_word(const char* value, char* word, std::size_t roo
   return size > 0;
 }
 
-LOCKSTEP_OBSERVER void complain_of(const char* name, const char* word,
-                                   const char* expected) noexcept {
+LOCKSTEP_COLD void complain_of(const char* name, const char* word, const char* expected) noexcept {
   char shown_word[64];
   std::size_t size = 0;
   for (; word[size] != 0 && size + 1 < sizeof shown_word; ++size) {
@@ -83,7 +94,7 @@ LOCKSTEP_OBSERVER void complain_of(const char* name, const char* word,
   std::fprintf(stderr, "lockstep: %s='%s' is ignored: must be %s\n", name, shown_word, expected);
 }
 
-LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
+void start_debug_aids() noexcept {
   const char* const patience = obeyed_variable("LOCKSTEP_WATCHDOG");
   const char* const seed_text = obeyed_variable("LOCKSTEP_DELAY");
   if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {
@@ -96,18 +107,22 @@ LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
       process().delay_seed.store(seed, memory_order_relaxed);  // 1
       begin_to_observe(observer::delays);
     } else {
-      complain_of("LOCKSTEP_DELAY", word, delay_is_to_be());
+      complain_of("LOCKSTEP_DELAY", word, debug_aid_values::delay());
     }
   }
   watchdog_options how;
   if (plain_word(patience, word, sizeof word)) {
     if (!parse_watchdog(word, how)) {
-      complain_of("LOCKSTEP_WATCHDOG", word, watchdog_is_to_be());
-    } else if (!watchdog_control::start(how)) {
+      complain_of("LOCKSTEP_WATCHDOG", word, debug_aid_values::watchdog());
+    } else if (!start_watchdog(how)) {
       std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);
     }
   }
 }
+
+// When the module is loaded, where there is such a time: so a program without a team is watched, too. Else with the
+// first team.
+LOCKSTEP_AT_LOAD start_debug_aids_at_load() { start_debug_aids(); }
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

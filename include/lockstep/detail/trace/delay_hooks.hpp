@@ -23,7 +23,7 @@
 
 #include "thread_log.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "../platform/clock.hpp"
 #endif
 
@@ -48,12 +48,12 @@ inline std::uint64_t delay_at(std::uint64_t seed, std::uint64_t thread,
 
 /// Called where observer::delays is on, on the thread itself; see sync_point() of hooks.hpp, too.
 struct delay_hooks {
-  LOCKSTEP_OBSERVER static void point(thread_log& log) noexcept;
+  LOCKSTEP_COLD static void point(thread_log& log) noexcept;
 };
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 
-LOCKSTEP_OBSERVER void delay_hooks::point(thread_log& log) noexcept {
+LOCKSTEP_COLD void delay_hooks::point(thread_log& log) noexcept {
   const std::uint64_t number = log.delays.load(memory_order_relaxed);          // 2
   log.delays.store(number + 1, memory_order_relaxed);                          // 2
   const std::uint64_t seed = process().delay_seed.load(memory_order_relaxed);  // 1

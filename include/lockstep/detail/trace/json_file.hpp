@@ -24,8 +24,8 @@ class json_file {
   json_file(const json_file&) = delete;
   json_file& operator=(const json_file&) = delete;
 
-  LOCKSTEP_OBSERVER json_file& put(const char* text) { return put(text, std::strlen(text)); }
-  LOCKSTEP_OBSERVER json_file& put(const char* text, std::size_t length) {
+  LOCKSTEP_COLD json_file& put(const char* text) { return put(text, std::strlen(text)); }
+  LOCKSTEP_COLD json_file& put(const char* text, std::size_t length) {
     if (size_ + length > sizeof buffer_) flush();
     if (length > sizeof buffer_) {
       is_good_ = std::fwrite(text, 1, length, to_) == length && is_good_;
@@ -35,7 +35,7 @@ class json_file {
     size_ += length;
     return *this;
   }
-  LOCKSTEP_OBSERVER json_file& number(std::uint64_t value) {
+  LOCKSTEP_COLD json_file& number(std::uint64_t value) {
     char digits[20];
     std::size_t at = sizeof digits;
     do {
@@ -45,19 +45,19 @@ class json_file {
     return put(digits + at, sizeof digits - at);
   }
   /// Nanoseconds as microseconds.
-  LOCKSTEP_OBSERVER json_file& time(std::uint64_t nanoseconds) {
+  LOCKSTEP_COLD json_file& time(std::uint64_t nanoseconds) {
     const unsigned rest = static_cast<unsigned>(nanoseconds % 1000);
     const char decimals[4] = {'.', static_cast<char>('0' + rest / 100),
                               static_cast<char>('0' + rest / 10 % 10),
                               static_cast<char>('0' + rest % 10)};
     return number(nanoseconds / 1000).put(decimals, 4);
   }
-  LOCKSTEP_OBSERVER json_file& address(std::uint64_t value) {
+  LOCKSTEP_COLD json_file& address(std::uint64_t value) {
     char text[24];
     return put(text, static_cast<std::size_t>(std::snprintf(
                          text, sizeof text, "\"0x%llx\"", static_cast<unsigned long long>(value))));
   }
-  LOCKSTEP_OBSERVER json_file& real(double value) {
+  LOCKSTEP_COLD json_file& real(double value) {
     if (!(value - value == 0)) return put("null");  // JSON has no infinity
     char text[40];
     const int length = std::snprintf(text, sizeof text, "%.17g", value);
@@ -67,12 +67,12 @@ class json_file {
     return put(text, static_cast<std::size_t>(length));
   }
   /// In quotes: EXPORT-1.
-  LOCKSTEP_OBSERVER json_file& text(const char* before, const char* of) {
+  LOCKSTEP_COLD json_file& text(const char* before, const char* of) {
     put("\"").put(before);
     return characters(of).put("\"");
   }
-  LOCKSTEP_OBSERVER json_file& text(const char* of) { return text("", of); }
-  LOCKSTEP_OBSERVER json_file& characters(const char* of) {
+  LOCKSTEP_COLD json_file& text(const char* of) { return text("", of); }
+  LOCKSTEP_COLD json_file& characters(const char* of) {
     const char* at = of;
     while (*at != 0) {
       const std::size_t plain = plain_length(at);
@@ -96,7 +96,7 @@ class json_file {
     return *this;
   }
 
-  LOCKSTEP_OBSERVER bool flush() {
+  LOCKSTEP_COLD bool flush() {
     is_good_ = std::fwrite(buffer_, 1, size_, to_) == size_ && is_good_;
     size_ = 0;
     return is_good_;
@@ -104,7 +104,7 @@ class json_file {
 
  private:
   /// How many bytes can stand as they are.
-  LOCKSTEP_OBSERVER static std::size_t plain_length(const char* at) noexcept {
+  LOCKSTEP_COLD static std::size_t plain_length(const char* at) noexcept {
     std::size_t length = 0;
     while (true) {
       const unsigned char next = static_cast<unsigned char>(at[length]);

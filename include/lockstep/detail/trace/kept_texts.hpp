@@ -20,7 +20,7 @@
 #include "../platform/atomic.hpp"
 #include "../platform/config.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include <cstdlib>
 #include <new>
 #include "../platform/process.hpp"
@@ -31,7 +31,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// A text that lives for ever, equal to this one. Any thread, at any time; no signal handler.
-LOCKSTEP_OBSERVER const char* keep_text(const char* given) noexcept;
+LOCKSTEP_COLD const char* keep_text(const char* given) noexcept;
 
 /// The same for one thread, which asks again and again.
 class text_keeper {
@@ -44,7 +44,7 @@ class text_keeper {
     known.given = text;
     return known.kept;
   }
-  call_site kept(call_site where) noexcept { return {kept(where.file), where.line}; }
+  call_site kept(source_place where) noexcept { return {kept(where.file), where.line}; }
 
  private:
   static constexpr std::size_t known_texts = 256;
@@ -56,7 +56,7 @@ class text_keeper {
   known_text texts_[known_texts] = {};
 };
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 
 /// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
 struct kept_texts {
@@ -85,7 +85,7 @@ struct kept_texts {
   }
 };
 
-LOCKSTEP_OBSERVER const char* keep_text(const char* given) noexcept {
+LOCKSTEP_COLD const char* keep_text(const char* given) noexcept {
   kept_texts* const texts = kept_texts::of_process();
   if (texts == nullptr) return "?";
   std::size_t place = 5381;

@@ -15,8 +15,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_per_second,
-                                             std::size_t cpus)
+LOCKSTEP_COLD ledger_board::ledger_board(std::size_t members, double ticks_per_second,
+                                         std::size_t cpus)
     : ticks_per_second_(ticks_per_second), members_(members) {
   const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
   paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
@@ -25,7 +25,7 @@ LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_p
   for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
 }
 
-LOCKSTEP_OBSERVER void ledger_board::reset() noexcept {
+LOCKSTEP_COLD void ledger_board::reset() noexcept {
   for (std::size_t i = 0; i < members(); ++i) of(i).reset();
   kept_before_.set(0);
   if (kept_since_.get() != 0) kept_since_.set(tick_clock::now());
@@ -49,8 +49,8 @@ struct found_construct {
 /// A construct of no known place: what found no room.
 inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr, nullptr}; }
 
-LOCKSTEP_OBSERVER void add_account(growing_array<found_construct>& to, const construct_key& key,
-                                   account_place at) {
+LOCKSTEP_COLD void add_account(growing_array<found_construct>& to, const construct_key& key,
+                               account_place at) {
   for (found_construct& each : to) {
     if (!each.key.is_same(key)) continue;
     each.accounts.push_back(at);
@@ -59,8 +59,8 @@ LOCKSTEP_OBSERVER void add_account(growing_array<found_construct>& to, const con
   to.push_back(found_construct{key, growing_array<account_place>(1, at)});
 }
 
-LOCKSTEP_OBSERVER ledger::waits waits_of(const construct_account& of, double nanosecond,
-                                         wait_counts& all) {
+LOCKSTEP_COLD ledger::waits waits_of(const construct_account& of, double nanosecond,
+                                     wait_counts& all) {
   wait_counts counts;
   counts.add(of.waits);
   all.add(of.waits);
@@ -77,8 +77,8 @@ LOCKSTEP_OBSERVER ledger::waits waits_of(const construct_account& of, double nan
 }
 
 /// `nanosecond`: in ticks.
-LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
-                                                 const found_construct& of, double nanosecond) {
+LOCKSTEP_COLD ledger::construct construct_of(const ledger_board& board, const found_construct& of,
+                                             double nanosecond) {
   ledger::construct result;
   result.kind = of.key.kind;
   if (of.key.where.file != nullptr) result.file = of.key.where.file;
@@ -130,7 +130,7 @@ LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
 
 }  // namespace ledger_text
 
-LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
+LOCKSTEP_COLD ledger ledger_board::gather(const char* team) const {
   using namespace ledger_text;
   const double nanosecond = ticks_per_second_ / 1e9;
   growing_array<found_construct> found;

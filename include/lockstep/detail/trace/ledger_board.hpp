@@ -147,18 +147,13 @@ class member_ledger {
       0;  ///< in waits that outlasted their first polls, since the last arrival
   std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
   bool is_meeting = false;                              ///< of which it is told
-  bool has_to_count = false;                            ///< the meeting that it is in:
-  std::size_t at = 0;                                   ///< of its construct,
-  std::uint32_t stands_for = 0;                         ///< and how often it counts
+  std::size_t at = 0;                                   ///< the last construct
+  std::uint32_t stands_for = 0;                         ///< and how often its meeting counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
   bool came_from_loop = false;  ///< the team's last region was one: its caller's
   std::uint32_t known_releases =
       0;                        ///< so many times more in this region it looks when it was let go
   const char* label = nullptr;  ///< of the user's region that the member is in
-  // Of the last meeting that was counted before it:
-  bool is_light = false;          ///< the member may be in it
-  std::uint32_t light_phase = 0;  ///< it met in that phase,
-  std::uint64_t light_wait = 0;   ///< and its waits there that outlasted their first polls
 
   /// A part of a region begins, in which that phase is the first.
   void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
@@ -167,7 +162,6 @@ class member_ledger {
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
     accounts.compare_again();
-    is_light = false;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
     if (region_weight == 0) return;
@@ -184,7 +178,7 @@ class member_ledger {
     part_of_region.set(region);
   }
   /// The member had to wait for a node of a plan, whose name lives for ever. Nodes take half of the places at most.
-  void note_node(const char* name, call_site plan, std::uint64_t ticks) noexcept {
+  void note_node(const char* name, source_place plan, std::uint64_t ticks) noexcept {
     const construct_key key = {"node", plan, nullptr, name};
     construct_account& to = accounts[accounts.find_if_few(key, account_table::most / 2)];
     to.passes.add(1);
@@ -192,10 +186,10 @@ class member_ledger {
   }
   /// Whether the meeting in that phase is only to be counted: it is not chosen, and its end need not be known.
   bool passes_lightly(std::uint32_t phase) const noexcept {
-    return (known_releases | light_wait | long_wait) == 0 && paces.meetings.leaves_out(phase);
+    return (known_releases | long_wait) == 0 && paces.meetings.leaves_out(phase);
   }
   /// Counts such a meeting, which is over, and a long wait in it.
-  void count_light(const char* kind, call_site where) noexcept {
+  void count_light(const char* kind, source_place where) noexcept {
     at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
     accounts[at].passes.add(1);
     segment_begin = 0;
@@ -205,32 +199,13 @@ class member_ledger {
       long_wait = 0;
     }
   }
-  /// The same before the member arrives.
-  void count_before(const char* kind, call_site where, std::uint32_t phase) noexcept {
-    count_light(kind, where);
-    light_phase = phase;
-    is_light = true;
-  }
-  /// A wait in a meeting that was counted before, or another one, has outlasted its first polls.
-  void note_long_wait(bool is_of_meeting, std::uint32_t phase, std::uint64_t ticks) noexcept {
-    (is_of_meeting && is_light && phase == light_phase ? light_wait : long_wait) += ticks;
-  }
-  /// Before the next meeting, and at the end of a part.
-  void settle() noexcept {
-    is_light = false;
-    if (light_wait == 0) return;
-    accounts[at].note_wait(light_wait, 1);
-    light_wait = 0;
-  }
   void begin_meeting() noexcept {
-    settle();
     long_wait = 0;
-    is_meeting = has_to_count = true;
+    is_meeting = true;
   }
   void end_part() noexcept {
     // A store would delay the report.
-    if ((region_weight | light_wait | long_wait) == 0) return;
-    settle();
+    if ((region_weight | long_wait) == 0) return;
     long_wait = 0;
     if (region_weight == 0) return;
     part_segment.set(segment_begin);
@@ -295,8 +270,8 @@ class ledger_board {
   static constexpr std::size_t most_members = 1024;
 
   /// A second has so many ticks. The members have so many CPUs.
-  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second,
-                                 std::size_t cpus = ~std::size_t{0});
+  LOCKSTEP_COLD ledger_board(std::size_t members, double ticks_per_second,
+                             std::size_t cpus = ~std::size_t{0});
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
 
@@ -311,9 +286,9 @@ class ledger_board {
     kept_since_.set(0);
   }
   /// What was gathered.
-  LOCKSTEP_OBSERVER ledger gather(const char* team) const;
+  LOCKSTEP_COLD ledger gather(const char* team) const;
   /// All numbers begin at 0 again. While no member adds.
-  LOCKSTEP_OBSERVER void reset() noexcept;
+  LOCKSTEP_COLD void reset() noexcept;
 
  private:
   const double ticks_per_second_;
@@ -325,5 +300,9 @@ class ledger_board {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "ledger.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP

@@ -2,7 +2,7 @@
 // lockstep/detail/trace/ledger_hooks.hpp -- what the ledger of waits is told (layer: trace)
 //
 // A thread that works for a team whose ledger is on has its accounts in its log (thread_log::ledger) meanwhile.
-// Constructs and regions are told to the ledger by the team itself (detail/team/ledger.ipp), without this.
+// What it is told of constructs and regions is in ledger_hooks.ipp.
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
@@ -49,26 +49,18 @@ struct ledger_hooks {
     if (own != nullptr)
       own->count(is_loop ? ledger_count::inline_loops : ledger_count::inline_runs);
   }
-  static void waited_for_node(thread_log& log, const char* name, call_site plan,
+  static void waited_for_node(thread_log& log, const char* name, source_place plan,
                               std::uint64_t ticks) noexcept {
     if (member_ledger* const own = of(log)) own->note_node(keep_text(name), plan, ticks);
   }
-
-  static void member_left(thread_log&, const construct_visit&) noexcept {}
-  static void region_ended(thread_log&, const char* /*kind*/, const void* /*team*/,
-                           std::uint32_t /*region*/, std::uint32_t /*size*/,
-                           std::uint64_t /*begin*/, std::uint64_t /*end*/) noexcept {}
-  static void part_ended(thread_log&, const void* /*team*/, std::uint32_t /*region*/,
-                         std::uint32_t /*rank*/, std::uint32_t /*size*/, std::uint64_t /*begin*/,
-                         std::uint64_t /*end*/) noexcept {}
 
   /// A wait that outlasted its first polls is over. That of a worker that has nothing to do does not count.
   static void wait_ended(thread_log& log, const wait_subject& what, wait_stage furthest,
                          std::uint64_t begin, std::uint64_t end) noexcept {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
-    own->note_long_wait(what.kind == nullptr, what.phase, end - begin);
-    if (what.is_for(waits_for::next_region())) return;
+    own->long_wait += end - begin;
+    if (what.kind == wait_kind::next_region) return;
     own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
                : furthest == wait_stage::yield ? ledger_count::waits_yielded
                                                : ledger_count::waits_slept);

@@ -17,7 +17,7 @@
 
 #include "thread_log.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include <cstdio>
 #include <new>
 #include "../platform/fork.hpp"
@@ -34,9 +34,9 @@ struct object_name {
 
 struct object_names {
   /// Null or "" takes the name away. False if there is no memory, or no object.
-  LOCKSTEP_OBSERVER static bool set(const void* object, const char* name) noexcept;
+  LOCKSTEP_COLD static bool set(const void* object, const char* name) noexcept;
   /// False if it has none.
-  LOCKSTEP_OBSERVER static bool find(const void* object, object_name& out) noexcept;
+  LOCKSTEP_COLD static bool find(const void* object, object_name& out) noexcept;
 
  private:
   struct entry {
@@ -51,7 +51,7 @@ struct object_names {
   }
 };
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 
 /// The table is whole in the child.
 struct object_names::around_fork {
@@ -62,7 +62,7 @@ struct object_names::around_fork {
   static void child() { after(); }
 };
 
-LOCKSTEP_OBSERVER bool object_names::set(const void* object, const char* name) noexcept {
+LOCKSTEP_COLD bool object_names::set(const void* object, const char* name) noexcept {
   if (object == nullptr) return false;
   watch_forks<around_fork>();
   const bool has_name = name != nullptr && name[0] != 0;
@@ -102,7 +102,7 @@ LOCKSTEP_OBSERVER bool object_names::set(const void* object, const char* name) n
   return true;
 }
 
-LOCKSTEP_OBSERVER bool object_names::find(const void* object, object_name& out) noexcept {
+LOCKSTEP_COLD bool object_names::find(const void* object, object_name& out) noexcept {
   if (object == nullptr) return false;
   const void* const head = list_of(object).load(memory_order_acquire);  // 2
   for (const entry* at = static_cast<const entry*>(head); at != nullptr; at = at->next) {

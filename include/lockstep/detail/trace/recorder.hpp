@@ -22,8 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../observe/observers.hpp"
 #include "../platform/clock.hpp"
-#include "observers.hpp"
 #include "records.hpp"
 #include "thread_log.hpp"
 
@@ -108,31 +108,23 @@ struct recorder {
   static constexpr std::size_t most_records = std::size_t{1} << 30;
 
   /// The same, if there is room for so many records of the calling thread.
-  LOCKSTEP_OBSERVER static bool start_with_room(std::size_t records, bool stops) noexcept;
+  LOCKSTEP_COLD static bool start_with_room(std::size_t records, bool stops) noexcept;
   /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
-  LOCKSTEP_OBSERVER static bool start(std::size_t records, bool stops) noexcept;
+  LOCKSTEP_COLD static bool start(std::size_t records, bool stops) noexcept;
   /// No more is recorded; false if none runs.
-  LOCKSTEP_OBSERVER static bool stop() noexcept;
-  LOCKSTEP_OBSERVER static bool is_running() noexcept;
+  LOCKSTEP_COLD static bool stop() noexcept;
+  LOCKSTEP_COLD static bool is_running() noexcept;
 
  private:
-  LOCKSTEP_OBSERVER static record_ring* ring_with_room(thread_log& log,
-                                                       std::size_t records) noexcept;
-  LOCKSTEP_OBSERVER static record_ring* make_ready(thread_log& log) noexcept;
-};
-
-/// For trace.hpp: a part of the timeline with a name.
-struct user_region {
-  LOCKSTEP_OBSERVER static std::uint64_t begin(const char* name, const char*& outer) noexcept;
-  LOCKSTEP_OBSERVER static void end(const char* name, const char* outer,
-                                    std::uint64_t since) noexcept;
+  LOCKSTEP_COLD static record_ring* ring_with_room(thread_log& log, std::size_t records) noexcept;
+  LOCKSTEP_COLD static record_ring* make_ready(thread_log& log) noexcept;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "recorder.ipp"
 #endif
 

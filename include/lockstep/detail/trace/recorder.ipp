@@ -6,14 +6,13 @@
 #include <new>
 
 #include "../platform/fork.hpp"
-#include "ledger_hooks.hpp"
 #include "recorder.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER std::size_t rounded_records(std::size_t records) noexcept {
+LOCKSTEP_COLD std::size_t rounded_records(std::size_t records) noexcept {
   std::size_t rounded = 16;
   while (rounded < records && rounded < recorder::most_records) rounded *= 2;
   return rounded;
@@ -34,14 +33,14 @@ struct trace_around_fork {
   }
 };
 
-LOCKSTEP_OBSERVER bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
+LOCKSTEP_COLD bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
   if (records > most_records) return false;
   thread_log* const log = log_of_this_thread();
   if (log != nullptr && ring_with_room(*log, rounded_records(records)) == nullptr) return false;
   return start(records, stops);
 }
 
-LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept {
+LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
   const std::size_t rounded = rounded_records(records);
   watch_forks<trace_around_fork>();
   const holding<system_mutex> held(process().trace_forks.lock());
@@ -63,7 +62,7 @@ LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept
   return true;
 }
 
-LOCKSTEP_OBSERVER bool recorder::stop() noexcept {
+LOCKSTEP_COLD bool recorder::stop() noexcept {
   const holding<system_mutex> held(process().trace_forks.lock());
   trace_session* const of = session();
   if (of == nullptr || !of->is_running) return false;
@@ -73,15 +72,14 @@ LOCKSTEP_OBSERVER bool recorder::stop() noexcept {
   return true;
 }
 
-LOCKSTEP_OBSERVER bool recorder::is_running() noexcept {
+LOCKSTEP_COLD bool recorder::is_running() noexcept {
   const holding<system_mutex> held(process().trace_forks.lock());
   const trace_session* const of = session();
   return of != nullptr && of->is_running;
 }
 
 /// That of the thread, or a larger one in its place; null: no memory.
-LOCKSTEP_OBSERVER record_ring* recorder::ring_with_room(thread_log& log,
-                                                        std::size_t records) noexcept {
+LOCKSTEP_COLD record_ring* recorder::ring_with_room(thread_log& log, std::size_t records) noexcept {
   record_ring* const known = log.ring.load(memory_order_relaxed);  // 7
   if (known != nullptr && known->room() >= records) return known;
   record_ring* const made = record_ring::make(records, known);
@@ -89,7 +87,7 @@ LOCKSTEP_OBSERVER record_ring* recorder::ring_with_room(thread_log& log,
   return made;
 }
 
-LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
+LOCKSTEP_COLD record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;
@@ -111,24 +109,6 @@ LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
       trace_record::of(record_kind::begin, 0, now, now, ring->kept(name.text), log.shown_number());
   ring->put(&begin, 1);
   return ring;
-}
-
-std::uint64_t user_region::begin(const char* name, const char*& outer) noexcept {
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return 0;
-  outer = log->region_name;
-  log->region_name = name;
-  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
-  return tick_clock::now();
-}
-
-void user_region::end(const char* name, const char* outer, std::uint64_t since) noexcept {
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
-  log->region_name = outer;
-  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
-  if (!is_observed_by(observer::records)) return;
-  recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
 }
 
 }  // namespace detail

@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../observe/wait_kinds.hpp"
 #include "../platform/atomic.hpp"
 #include "../platform/config.hpp"
 #include "kept_texts.hpp"
@@ -43,9 +44,9 @@ namespace detail {
 enum class record_kind : std::uint8_t {
   none,
   region,  ///< number: the team. Rest: text user's region; 2 iterations; 3 number of the region, parts of a share
-  part,    ///< number: the team. Rest: 3 number of the region, part
+  part,    ///< detail: 1 of a loop; number: the team. Rest: 3 number of the region, part
   construct,  ///< number: the team. Rest: text file; 2 line, and after how many ticks it arrived; 3 region, phase
-  wait,  ///< number: the object; detail: wait_stage. Rest: text file; 2 what it sleeps on; 3 phase, line
+  wait,  ///< number: the object; detail: wait_stage, and from bit 2 on wait_kind. Rest: text file; 2 what it sleeps on; 3 phase, line
   stage,  ///< of a wait
   node,   ///< number: the iteration; detail: 1 if run for another member
   user,
@@ -57,17 +58,6 @@ enum class record_kind : std::uint8_t {
   label,  ///< text: what the program calls the object of the wait before
   site,   ///< behind a region. Text: the file in which it was called; number: the line
   let_go  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
-};
-
-enum class mark_kind : std::uint8_t {
-  decision,
-  woken,
-  anticipated,
-  missed_wake_up,
-  share_taken_over,
-  parted,
-  crowded,
-  user
 };
 
 struct trace_record {
@@ -94,6 +84,14 @@ struct trace_record {
 
   record_kind kind() const noexcept { return static_cast<record_kind>(words[1] & 0xFF); }
   std::uint8_t detail() const noexcept { return static_cast<std::uint8_t>(words[1] >> 8); }
+  /// Of a wait.
+  static std::uint8_t detail_of(wait_stage furthest, wait_kind of) noexcept {
+    static_assert(static_cast<unsigned>(wait_kind::how_many) <= 64, "6 bits");
+    return static_cast<std::uint8_t>(static_cast<unsigned>(furthest) | static_cast<unsigned>(of)
+                                                                           << 2);
+  }
+  wait_stage wait_stage_of() const noexcept { return static_cast<wait_stage>(detail() & 3u); }
+  wait_kind wait_kind_of() const noexcept { return static_cast<wait_kind>(detail() >> 2); }
   std::uint64_t begin() const noexcept { return words[0]; }
   std::uint64_t duration() const noexcept {
     return (words[1] & 0x10000) != 0 ? words[1] >> 24 << 20 : words[1] >> 24;
@@ -128,12 +126,12 @@ class record_ring {
 
   /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
   /// `before`: the ring that it replaces, which somebody may be reading; or null.
-  LOCKSTEP_OBSERVER static record_ring* make(std::size_t room, record_ring* before) noexcept;
+  LOCKSTEP_COLD static record_ring* make(std::size_t room, record_ring* before) noexcept;
 
   std::size_t room() const noexcept { return room_; }
   const record_ring* before() const noexcept { return before_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
-  LOCKSTEP_OBSERVER void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
+  LOCKSTEP_COLD void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 5
 
   /// One or two records. By its thread.
@@ -161,7 +159,7 @@ class record_ring {
     return so_far < records_ ? static_cast<std::size_t>(so_far) : records_;
   }
   /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
-  LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;
+  LOCKSTEP_COLD std::size_t copy(trace_record* to, std::size_t room) const noexcept;
 
   std::uint64_t thread = 0;  ///< that writes it: its thread's own
 
@@ -190,7 +188,7 @@ class record_ring {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "records.ipp"
 #endif
 

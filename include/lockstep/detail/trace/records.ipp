@@ -20,7 +20,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
+LOCKSTEP_COLD record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
   slot* const slots = static_cast<slot*>(std::calloc(room, sizeof(slot)));
   if (slots == nullptr) return nullptr;
   // The others are zeros until they are written, which is what these are: a program that records little takes no more
@@ -31,8 +31,8 @@ LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* 
   return made;
 }
 
-LOCKSTEP_OBSERVER void record_ring::begin(std::uint32_t trace, std::size_t records,
-                                          bool stops) noexcept {
+LOCKSTEP_COLD void record_ring::begin(std::uint32_t trace, std::size_t records,
+                                      bool stops) noexcept {
   count_.store(0, memory_order_relaxed);  // 2
   lost_.store(0, memory_order_relaxed);   // 2
   records_ = records;
@@ -40,7 +40,7 @@ LOCKSTEP_OBSERVER void record_ring::begin(std::uint32_t trace, std::size_t recor
   trace_.store(trace, memory_order_release);  // 1
 }
 
-LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t room) const noexcept {
+LOCKSTEP_COLD std::size_t record_ring::copy(trace_record* to, std::size_t room) const noexcept {
   const std::uint64_t end = count_.load(memory_order_acquire);  // 3
   std::uint64_t first = end > records_ ? end - records_ : 0;
   if (end - first > room) first = end - room;

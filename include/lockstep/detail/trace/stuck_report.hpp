@@ -56,7 +56,7 @@ struct stuck_snapshot {
 };
 
 /// What the program calls the object, or null.
-LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept;
+LOCKSTEP_COLD const char* name_of(const stuck_snapshot& all, const void* object) noexcept;
 
 /// Whether waits get time to go on before they are looked at: a watchdog that slept much longer than it meant to was
 /// stopped, with the whole process, and so were those that are waited for. Times in nanoseconds.
@@ -76,45 +76,43 @@ class stop_excuse {
 };
 
 /// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
-constexpr const char* idle_wait_kind() { return waits_for::next_region(); }
-LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept;
+LOCKSTEP_COLD bool is_idle(const wait_subject& what) noexcept;
 
 /// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.
-LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept;
+LOCKSTEP_COLD const shown_wait* wait_of(const seen_thread& one) noexcept;
 
 /// The threads that this one cannot go on without, as indices: STUCK-2.
-LOCKSTEP_OBSERVER growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
-                                                        std::size_t thread);
+LOCKSTEP_COLD growing_array<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread);
 
 /// Threads that wait for each other, each for the next one, the last for the first; empty if there are none.
-LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all);
+LOCKSTEP_COLD growing_array<std::size_t> find_ring(const stuck_snapshot& all);
 
 /// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
-LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                                    growing_array<std::uint32_t>& missing);
+LOCKSTEP_COLD bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                                growing_array<std::uint32_t>& missing);
 
 /// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
 /// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
-LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
-                                     growing_array<std::uint32_t>& come,
-                                     growing_array<std::uint32_t>& missing);
+LOCKSTEP_COLD bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
+                                 growing_array<std::uint32_t>& come,
+                                 growing_array<std::uint32_t>& missing);
 
 /// Two members that were in the same phase of a region at different places, the earliest that is known.
 struct construct_mismatch {
   construct_visit one, other;
 };
-LOCKSTEP_OBSERVER bool differ(const construct_visit& a, const construct_visit& b) noexcept;
-LOCKSTEP_OBSERVER bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
-                                     construct_mismatch& found);
+LOCKSTEP_COLD bool differ(const construct_visit& a, const construct_visit& b) noexcept;
+LOCKSTEP_COLD bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
+                                 construct_mismatch& found);
 
 /// `why` is the first line, without its end.
-LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char* why);
+LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* why);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "stuck_report.ipp"
 #include "stuck_text.ipp"
 #endif

@@ -11,18 +11,18 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept {
+LOCKSTEP_COLD const char* name_of(const stuck_snapshot& all, const void* object) noexcept {
   for (const object_name& each : all.names) {
     if (each.object == object) return each.text;
   }
   return nullptr;
 }
 
-LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
-  return what.is_for(idle_wait_kind());
+LOCKSTEP_COLD bool is_idle(const wait_subject& what) noexcept {
+  return what.kind == wait_kind::next_region;
 }
 
-LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept {
+LOCKSTEP_COLD const shown_wait* wait_of(const seen_thread& one) noexcept {
   if (one.wait_count == 0) return nullptr;
   const shown_wait& innermost = one.waits[one.wait_count - 1];
   return is_idle(innermost.what) ? nullptr : &innermost;
@@ -127,8 +127,8 @@ struct stuck_questions {
   }
 };
 
-LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                                    growing_array<std::uint32_t>& missing) {
+LOCKSTEP_COLD bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                                growing_array<std::uint32_t>& missing) {
   const stuck_questions ask{all};
   const construct_visit* const in = ask.meeting_of(ask.at(thread));
   if (in == nullptr) return false;
@@ -139,9 +139,9 @@ LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t threa
   return true;
 }
 
-LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
-                                     growing_array<std::uint32_t>& come,
-                                     growing_array<std::uint32_t>& missing) {
+LOCKSTEP_COLD bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
+                                 growing_array<std::uint32_t>& come,
+                                 growing_array<std::uint32_t>& missing) {
   const shown_wait* const wait = wait_of(all.threads[thread]);
   if (wait == nullptr || wait->what.expected == 0) return false;
   growing_array<unsigned char> is_there(wait->what.expected, 0);
@@ -162,8 +162,7 @@ LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thre
   return true;
 }
 
-LOCKSTEP_OBSERVER growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
-                                                        std::size_t thread) {
+LOCKSTEP_COLD growing_array<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread) {
   const stuck_questions ask{all};
   growing_array<std::size_t> found;
   const auto add = [&](std::size_t other) {
@@ -189,7 +188,7 @@ LOCKSTEP_OBSERVER growing_array<std::size_t> awaited_by(const stuck_snapshot& al
   return found;
 }
 
-LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
+LOCKSTEP_COLD growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
   // Depth first, without recursion: a thread on the way that is met again closes a ring.
   enum mark : unsigned char { fresh, on_way, done };
   struct step {
@@ -226,8 +225,8 @@ LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all
   return ring;
 }
 
-LOCKSTEP_OBSERVER bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
-                                     construct_mismatch& found) {
+LOCKSTEP_COLD bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
+                                 construct_mismatch& found) {
   // The first member whose visits of this region differ from those of another, in the earliest phase.
   bool is_found = false;
   const auto compare = [&](const construct_visit& a, const construct_visit& b) {
@@ -251,7 +250,7 @@ LOCKSTEP_OBSERVER bool find_mismatch(const stuck_snapshot& all, const construct_
   return is_found;
 }
 
-LOCKSTEP_OBSERVER bool differ(const construct_visit& a, const construct_visit& b) noexcept {
+LOCKSTEP_COLD bool differ(const construct_visit& a, const construct_visit& b) noexcept {
   const auto are_unlike = [](const char* x, const char* y) {
     return x != nullptr && y != nullptr && std::strcmp(x, y) != 0;
   };

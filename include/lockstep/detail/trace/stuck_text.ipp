@@ -7,6 +7,7 @@
 
 #include "../platform/system_texts.hpp"
 #include "stuck_report.hpp"
+#include "wait_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -29,7 +30,7 @@ class stuck_text {
 
   double seconds(std::uint64_t since) const noexcept { return all_.seconds_since(since); }
 
-  void add_construct(const char* kind, call_site where) {
+  void add_construct(const char* kind, source_place where) {
     append(text_, "%s", kind != nullptr ? kind : "a construct");
     if (where.file != nullptr) append(text_, " (%s:%u)", where.file, where.line);
   }
@@ -104,7 +105,7 @@ class stuck_text {
     if (in != nullptr && in->kind != nullptr) {
       add_visit(*in);
       // What the construct waits for, where it is not the barrier.
-      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) {
+      if (ask_.meeting_of(one) == nullptr && text_of(what) != nullptr) {
         text_.append(": ");
         add_object(what);
       }
@@ -122,7 +123,8 @@ class stuck_text {
 
   /// As "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
   void add_object(const wait_subject& what) {
-    append(text_, "%s", what.kind != nullptr ? what.kind : "something");
+    const char* const kind = text_of(what);
+    append(text_, "%s", kind != nullptr ? kind : "something");
     if (what.object != nullptr && what.awaited == wait_subject::nobody) {
       add_name(what.object);
       append(text_, " at %p", what.object);
@@ -143,7 +145,7 @@ class stuck_text {
       ++count;
     }
     wait_subject what = wait->what;
-    what.where = call_site{nullptr, 0};  // each waiter has its own
+    what.where = source_place{nullptr, 0};  // each waiter has its own
     text_.append("  ");
     add_object(what);
     if (what.phase != 0) append(text_, ", phase %u", what.phase);
@@ -304,7 +306,7 @@ class stuck_text {
   std::string text_;
 };
 
-LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char* why) {
+LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* why) {
   return stuck_text(all, why).text();
 }
 

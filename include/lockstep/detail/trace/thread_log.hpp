@@ -36,46 +36,14 @@
 #include <cstring>
 
 #include "../../call_site.hpp"
+#include "../observe/observers.hpp"
+#include "../observe/wait_kinds.hpp"
 #include "../platform/this_thread.hpp"
 #include "kept_texts.hpp"
-#include "observers.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// What a thread waits for. All texts live as long as the module whose code waits; those that others see live for ever.
-struct wait_subject {
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-
-  const char* kind;          ///< "lockstep::event"; null: not known
-  const void* object;        ///< its address, or that of the word that is awaited
-  const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  source_place where;        ///< of the call; file is null: not known
-  std::uint32_t phase;       ///< that is awaited
-  std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
-  std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
-  std::uint32_t region;      ///< with `team`
-  const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
-  // Of an object at which so many are to arrive, or to notify; the waiter is `rank` of them, or nobody.
-  std::uint32_t expected;  ///< 0: that is not known
-  std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
-  std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
-
-  bool is_for(const char* text) const noexcept {
-    return kind != nullptr && std::strcmp(kind, text) == 0;
-  }
-};
-
-/// What members wait for, where observers know more of it than the name.
-struct waits_for {
-  static constexpr const char* next_region() { return "the next region"; }
-  static constexpr const char* end_of_part() { return "the end of a member's part"; }
-  static constexpr const char* step_of_member() { return "a step of another member"; }
-  static constexpr const char* step_of_plan() { return "a step of a plan"; }
-};
-
-enum class wait_stage : std::uint32_t { spin, yield, sleep };
 
 /// A visit of a member to a construct of its region: from when it came to when it was let go. Its texts live for ever.
 struct construct_visit {
@@ -92,18 +60,11 @@ struct construct_visit {
   std::uint64_t released;  ///< tick at which it went on; 0: it is in it
 };
 
-/// Who a member is, for observers.
-struct observed_member {
-  const void* team;      ///< the same for all members of the region
-  std::uint32_t region;  ///< its number
-  std::uint32_t rank, size;
-};
-
 /// A part that the thread runs.
 struct open_part {
   observed_member who;
   std::uint32_t part;
-  const char* kind;
+  bool is_of_loop;
   std::uint64_t since;  ///< tick
 };
 
@@ -230,19 +191,19 @@ struct thread_logs {
     return known != nullptr ? known : make();
   }
   /// A name for the calling thread, here and where the system shows it.
-  LOCKSTEP_OBSERVER static void name_mine(const char* name) noexcept;
+  LOCKSTEP_COLD static void name_mine(const char* name) noexcept;
 
   /// A log for a thread of that number: that of a thread that has ended, or a new one. Null: no memory.
-  LOCKSTEP_OBSERVER static thread_log* take(std::uint64_t thread) noexcept;
+  LOCKSTEP_COLD static thread_log* take(std::uint64_t thread) noexcept;
   /// Its thread ends.
-  LOCKSTEP_OBSERVER static void give_back(thread_log& of) noexcept;
+  LOCKSTEP_COLD static void give_back(thread_log& of) noexcept;
 
  private:
   friend struct logs_around_fork;
 
-  LOCKSTEP_OBSERVER static thread_log* make() noexcept;
-  LOCKSTEP_OBSERVER static thread_log* add(std::uint64_t thread) noexcept;
-  LOCKSTEP_OBSERVER static void forget_others() noexcept;
+  LOCKSTEP_COLD static thread_log* make() noexcept;
+  LOCKSTEP_COLD static thread_log* add(std::uint64_t thread) noexcept;
+  LOCKSTEP_COLD static void forget_others() noexcept;
 };
 
 /// The log of the calling thread, or null: LOG-4.
@@ -252,7 +213,7 @@ inline thread_log* log_of_this_thread() noexcept { return thread_logs::mine(); }
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "thread_log.ipp"
 #endif
 

@@ -42,7 +42,7 @@ struct logs_around_fork {
   }
 };
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
+LOCKSTEP_COLD thread_log* thread_logs::make() noexcept {
   log_of_thread& own = log_of_thread::mine();
   if (own.has_ended) return nullptr;
   watch_forks<logs_around_fork>();
@@ -67,7 +67,7 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
   return log;
 }
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::take(std::uint64_t thread) noexcept {
+LOCKSTEP_COLD thread_log* thread_logs::take(std::uint64_t thread) noexcept {
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     std::uint64_t nobody = 0;
     if (at->owner_.compare_exchange_strong(nobody, thread, memory_order_acquire,  // 10
@@ -78,7 +78,7 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::take(std::uint64_t thread) noexcept {
   return add(thread);
 }
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::add(std::uint64_t thread) noexcept {
+LOCKSTEP_COLD thread_log* thread_logs::add(std::uint64_t thread) noexcept {
   thread_log* const made = new (std::nothrow) thread_log();
   if (made == nullptr) return nullptr;
   made->owner_.store(thread, memory_order_relaxed);  // 7
@@ -92,19 +92,19 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::add(std::uint64_t thread) noexcept {
   return made;
 }
 
-LOCKSTEP_OBSERVER void thread_logs::give_back(thread_log& of) noexcept {
+LOCKSTEP_COLD void thread_logs::give_back(thread_log& of) noexcept {
   of.depth.store(0, memory_order_relaxed);   // 7
   of.owner_.store(0, memory_order_release);  // 11
 }
 
-LOCKSTEP_OBSERVER void thread_logs::forget_others() noexcept {
+LOCKSTEP_COLD void thread_logs::forget_others() noexcept {
   const std::uint64_t me = this_thread_slot().number;
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 11
   }
 }
 
-LOCKSTEP_OBSERVER void thread_logs::name_mine(const char* text) noexcept {
+LOCKSTEP_COLD void thread_logs::name_mine(const char* text) noexcept {
   detail::name_this_thread(text);
   thread_log* const log = mine();
   if (log == nullptr) return;

@@ -31,25 +31,25 @@ namespace detail {
 
 struct trace_export {
   /// What was recorded, to a file; false, and a message, if that cannot be written.
-  LOCKSTEP_OBSERVER static bool write(const char* path);
+  LOCKSTEP_COLD static bool write(const char* path);
   /// A table of threads, and one of names.
-  LOCKSTEP_OBSERVER static std::string summary();
+  LOCKSTEP_COLD static std::string summary();
 
   /// Starts a trace that is written when the program ends, to where that name leads now. `path`: %p in it is the number of
   /// the process.
-  LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose,
-                                                  std::size_t records);
+  LOCKSTEP_COLD static bool start_for_program(const char* path, const char* whose,
+                                              std::size_t records);
   /// Stops that, and writes it; nothing if there is none.
-  LOCKSTEP_OBSERVER static void end_of_program();
+  LOCKSTEP_COLD static void end_of_program();
   /// Where that was to be written; from now on it is not. Empty if there is none.
-  LOCKSTEP_OBSERVER static std::string take_path();
+  LOCKSTEP_COLD static std::string take_path();
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "trace_export.ipp"
 #endif
 

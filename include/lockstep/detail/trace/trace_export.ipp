@@ -25,7 +25,7 @@ class trace_writer {
  public:
   trace_writer(const trace_view& of, std::FILE* to) noexcept : of_(of), out_(to) {}
 
-  LOCKSTEP_OBSERVER bool write() {
+  LOCKSTEP_COLD bool write() {
     out_.put("{\"traceEvents\":[\n");
     meta(0, "process_name").text(program_name()).put("}}");
     for (std::size_t i = 0; i < of_.tracks.size(); ++i) {
@@ -50,22 +50,22 @@ class trace_writer {
  private:
   static constexpr std::size_t most_open = 64;
 
-  LOCKSTEP_OBSERVER json_file& meta(std::size_t track, const char* name,
-                                    const char* argument = "name") {
+  LOCKSTEP_COLD json_file& meta(std::size_t track, const char* name,
+                                const char* argument = "name") {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
   }
-  LOCKSTEP_OBSERVER void write_loss(std::size_t track, const trace_view::track& at) {
+  LOCKSTEP_COLD void write_loss(std::size_t track, const trace_view::track& at) {
     out_.put(",\n");
     meta(track, "thread_lost", "records").number(at.lost).put(",\"whole_from\":");
     out_.time(of_.time(at.whole_from)).put(",\"whole_until\":").time(of_.time(at.whole_until));
     out_.put("}}");
   }
-  LOCKSTEP_OBSERVER void place(std::size_t track) {
+  LOCKSTEP_COLD void place(std::size_t track) {
     out_.put(",\"pid\":").number(process_).put(",\"tid\":").number(track);
   }
-  LOCKSTEP_OBSERVER void write_track(const trace_view::track& at) {
+  LOCKSTEP_COLD void write_track(const trace_view::track& at) {
     std::uint64_t open[most_open];  // ends of the slices around
     std::size_t depth = 0;
     for (std::size_t i = at.first; i < at.last; ++i) {
@@ -83,9 +83,9 @@ class trace_writer {
     }
   }
   /// Up to the arguments, which follow.
-  LOCKSTEP_OBSERVER json_file& head(const trace_view::event& of, const char* before,
-                                    const char* name, const char* category, const char* phase,
-                                    std::uint64_t begin, const char* label = nullptr) {
+  LOCKSTEP_COLD json_file& head(const trace_view::event& of, const char* before, const char* name,
+                                const char* category, const char* phase, std::uint64_t begin,
+                                const char* label = nullptr) {
     out_.put("{\"name\":\"").put(before).characters(name);
     if (label != nullptr) out_.put(" '").characters(label).put("'");
     out_.put("\"");
@@ -94,17 +94,17 @@ class trace_writer {
     place(of.track);
     return out_;
   }
-  LOCKSTEP_OBSERVER json_file& slice(const trace_view::event& of, const char* before,
-                                     const char* name, const char* category, std::uint64_t begin,
-                                     std::uint64_t end, const char* label = nullptr) {
+  LOCKSTEP_COLD json_file& slice(const trace_view::event& of, const char* before, const char* name,
+                                 const char* category, std::uint64_t begin, std::uint64_t end,
+                                 const char* label = nullptr) {
     return head(of, before, name, category, "X", begin, label).put(",\"dur\":").time(end - begin);
   }
-  LOCKSTEP_OBSERVER void site(const char* file, std::uint64_t line) {
+  LOCKSTEP_COLD void site(const char* file, std::uint64_t line) {
     if (file == nullptr) return;
     out_.put(",\"where\":\"").characters(file).put(":").number(line).put("\"");
   }
-  LOCKSTEP_OBSERVER void write_event(const trace_view::event& each, std::uint64_t begin,
-                                     std::uint64_t end) {
+  LOCKSTEP_COLD void write_event(const trace_view::event& each, std::uint64_t begin,
+                                 std::uint64_t end) {
     const trace_record& at = of_.record_of(each);
     const trace_record* const rest = of_.rest_of(each);
     const char* const name = at.text() != nullptr ? at.text() : "?";
@@ -136,7 +136,7 @@ class trace_writer {
         out_.put(",\"args\":{\"for\":").text(name);
         if (label != nullptr) out_.put(",\"label\":").text(label);
         out_.put(",\"object\":").address(at.number()).put(",\"stage\":\"");
-        out_.put(stages[at.detail() % 3]).put("\"");
+        out_.put(stages[static_cast<unsigned>(at.wait_stage_of()) % 3]).put("\"");
         if (rest != nullptr) {
           out_.put(",\"phase\":").number(rest->high());
           if (rest->size() != 0xFFFFFF) out_.put(",\"awaited\":").number(rest->size());
@@ -167,9 +167,9 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  LOCKSTEP_OBSERVER void write_region(const trace_view::event& each, const trace_record& at,
-                                      const trace_record* rest, std::uint64_t begin,
-                                      std::uint64_t end) {
+  LOCKSTEP_COLD void write_region(const trace_view::event& each, const trace_record& at,
+                                  const trace_record* rest, std::uint64_t begin,
+                                  std::uint64_t end) {
     const char* const kind = at.text() != nullptr ? at.text() : "region";
     const char* const user = rest != nullptr ? rest->rest_text() : nullptr;
     slice(each, "", user != nullptr ? user : kind, "region", begin, end);
@@ -182,8 +182,8 @@ class trace_writer {
     if (const trace_record* const where = of_.site_of(each)) site(where->text(), where->number());
     out_.put("}}");
   }
-  LOCKSTEP_OBSERVER void write_mark(const trace_view::event& each, const trace_record& at,
-                                    const trace_record* rest, std::uint64_t begin) {
+  LOCKSTEP_COLD void write_mark(const trace_view::event& each, const trace_record& at,
+                                const trace_record* rest, std::uint64_t begin) {
     static const char* const categories[] = {
         "decision",         "woken",  "anticipated", "missed wake-up",
         "share taken over", "parted", "crowded",     "user"};
@@ -194,7 +194,7 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  LOCKSTEP_OBSERVER void write_arrow(const trace_view::arrow& each) {
+  LOCKSTEP_COLD void write_arrow(const trace_view::arrow& each) {
     ++arrows_;
     std::uint64_t sent = of_.time(each.sent), came = of_.time(each.came);
     if (each.leaves_end && sent > 0) --sent;
@@ -215,7 +215,7 @@ class trace_writer {
   json_file out_;
 };
 
-LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
+LOCKSTEP_COLD bool trace_export::write(const char* path) {
   const int saved = errno;
   errno = 0;
   replaced_file to(path);
@@ -244,7 +244,7 @@ struct named_time {
 };
 
 /// The name of a file without its directories.
-LOCKSTEP_OBSERVER const char* last_part(const char* path) noexcept {
+LOCKSTEP_COLD const char* last_part(const char* path) noexcept {
   const char* part = path;
   for (const char* at = path; *at != 0; ++at) {
     if (*at == '/' || *at == '\\') part = at + 1;
@@ -252,7 +252,7 @@ LOCKSTEP_OBSERVER const char* last_part(const char* path) noexcept {
   return part;
 }
 
-LOCKSTEP_OBSERVER std::string trace_export::summary() {
+LOCKSTEP_COLD std::string trace_export::summary() {
   const trace_view all;
   std::string text;
   const double whole = static_cast<double>(all.time(all.end)) / 1000;
@@ -328,8 +328,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
   return text;
 }
 
-LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose,
-                                                       std::size_t records) {
+LOCKSTEP_COLD bool trace_export::start_for_program(const char* path, const char* whose,
+                                                   std::size_t records) {
   std::string real;
   for (const char* at = path; *at != 0; ++at) {
     if (at[0] == '%' && at[1] == 'p') {
@@ -364,7 +364,7 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
   return std::atexit([] { end_of_program(); }) == 0;
 }
 
-LOCKSTEP_OBSERVER void trace_export::end_of_program() {
+LOCKSTEP_COLD void trace_export::end_of_program() {
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
 #endif
@@ -379,7 +379,7 @@ LOCKSTEP_OBSERVER void trace_export::end_of_program() {
 #endif
 }
 
-LOCKSTEP_OBSERVER std::string trace_export::take_path() {
+LOCKSTEP_COLD std::string trace_export::take_path() {
   trace_session* const of = recorder::session();
   if (of == nullptr) return std::string();
   const holding<system_mutex> held(process().trace_forks.lock());

@@ -44,10 +44,10 @@ class trace_view {
   };
 
   /// Copies what there is. For less than all of it, it needs memory for two copies.
-  LOCKSTEP_OBSERVER trace_view();
+  LOCKSTEP_COLD trace_view();
   trace_view(const trace_view&) = delete;
   trace_view& operator=(const trace_view&) = delete;
-  LOCKSTEP_OBSERVER ~trace_view();
+  LOCKSTEP_COLD ~trace_view();
 
   const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
   /// The second record, or null.
@@ -109,31 +109,30 @@ class trace_view {
     std::size_t region = none, construct = none;  ///< region: or part
   };
 
-  LOCKSTEP_OBSERVER void read(const thread_log& from, const record_ring& ring);
-  LOCKSTEP_OBSERVER static void name_if_nameless(track& of) noexcept;
-  LOCKSTEP_OBSERVER void sort_events(std::size_t first);
-  LOCKSTEP_OBSERVER void find_arrows();
-  LOCKSTEP_OBSERVER static void sort(end_points& all);
-  LOCKSTEP_OBSERVER void join_meetings(const end_points& all);
-  LOCKSTEP_OBSERVER void join_regions(const end_points& all);
+  LOCKSTEP_COLD void read(const thread_log& from, const record_ring& ring);
+  LOCKSTEP_COLD static void name_if_nameless(track& of) noexcept;
+  LOCKSTEP_COLD void sort_events(std::size_t first);
+  LOCKSTEP_COLD void find_arrows();
+  LOCKSTEP_COLD static void sort(end_points& all);
+  LOCKSTEP_COLD void join_meetings(const end_points& all);
+  LOCKSTEP_COLD void join_regions(const end_points& all);
   /// The last of `all` that is of those, and at or before `until`; or null.
-  LOCKSTEP_OBSERVER static const end_point* last_of(const end_points& all, std::uint64_t whom,
-                                                    std::uint64_t what, std::uint64_t until);
+  LOCKSTEP_COLD static const end_point* last_of(const end_points& all, std::uint64_t whom,
+                                                std::uint64_t what, std::uint64_t until);
   static constexpr std::uint32_t no_track = ~std::uint32_t{0};
-  LOCKSTEP_OBSERVER std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
+  LOCKSTEP_COLD std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
   static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
     return std::uint64_t{region} << 32 | rank;
   }
   struct known_ends;
-  LOCKSTEP_OBSERVER void join_waits(const known_ends& known);
-  LOCKSTEP_OBSERVER void join_wait(const event& of, const open_slices& around,
-                                   const known_ends& known);
-  LOCKSTEP_OBSERVER void join_awaited(const event& wait, const open_slices& around,
-                                      const known_ends& known);
-  LOCKSTEP_OBSERVER void add_arrow(const char* name, std::uint32_t from, const event& to,
-                                   std::uint64_t sent, bool leaves_end);
-  LOCKSTEP_OBSERVER const end_point* node_of(const end_point& member, const event& wait,
-                                             const known_ends& known) const;
+  LOCKSTEP_COLD void join_waits(const known_ends& known);
+  LOCKSTEP_COLD void join_wait(const event& of, const open_slices& around, const known_ends& known);
+  LOCKSTEP_COLD void join_awaited(const event& wait, const open_slices& around,
+                                  const known_ends& known);
+  LOCKSTEP_COLD void add_arrow(const char* name, std::uint32_t from, const event& to,
+                               std::uint64_t sent, bool leaves_end);
+  LOCKSTEP_COLD const end_point* node_of(const end_point& member, const event& wait,
+                                         const known_ends& known) const;
 
   growing_array<event> scratch_;
 };
@@ -142,7 +141,7 @@ class trace_view {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "trace_view.ipp"
 #endif
 

@@ -19,7 +19,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER trace_view::trace_view() {
+LOCKSTEP_COLD trace_view::trace_view() {
   nanoseconds_a_tick = 1e9 / tick_clock::rate();
   {
     const holding<system_mutex> held(process().trace_forks.lock());
@@ -39,16 +39,16 @@ LOCKSTEP_OBSERVER trace_view::trace_view() {
   find_arrows();
 }
 
-LOCKSTEP_OBSERVER trace_view::~trace_view() = default;
+LOCKSTEP_COLD trace_view::~trace_view() = default;
 
 /// Where the system keeps no names.
-LOCKSTEP_OBSERVER void trace_view::name_if_nameless(track& of) noexcept {
+LOCKSTEP_COLD void trace_view::name_if_nameless(track& of) noexcept {
   if (of.name.text[0] != 0) return;
   std::snprintf(of.name.text, sizeof of.name.text, "thread %llu",
                 static_cast<unsigned long long>(of.shown_number));
 }
 
-LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_ring& ring) {
+LOCKSTEP_COLD void trace_view::read(const thread_log& from, const record_ring& ring) {
   const std::size_t before = records.size(), room = ring.held(), first_track = tracks.size();
   records.resize(before + room);
   const std::size_t count = ring.copy(records.data() + before, room);
@@ -105,7 +105,7 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
 
 /// Merges runs that are in order already: what threads write is nearly so. Of events that are equal, the one that was
 /// written later encloses the other.
-LOCKSTEP_OBSERVER void trace_view::sort_events(std::size_t first) {
+LOCKSTEP_COLD void trace_view::sort_events(std::size_t first) {
   const auto is_before = [](const event& a, const event& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
     return a.end != b.end ? a.end > b.end : a.record > b.record;
@@ -128,7 +128,7 @@ LOCKSTEP_OBSERVER void trace_view::sort_events(std::size_t first) {
   }
 }
 
-LOCKSTEP_OBSERVER void trace_view::sort(end_points& all) {
+LOCKSTEP_COLD void trace_view::sort(end_points& all) {
   sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
 }
 
@@ -141,7 +141,7 @@ struct trace_view::known_ends {
   end_points nodes;   ///< of tracks: the ends
 };
 
-LOCKSTEP_OBSERVER void trace_view::find_arrows() {
+LOCKSTEP_COLD void trace_view::find_arrows() {
   end_points meetings, parts;
   known_ends known;
   for (const event& each : events) {
@@ -170,7 +170,7 @@ LOCKSTEP_OBSERVER void trace_view::find_arrows() {
       known.shares.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.begin,
                               0, each.track, false});
     }
-    const bool is_members_own = is_part && std::strcmp(at.text(), "part") == 0;  // not a share
+    const bool is_members_own = is_part && at.detail() == 0;  // not of a loop
     if (is_members_own || kind == record_kind::construct) {
       known.seats.push_back({at.number(), rest->rank(), each.begin, 0, each.track, false});
     }
@@ -188,7 +188,7 @@ LOCKSTEP_OBSERVER void trace_view::find_arrows() {
 }
 
 /// The last to arrive lets the others go.
-LOCKSTEP_OBSERVER void trace_view::join_meetings(const end_points& all) {
+LOCKSTEP_COLD void trace_view::join_meetings(const end_points& all) {
   for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
     // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
     // somebody was let go: then it is the next one.
@@ -208,7 +208,7 @@ LOCKSTEP_OBSERVER void trace_view::join_meetings(const end_points& all) {
 
 /// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
 /// a loop it takes by itself.
-LOCKSTEP_OBSERVER void trace_view::join_regions(const end_points& all) {
+LOCKSTEP_COLD void trace_view::join_regions(const end_points& all) {
   growing_array<const end_point*> told;  // for each track the last caller that has told it
   told.resize(tracks.size());
   const end_point* caller = nullptr;
@@ -223,10 +223,10 @@ LOCKSTEP_OBSERVER void trace_view::join_regions(const end_points& all) {
   }
 }
 
-LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::last_of(const end_points& all,
-                                                                   std::uint64_t whom,
-                                                                   std::uint64_t what,
-                                                                   std::uint64_t until) {
+LOCKSTEP_COLD const trace_view::end_point* trace_view::last_of(const end_points& all,
+                                                               std::uint64_t whom,
+                                                               std::uint64_t what,
+                                                               std::uint64_t until) {
   const end_point sought = {whom, what, until, 0, 0, false};
   std::size_t low = 0, high = all.size();  // the first that is later
   while (low < high) {
@@ -242,7 +242,7 @@ LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::last_of(const end_poi
 }
 
 /// Of the thread that had the log at that time.
-LOCKSTEP_OBSERVER std::uint32_t trace_view::track_of(std::uint32_t log, std::uint64_t at) const {
+LOCKSTEP_COLD std::uint32_t trace_view::track_of(std::uint32_t log, std::uint64_t at) const {
   std::uint32_t found = no_track;
   for (std::uint32_t i = 0; i < tracks.size(); ++i) {
     const bool is_it = tracks[i].log == log && events[tracks[i].first].begin <= at;
@@ -251,7 +251,7 @@ LOCKSTEP_OBSERVER std::uint32_t trace_view::track_of(std::uint32_t log, std::uin
   return found;
 }
 
-LOCKSTEP_OBSERVER void trace_view::join_waits(const known_ends& known) {
+LOCKSTEP_COLD void trace_view::join_waits(const known_ends& known) {
   struct open_slice {
     std::uint64_t end;
     open_slices before;
@@ -278,12 +278,12 @@ LOCKSTEP_OBSERVER void trace_view::join_waits(const known_ends& known) {
 
 /// The last wake of a word before a sleep on it was over; who let it go, if the thread itself has found that; else what
 /// the member has ended that was awaited. None where a meeting or a region has its arrow.
-LOCKSTEP_OBSERVER void trace_view::join_wait(const event& of, const open_slices& around,
-                                             const known_ends& known) {
+LOCKSTEP_COLD void trace_view::join_wait(const event& of, const open_slices& around,
+                                         const known_ends& known) {
   const trace_record& at = record_of(of);
   const trace_record* const rest = rest_of(of);
   if (rest == nullptr) return;
-  if (static_cast<wait_stage>(at.detail()) == wait_stage::sleep) {
+  if (at.wait_stage_of() == wait_stage::sleep) {
     const end_point* const by = last_of(known.wakes, rest->rest_number(), 0, of.end);
     if (by != nullptr && by->at >= of.begin && by->track != of.track) {
       return add_arrow("wake", by->track, of, by->at, false);
@@ -293,8 +293,8 @@ LOCKSTEP_OBSERVER void trace_view::join_wait(const event& of, const open_slices&
     const event& visit = events[around.construct];
     if (of.begin >= visit.begin + (rest_of(visit)->rest_number() >> 24)) return;
   }
-  if (std::strcmp(at.text(), waits_for::next_region()) == 0) return;
-  if (std::strcmp(at.text(), waits_for::end_of_part()) == 0) return join_awaited(of, around, known);
+  if (at.wait_kind_of() == wait_kind::next_region) return;
+  if (at.wait_kind_of() == wait_kind::end_of_part) return join_awaited(of, around, known);
   const trace_record* next = rest + 1;
   if (next != records.end() && next->kind() == record_kind::label) ++next;
   if (next == records.end() || next->kind() != record_kind::let_go) {
@@ -304,12 +304,12 @@ LOCKSTEP_OBSERVER void trace_view::join_wait(const event& of, const open_slices&
   if (from != no_track) add_arrow("notify", from, of, next->begin(), false);
 }
 
-LOCKSTEP_OBSERVER void trace_view::join_awaited(const event& wait, const open_slices& around,
-                                                const known_ends& known) {
-  const char* const kind = record_of(wait).text();
+LOCKSTEP_COLD void trace_view::join_awaited(const event& wait, const open_slices& around,
+                                            const known_ends& known) {
+  const wait_kind kind = record_of(wait).wait_kind_of();
   const std::uint32_t awaited = rest_of(wait)->size();
   if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
-  if (std::strcmp(kind, waits_for::step_of_member()) == 0) {
+  if (kind == wait_kind::step_of_member) {
     const end_point* const member =
         last_of(known.seats, record_of(wait).number(), awaited, wait.end);
     // It published at a moment that nobody has recorded.
@@ -320,26 +320,26 @@ LOCKSTEP_OBSERVER void trace_view::join_awaited(const event& wait, const open_sl
   const event& region = events[around.region];
   const std::uint64_t team = record_of(region).number(),
                       who = region_and_rank(rest_of(region)->high(), awaited);
-  if (std::strcmp(kind, waits_for::end_of_part()) == 0) {
+  if (kind == wait_kind::end_of_part) {
     const end_point* const part = last_of(known.parts, team, who, wait.end);
     if (part != nullptr) add_arrow("end of part", part->track, wait, part->at, true);
-  } else if (std::strcmp(kind, waits_for::step_of_plan()) == 0) {
+  } else if (kind == wait_kind::step_of_plan) {
     const end_point* const member = last_of(known.shares, team, who, wait.end);
     const end_point* const node = member != nullptr ? node_of(*member, wait, known) : nullptr;
     if (node != nullptr) add_arrow("node", node->track, wait, node->at, true);
   }
 }
 
-LOCKSTEP_OBSERVER void trace_view::add_arrow(const char* name, std::uint32_t from, const event& to,
-                                             std::uint64_t sent, bool leaves_end) {
+LOCKSTEP_COLD void trace_view::add_arrow(const char* name, std::uint32_t from, const event& to,
+                                         std::uint64_t sent, bool leaves_end) {
   if (from != to.track) arrows.push_back({name, from, to.track, sent, to.end, leaves_end, true});
 }
 
 /// The node whose end a wait for a step was for: the last one before the waiter went on, if that was at once. A waiter
 /// that had no CPU meanwhile has waited for the first one that ended.
-LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::node_of(const end_point& member,
-                                                                   const event& wait,
-                                                                   const known_ends& known) const {
+LOCKSTEP_COLD const trace_view::end_point* trace_view::node_of(const end_point& member,
+                                                               const event& wait,
+                                                               const known_ends& known) const {
   const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);
   const end_point* const last = last_of(known.nodes, member.track, 0, wait.end);
   if (last == nullptr || last->at + look < wait.begin || last->at + look >= wait.end) {

@@ -23,7 +23,7 @@
 
 #include "thread_log.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include <new>
 #endif
 
@@ -102,41 +102,36 @@ struct watch_hooks {
     return static_cast<watch_log*>(log.watchdog.load(memory_order_acquire));  // 3
   }
 
-  /// What the caller of a region waits for after its own part.
-  static constexpr const char* end_of_part() { return waits_for::end_of_part(); }
-
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
-    if (!what.is_for(end_of_part())) show_outer_part(log);
+    if (what.kind != wait_kind::end_of_part) show_outer_part(log);
     if (what.expected != 0 && what.rank != wait_subject::nobody) meets(log, what);
   }
   static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
 
   /// A member has come to a construct; it arrives in a phase, or goes on: the same visit, by its `came`, with more in it.
-  LOCKSTEP_OBSERVER static void visit_changes(thread_log& log,
-                                              const construct_visit& visit) noexcept;
+  LOCKSTEP_COLD static void visit_changes(thread_log& log, const construct_visit& visit) noexcept;
 
-  LOCKSTEP_OBSERVER static void part_begins(thread_log& log, const region_part& part) noexcept;
-  LOCKSTEP_OBSERVER static void part_ends(thread_log& log, std::uint64_t now) noexcept;
+  LOCKSTEP_COLD static void part_begins(thread_log& log, const region_part& part) noexcept;
+  LOCKSTEP_COLD static void part_ends(thread_log& log, std::uint64_t now) noexcept;
 
-  LOCKSTEP_OBSERVER static void node_begins(thread_log& log, const char* name,
-                                            std::uint64_t now) noexcept;
-  LOCKSTEP_OBSERVER static void node_ends(thread_log& log, std::uint64_t now) noexcept;
+  LOCKSTEP_COLD static void node_begins(thread_log& log, const char* name,
+                                        std::uint64_t now) noexcept;
+  LOCKSTEP_COLD static void node_ends(thread_log& log, std::uint64_t now) noexcept;
 
-  LOCKSTEP_OBSERVER static void lock_taken(thread_log& log, const void* object) noexcept;
-  LOCKSTEP_OBSERVER static void lock_left(thread_log& log, const void* object) noexcept;
+  LOCKSTEP_COLD static void lock_taken(thread_log& log, const void* object) noexcept;
+  LOCKSTEP_COLD static void lock_left(thread_log& log, const void* object) noexcept;
 
  private:
   /// A part that has ended is shown until its region has. Then the one from which that was called is again.
-  LOCKSTEP_OBSERVER static void show_outer_part(thread_log& log) noexcept;
-  LOCKSTEP_OBSERVER static void visit_begins(thread_log& log,
-                                             const construct_visit& visit) noexcept;
-  LOCKSTEP_OBSERVER static void meets(thread_log& log, const wait_subject& what) noexcept;
-  LOCKSTEP_OBSERVER static watch_log* mine(thread_log& log) noexcept;
+  LOCKSTEP_COLD static void show_outer_part(thread_log& log) noexcept;
+  LOCKSTEP_COLD static void visit_begins(thread_log& log, const construct_visit& visit) noexcept;
+  LOCKSTEP_COLD static void meets(thread_log& log, const wait_subject& what) noexcept;
+  LOCKSTEP_COLD static watch_log* mine(thread_log& log) noexcept;
 };
 
-#if LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 
-LOCKSTEP_OBSERVER watch_log* watch_hooks::mine(thread_log& log) noexcept {
+LOCKSTEP_COLD watch_log* watch_hooks::mine(thread_log& log) noexcept {
   void* known = log.watchdog.load(memory_order_relaxed);  // 1
   watch_log* made = static_cast<watch_log*>(known);
   if (made != nullptr && made->is_of(log.thread())) return made;
@@ -158,7 +153,7 @@ LOCKSTEP_OBSERVER watch_log* watch_hooks::mine(thread_log& log) noexcept {
   return made;
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::meets(thread_log& log, const wait_subject& what) noexcept {
+LOCKSTEP_COLD void watch_hooks::meets(thread_log& log, const wait_subject& what) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   last_meetings& met = own->met;
@@ -171,8 +166,8 @@ LOCKSTEP_OBSERVER void watch_hooks::meets(thread_log& log, const wait_subject& w
   own->meetings.show(met);
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::visit_begins(thread_log& log,
-                                                 const construct_visit& visit) noexcept {
+LOCKSTEP_COLD void watch_hooks::visit_begins(thread_log& log,
+                                             const construct_visit& visit) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   const std::uint32_t number = own->visits_so_far();
@@ -180,8 +175,8 @@ LOCKSTEP_OBSERVER void watch_hooks::visit_begins(thread_log& log,
   own->visit_count.store(number + 1, memory_order_release);  // 4
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::visit_changes(thread_log& log,
-                                                  const construct_visit& visit) noexcept {
+LOCKSTEP_COLD void watch_hooks::visit_changes(thread_log& log,
+                                              const construct_visit& visit) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   show_outer_part(log);
@@ -194,7 +189,7 @@ LOCKSTEP_OBSERVER void watch_hooks::visit_changes(thread_log& log,
   at.show(visit);
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::part_begins(thread_log& log, const region_part& part) noexcept {
+LOCKSTEP_COLD void watch_hooks::part_begins(thread_log& log, const region_part& part) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   if (own->part_count < watch_log::most_parts) own->parts[own->part_count] = part;
@@ -203,7 +198,7 @@ LOCKSTEP_OBSERVER void watch_hooks::part_begins(thread_log& log, const region_pa
   own->part.show(part);
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::part_ends(thread_log& log, std::uint64_t now) noexcept {
+LOCKSTEP_COLD void watch_hooks::part_ends(thread_log& log, std::uint64_t now) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr || own->part_count == 0) return;
   const std::uint32_t left = --own->part_count;
@@ -214,15 +209,15 @@ LOCKSTEP_OBSERVER void watch_hooks::part_ends(thread_log& log, std::uint64_t now
   own->shows_ended_part = true;
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::show_outer_part(thread_log& log) noexcept {
+LOCKSTEP_COLD void watch_hooks::show_outer_part(thread_log& log) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr || !own->shows_ended_part || own->part_count == 0) return;
   own->shows_ended_part = false;
   if (own->part_count <= watch_log::most_parts) own->part.show(own->parts[own->part_count - 1]);
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::node_begins(thread_log& log, const char* name,
-                                                std::uint64_t now) noexcept {
+LOCKSTEP_COLD void watch_hooks::node_begins(thread_log& log, const char* name,
+                                            std::uint64_t now) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   own->node_here = node_visit();
@@ -230,20 +225,20 @@ LOCKSTEP_OBSERVER void watch_hooks::node_begins(thread_log& log, const char* nam
   own->node_here.began = now;
   own->node.show(own->node_here);
 }
-LOCKSTEP_OBSERVER void watch_hooks::node_ends(thread_log& log, std::uint64_t now) noexcept {
+LOCKSTEP_COLD void watch_hooks::node_ends(thread_log& log, std::uint64_t now) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr || own->node_here.began == 0) return;
   own->node_here.ended = now;
   own->node.show(own->node_here);
 }
 
-LOCKSTEP_OBSERVER void watch_hooks::lock_taken(thread_log& log, const void* object) noexcept {
+LOCKSTEP_COLD void watch_hooks::lock_taken(thread_log& log, const void* object) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr || own->held.count == held_locks::most) return;
   own->held.objects[own->held.count++] = object;
   own->locks.show(own->held);
 }
-LOCKSTEP_OBSERVER void watch_hooks::lock_left(thread_log& log, const void* object) noexcept {
+LOCKSTEP_COLD void watch_hooks::lock_left(thread_log& log, const void* object) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   held_locks& held = own->held;

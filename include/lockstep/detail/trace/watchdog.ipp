@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/watchdog.ipp -- the watchdog's thread, and what the environment asks for (layer: trace)
+// lockstep/detail/trace/watchdog.ipp -- the watchdog's thread (layer: trace)
 //
 // The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
 // it wakes once in that time, and a little more often where waits are nearly too long.
@@ -58,7 +58,7 @@ class watchdog {
  public:
   static constexpr char asks = 'q', wakes = 'w';
 
-  LOCKSTEP_OBSERVER static bool start(const watchdog_options& how) {
+  LOCKSTEP_COLD static bool start(const watchdog_options& how) {
     watch_forks<around_fork>();
     const holding<system_mutex> held(process().watchdog_forks.lock());
     if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
@@ -85,13 +85,13 @@ class watchdog {
     return true;
   }
 
-  LOCKSTEP_OBSERVER static void stop() {
+  LOCKSTEP_COLD static void stop() {
     const holding<system_mutex> held(process().watchdog_forks.lock());
     if (watchdog_state* const of = watchdog_state::known()) end(*of);
   }
 
   /// What was seen of all threads.
-  LOCKSTEP_OBSERVER static void look(stuck_snapshot& all) {
+  LOCKSTEP_COLD static void look(stuck_snapshot& all) {
     all.now = tick_clock::now();
     all.ticks_per_second = tick_clock::rate();
     for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
@@ -120,7 +120,7 @@ class watchdog {
     std::uint64_t since;
   };
 
-  LOCKSTEP_OBSERVER static void look_up_name(stuck_snapshot& all, const void* object) {
+  LOCKSTEP_COLD static void look_up_name(stuck_snapshot& all, const void* object) {
     object_name found;
     if (name_of(all, object) == nullptr && object_names::find(object, found)) {
       all.names.push_back(found);
@@ -129,7 +129,7 @@ class watchdog {
 
   explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
 
-  LOCKSTEP_OBSERVER static void end(watchdog_state& of) {
+  LOCKSTEP_COLD static void end(watchdog_state& of) {
     if (!of.runs) return;
     of.must_end.store(1, memory_order_relaxed);  // 1
     of.pipe.wake(wakes);
@@ -140,13 +140,13 @@ class watchdog {
     of.has_signal = false;
   }
 
-  LOCKSTEP_OBSERVER static void end_with_module() {
+  LOCKSTEP_COLD static void end_with_module() {
     const holding<system_mutex> held(process().watchdog_forks.lock());
     watchdog_state* const of = watchdog_state::known();
     if (of != nullptr && of->module == &ends_here::is_set) end(*of);
   }
 
-  LOCKSTEP_OBSERVER static void answer(int) {
+  LOCKSTEP_COLD static void answer(int) {
     if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
   }
 
@@ -166,13 +166,13 @@ class watchdog {
     }
   };
 
-  LOCKSTEP_OBSERVER static void* run(void* of) {
+  LOCKSTEP_COLD static void* run(void* of) {
     name_this_thread("lockstep dog");
     watchdog(*static_cast<watchdog_state*>(of)).watch();
     return nullptr;
   }
 
-  LOCKSTEP_OBSERVER void watch() {
+  LOCKSTEP_COLD void watch() {
     const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
     std::uint64_t next = limit;
     stop_excuse excuse;
@@ -192,7 +192,7 @@ class watchdog {
   }
 
   /// Looks for waits that are too old. The time until there may be one.
-  LOCKSTEP_OBSERVER std::uint64_t guard(std::uint64_t limit) {
+  LOCKSTEP_COLD std::uint64_t guard(std::uint64_t limit) {
     const std::uint64_t now = tick_clock::now();
     const double ticks = static_cast<double>(limit) * tick_clock::rate() * 1e-9;
     double oldest = 0;
@@ -227,7 +227,7 @@ class watchdog {
     return limit;
   }
 
-  LOCKSTEP_OBSERVER static void print(const char* why) {
+  LOCKSTEP_COLD static void print(const char* why) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
 #endif
@@ -242,7 +242,7 @@ class watchdog {
 #endif
   }
 
-  LOCKSTEP_OBSERVER static bool outermost(const thread_log& log, shown_wait& out) noexcept {
+  LOCKSTEP_COLD static bool outermost(const thread_log& log, shown_wait& out) noexcept {
     if (!log.is_alive()) return false;
     for (std::uint32_t i = 0; log.wait_at(i, out); ++i) {
       if (!is_idle(out.what)) return true;
@@ -250,13 +250,13 @@ class watchdog {
     return false;
   }
 
-  LOCKSTEP_OBSERVER bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
+  LOCKSTEP_COLD bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
     std::size_t i = 0;
     while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
     return i < told_.size();
   }
   /// Where there is no memory, it is told again.
-  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) noexcept {
+  LOCKSTEP_COLD void tell(const thread_log& log, std::uint64_t since) noexcept {
     for (told_wait& each : told_) {
       if (each.log != &log) continue;
       each.since = since;
@@ -273,7 +273,7 @@ class watchdog {
   }
 
   /// False for a log that says nothing: its thread has ended, and was no member.
-  LOCKSTEP_OBSERVER static bool look_at(const thread_log& log, seen_thread& one) {
+  LOCKSTEP_COLD static bool look_at(const thread_log& log, seen_thread& one) {
     one.number = log.thread();
     watch_log* const known = watch_hooks::of(log);
     const bool is_known = known != nullptr && (one.number == 0 || known->is_of(one.number));
@@ -305,7 +305,7 @@ class watchdog {
   }
 
   /// As /proc tells it, where there is one.
-  LOCKSTEP_OBSERVER static char state_of(std::uint64_t thread) {
+  LOCKSTEP_COLD static char state_of(std::uint64_t thread) {
     const std::string text =
         file_text("/proc/self/task/%llu/stat", static_cast<unsigned long long>(thread));
     const std::size_t name_ends = text.rfind(") ");
@@ -318,16 +318,18 @@ class watchdog {
   growing_array<told_wait> told_;
 };
 
-bool watchdog_control::start(const watchdog_options& how) { return watchdog::start(how); }
-void watchdog_control::stop() { watchdog::stop(); }
-std::string watchdog_control::who_waits() {
-  if (!is_observed_by(observer::watches)) return std::string();
-  stuck_snapshot all;
-  watchdog::look(all);
-  return stuck_report(all, "lockstep: what threads wait for");
-}
-
 }  // namespace detail
+
+LOCKSTEP_COLD bool start_watchdog(const watchdog_options& how) {
+  return detail::watchdog::start(how);
+}
+LOCKSTEP_COLD void stop_watchdog() { detail::watchdog::stop(); }
+LOCKSTEP_COLD std::string who_waits() {
+  if (!detail::is_observed_by(detail::observer::watches)) return std::string();
+  detail::stuck_snapshot all;
+  detail::watchdog::look(all);
+  return detail::stuck_report(all, "lockstep: what threads wait for");
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

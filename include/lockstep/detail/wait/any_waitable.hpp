@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/any_waitable.hpp -- what the wait engine waits for, without its type (layer: wait)
+// lockstep/detail/wait/any_waitable.hpp -- a Waitable of any type, called through pointers (layer: wait)
 //
-// What a Waitable has and may have is said in wait_engine.hpp, which uses this.
+// wait_engine.hpp, which uses this, says what a Waitable has and may have.
 #ifndef LOCKSTEP_DETAIL_WAIT_ANY_WAITABLE_HPP
 #define LOCKSTEP_DETAIL_WAIT_ANY_WAITABLE_HPP
 
@@ -9,15 +9,15 @@
 #include <utility>
 
 #include "../../wait_policy.hpp"
+#include "../observe/wait_kinds.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "../trace/thread_log.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a Waitable need not have.
+/// The optional functions of a Waitable.
 struct optional_parts {
   template <class Waitable>
   static auto sleep(Waitable& what, deadline until, int) -> decltype(what.sleep(until)) {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/cpu_separation.hpp -- threads that share a CPU with the one they wait for part (layer: wait)
+// lockstep/detail/wait/cpu_separation.hpp -- a thread on the CPU of the one it waits for moves to another (layer: wait)
 //
 // On a busy machine the system may put two threads that wait for each other on one CPU and leave them there for
 // seconds: three runnable threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a
-// thread on a CPU of its own would answer in 0.1 us. A member (of a team, or a participant of a barrier) whose wait
-// outlasts its spin notes on which CPU it runs, and learns whether the member that it waits for runs there as well.
+// thread on a CPU of its own would answer in 0.1 us. So a thread whose wait outlasts its spin, a member of a team or a
+// participant of a ranked_barrier, notes on which CPU it runs, and learns whether the one that it waits for runs there as
+// well.
 //
-//   SEPARATE-1  Only where the board may move threads (`moves`), and never that of rank 0: the user's, in a team. Not where
-//              the user has bound members, and not with LOCKSTEP_CPU_SEPARATION=0.
-//   SEPARATE-2  A member moves when 64 waits in a row shared their CPU, over 1 ms at least and 2 ms at most: then the
-//              switches take most of the time. Members that work for long between their waits gain nothing: on the
-//              other CPU they would get a share of the time only.
+//   SEPARATE-1  Threads move only if the board may move threads (`moves`). Rank 0 never moves: in a team it is the
+//               user's thread. None move if the user has bound members, or with LOCKSTEP_CPU_SEPARATION=0.
+//   SEPARATE-2  A member moves after 64 waits in a row on the CPU of the awaited member, within 1 to 2 ms: then
+//               switches take most of the time. Members that work for long between their waits gain nothing: on the
+//               other CPU they would get a share of the time only.
 //   SEPARATE-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
 //   SEPARATE-4  Its affinity is afterwards as it was before (move_off_native_cpu() of this_thread.hpp).
 //   SEPARATE-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
-//              shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
-//              doubles the 4, up to 256; each region that finds it running takes back one of them.
+//               shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
+//               doubles the 4, up to 256; each region that finds it running takes back one of them.
 //
 // A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
 //
@@ -32,24 +33,24 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
-#include "../trace/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// When to part: SEPARATE-2 and SEPARATE-3. Plain data of one thread.
+/// When to move: SEPARATE-2 and SEPARATE-3. Plain data of one thread.
 class separation_pace {
  public:
   static constexpr unsigned enough_waits = 64;
   static constexpr std::uint64_t least_time = 1000000;
   static constexpr std::uint64_t most_rest = 64 * least_time;
 
-  /// A wait at the time `now` shares its CPU with what it waits for. True if it is time to part.
+  /// Notes a wait, at the time `now`, on the CPU of the awaited thread. True if it is time to move.
   bool shared(std::uint64_t now) noexcept {
     if (now - first_ > 2 * least_time) {
       first_ = now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
+// lockstep/detail/wait/misuse.hpp -- finds misuse of objects in debug builds (layer: wait)
 //
 // Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
 // who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
@@ -23,9 +23,9 @@
 
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "../trace/hooks.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstddef>
@@ -132,7 +132,7 @@ class watched<Object, false> {};
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
-/// Who has to do with which object. One table for the process.
+/// Which thread holds or waits on which object. One table for the process.
 class registry {
  public:
   enum class role { owner, reader, waiter };

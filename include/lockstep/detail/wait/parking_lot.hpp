@@ -84,7 +84,7 @@ class parked_thread : public list_node<parked_thread> {
   /// To be used again, by its own thread, after it was notified.
   void renew() noexcept { word_.store(0, detail::memory_order_relaxed); }  // 4
 
-  /// True once it was let go ahead of its turn (queue::send_ahead). For its own thread after that notification, and
+  /// True once it was released ahead of its turn (queue::send_ahead). For its own thread after that notification, and
   /// for the thread that holds the lock of its queue.
   bool was_ahead() const noexcept { return was_ahead_; }
   /// True once it was taken out of the queue without what it waits for: it goes back to the front.
@@ -122,7 +122,7 @@ class parked_thread : public list_node<parked_thread> {
     }
   };
 
-  /// Lets the thread go; returns what to wake, or nothing if it does not sleep.
+  /// Releases the thread; returns what to wake, or nothing if it does not sleep.
   const detail::wait_word* notify() noexcept {
     const detail::wait_word* const word = &word_;
     const bool sleeps = word_.exchange(notified_, detail::memory_order_release) == sleeping_;  // 1
@@ -188,12 +188,12 @@ class parking_lot {
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
-  /// What an object of that kind is called in messages.
-  static const char* name_of(kind of) noexcept {
-    return of == kind::mutex          ? "lockstep::mutex"
-           : of == kind::semaphore    ? "lockstep::counting_semaphore"
-           : of == kind::shared_mutex ? "lockstep::shared_mutex"
-                                      : "lockstep::condition_variable";
+  /// As observers are told.
+  static wait_kind wait_kind_of(kind of) noexcept {
+    return of == kind::mutex          ? wait_kind::mutex
+           : of == kind::semaphore    ? wait_kind::counting_semaphore
+           : of == kind::shared_mutex ? wait_kind::shared_mutex
+                                      : wait_kind::condition_variable;
   }
 
   /// The bits of an object's word that do not tell of its waiters (PARKING-4).
@@ -337,7 +337,7 @@ LOCKSTEP_COLD void parked_thread::describe(wait_subject& to) const noexcept {
   const std::uintptr_t which = first_queue_ & 3u;
   to.sleeps_on = &word_;
   to.object = reinterpret_cast<const void*>(first_queue_ - which);
-  if (first_queue_ != 0) to.kind = parking_lot::name_of(static_cast<parking_lot::kind>(which));
+  if (first_queue_ != 0) to.kind = parking_lot::wait_kind_of(static_cast<parking_lot::kind>(which));
 }
 
 #endif

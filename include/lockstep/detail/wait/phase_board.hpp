@@ -38,9 +38,9 @@ namespace detail {
 
 class phase_board {
  public:
-  /// `kind`: what observers call it.
+  /// `kind`: what observers know it by.
   phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
-              std::uint32_t first_phase, const char* kind = nullptr)
+              std::uint32_t first_phase, wait_kind kind = wait_kind::of_construct)
       : kind_(kind), phases_(writers, policy), written_(writers), readers_(readers) {
     phases_.reset(first_phase, writers);
     for (std::size_t i = 0; i < writers; ++i) written_[i].value = first_phase;
@@ -119,7 +119,7 @@ class phase_board {
   };
 
   detail::line_gap before_;
-  const char* const kind_;
+  const wait_kind kind_;
   published_words<std::uint32_t> phases_;
   detail::aligned_array<detail::padded<std::uint32_t>> written_;
   detail::aligned_array<detail::padded<reader_state>> readers_;

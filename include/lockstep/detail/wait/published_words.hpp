@@ -165,7 +165,7 @@ void sleeper_mark::sleep_on(announced_sleep now, deadline until) {
 
 #endif
 
-/// The stop of waits that nothing else ends.
+/// The stop of waits that end only when the word is ready.
 struct never_stops {
   static constexpr bool requested() noexcept { return false; }
 };
@@ -179,7 +179,7 @@ struct stops_when_set {
   }
 };
 
-/// Where the thread runs that is awaited: not known.
+/// For waits that do not know where the awaited thread runs.
 struct anywhere {};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.

@@ -55,7 +55,7 @@ class queued_word {
 
   std::uintptr_t key() const noexcept { return parking_lot::key(word_, Rules::queue); }
 
-  /// Takes, if that may be now.
+  /// Takes, if it may be taken now.
   bool try_take(std::uint32_t as) noexcept {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 2
     while (Rules::may_take(word, as)) {
@@ -70,7 +70,7 @@ class queued_word {
     return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
 
-  /// Queues the thread up, unless it could take after all: then false. A thread that was let go in vain goes to the
+  /// Queues the thread up, unless it could take after all: then false. A thread that was released in vain goes to the
   /// front.
   bool enqueue(parked_thread& self, std::uint32_t as) {
     parking_lot::queue waiters(key());
@@ -136,7 +136,7 @@ class queued_word {
     bool ready() noexcept { return owner.try_take(as); }
     void describe(wait_subject& to) const noexcept {
       to.object = &owner.word_;
-      to.kind = parking_lot::name_of(Rules::queue);
+      to.kind = parking_lot::wait_kind_of(Rules::queue);
       to.where = where;
     }
   };

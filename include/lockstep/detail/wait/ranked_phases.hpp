@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/ranked_phases.hpp -- all wait for all: the barrier behind all barriers (layer: wait)
+// lockstep/detail/wait/ranked_phases.hpp -- all wait for all: behind ranked_barrier and the barrier of teams (layer: wait)
 //
 // Participants have ranks from 0. Each keeps the number of the phase that it is in and passes it along: a phase
 // begins when the last one is over. A value may travel with each arrival, on its line. How a participant waits, and
@@ -19,7 +19,7 @@
 // So flags end at 4 participants with block(). Else the limit is 8, by the costs on paper of participants with a CPU
 // each: all flags are fetched in parallel, while the counters of the tree are taken in turn.
 //
-//   RANKED-1  Nobody is through phase p before all have arrived in it. While anybody is in phase p, every published
+//   RANKED-1  No participant leaves phase p before all have arrived in it. While one is in phase p, every published
 //             phase is p - 1 or p.
 //   RANKED-2  Every rank arrives at one leaf. The last to arrive at a node goes on to its parent, and the last at
 //             the root ends the phase: exactly one each phase, after all others have arrived.
@@ -130,7 +130,7 @@ class arrival_tree {
         });
   }
 
-  /// As new, after a phase that was given up. While nobody arrives.
+  /// Resets the counters after a phase that was given up. Requires: no thread arrives.
   void reset() noexcept {
     for (std::size_t i = 0; i < counters_.size(); ++i) {
       counters_[i].value.store(0, detail::memory_order_relaxed);  // 3
@@ -217,7 +217,7 @@ class ranked_phases {
     return found;
   }
 
-  /// The next phase is the one after `phase`. While nobody arrives or waits.
+  /// The next phase is the one after `phase`. Requires: no thread arrives or waits.
   void reset(std::uint32_t phase) noexcept {
     flags_.reset(phase, flags_.size() < most_flags_ ? flags_.size() : most_flags_);
     end_[0].reset(phase);

@@ -78,7 +78,7 @@ class short_lock {
     }
     void describe(wait_subject& to) const noexcept {
       to.object = to.sleeps_on = &word;
-      to.kind = "a lock of the library";
+      to.kind = wait_kind::internal_lock;
     }
   };
 

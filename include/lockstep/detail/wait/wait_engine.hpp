@@ -59,9 +59,9 @@
 #include <cstdint>
 
 #include "../../wait_policy.hpp"
+#include "../observe/hooks.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "../trace/hooks.hpp"
 #include "any_waitable.hpp"
 
 namespace lockstep {

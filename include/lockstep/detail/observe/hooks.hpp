@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/observe/hooks.hpp -- what the library tells those who watch (layer: observe)
+//
+// The rooms above call these where observers() is not 0, and else go on:
+//     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&word);
+// Their bodies, and all that observers keep, are in detail/trace, which stands on top of all: what a hook needs of a
+// member, a region or a team is plain data of this header. Units without observers have empty bodies, at the end.
+//
+//   HOOK-1  A hook throws nothing, waits for nobody, and changes nothing but what observers keep.
+//   HOOK-2  What is observed at its begin is told of its end, also if nobody watches any more by then.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  made.load   relaxed  -      the team ends: nobody else uses it
+#ifndef LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
+#define LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../call_site.hpp"
+#include "observers.hpp"
+#include "wait_kinds.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// What observers keep: of detail/trace.
+class thread_log;     ///< of a thread
+struct open_part;     ///< of a part that a thread runs
+class ledger_board;   ///< of a team: its accounts of waits
+class member_ledger;  ///< the same of a member
+class group;          ///< what the members of a region share (detail/region)
+
+}  // namespace detail
+
+struct ledger;  ///< of ledger.hpp
+
+namespace detail {
+
+// Waits.
+
+/// A wait of the calling thread, as long as this lives: from its long part on.
+class observed_wait {
+ public:
+  /// Subject: has subject(), a wait_subject. Asked only where somebody watches.
+  template <class Subject>
+  explicit observed_wait(const Subject& of) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) begin(of.subject());
+  }
+  ~observed_wait() {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) end();
+  }
+  observed_wait(const observed_wait&) = delete;
+  observed_wait& operator=(const observed_wait&) = delete;
+
+  /// From now on it spins, yields or sleeps.
+  void enter(wait_stage next) noexcept {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) change(next);
+  }
+
+ private:
+  LOCKSTEP_HOOK void begin(const wait_subject& what) noexcept;
+  LOCKSTEP_HOOK void change(wait_stage next) noexcept;
+  LOCKSTEP_HOOK void end() noexcept;
+
+  thread_log* log_ = nullptr;
+  wait_subject what_;
+  std::uint64_t since_, stage_since_;
+  wait_stage stage_, furthest_;
+  bool is_shown_;
+};
+
+/// Sleepers on a word are woken.
+LOCKSTEP_HOOK void note_wake(const void* word) noexcept;
+/// A lock was taken, or is about to be given up.
+LOCKSTEP_HOOK void note_lock(const void* object, bool is_taken) noexcept;
+/// Where threads may be delayed: before what others may wait for. In builds that do not diagnose misuse, this and
+/// notify_point() are nothing: a look at the observers takes 1 to 3 % of a notify.
+LOCKSTEP_HOOK void pass_sync_point() noexcept;
+inline void sync_point() noexcept {
+  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
+}
+/// The same before a thread lets those go that wait for `word`, the one that waiters name as their object or sleep on,
+/// of an object that has no other hook.
+LOCKSTEP_HOOK void pass_notify_point(const void* word) noexcept;
+inline void notify_point(const void* word) noexcept {
+  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_notify_point(word);
+}
+
+// What was decided, or found out.
+
+/// A mark on the thread's track. `why` may be null.
+LOCKSTEP_HOOK void note_mark(mark_kind kind, const char* name, const char* why,
+                             std::uint64_t number) noexcept;
+
+// Members and constructs.
+
+/// The construct that a member is in.
+struct construct_note {
+  const char* kind;  ///< the name of its function; null: not known
+  source_place where;
+  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
+};
+
+/// The segment that a member ends where it meets the others, for the ledger. Times are ticks.
+struct segment_note {
+  std::uint64_t begin, arrival;
+  std::uint32_t region, phase;
+};
+
+/// What observers read of a member, and keep beside it. A member_state is one.
+class member_view {
+ public:
+  static constexpr std::size_t no_rank = ~std::size_t{0};
+
+  std::size_t rank() const noexcept { return rank_; }
+  /// Of the region: its members are the ranks below it.
+  std::size_t size() const noexcept { return size_; }
+  /// The number of the region.
+  std::uint32_t region() const noexcept { return region_; }
+  /// Of this member in its team's region, also where this is of a sub-team; no_rank for a member that runs alone inside
+  /// another region.
+  std::size_t rank_in_team() const noexcept { return rank_in_team_; }
+  /// The phase in which this member arrives next: that of the cells which it writes before.
+  std::uint32_t next_phase() const noexcept { return phase + 1; }
+  observed_member observed() const noexcept {
+    return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
+  }
+  /// Another member of the same group.
+  const member_view& member_of(std::size_t rank) const noexcept { return find_(*shared_, rank); }
+
+ protected:
+  using finder = const member_view& (*)(group& shared, std::size_t rank);
+
+  member_view() noexcept = default;
+
+  group* shared_ = nullptr;
+  std::size_t rank_ = 0, size_ = 1;
+  std::uint32_t region_ = 0;
+
+ public:
+  std::uint32_t phase = 0;  ///< the last phase this member has arrived in
+  bool has_left = false;    ///< released because the region is stopped: it meets nobody any more
+
+ protected:
+  std::size_t rank_in_team_ = no_rank;
+  finder find_ = nullptr;
+
+ public:
+  construct_note in_construct = {};
+  // What observers keep.
+  thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
+  member_ledger* accounts = nullptr;  ///< null: none are kept
+  open_part* part = nullptr;          ///< of a region, that it runs; null: not told
+  segment_note segments[2] = {};      ///< told to the others, in two phases
+};
+
+/// The member has come to a construct, which it notes in `in_construct`.
+LOCKSTEP_HOOK void member_comes(member_view& self, const char* kind, source_place where,
+                                std::size_t extent) noexcept;
+
+/// What observers want of a meeting: nothing, that it is counted when it is over, or all.
+enum class meeting_view : std::uint8_t { none, count, all };
+/// It is about to meet all others, in its next phase. `kind`: the construct, if it has not come to it yet, else null.
+/// `arrives`: by itself, so that others read nothing of it yet.
+LOCKSTEP_HOOK meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
+                                          bool arrives) noexcept;
+/// It goes on. No guard object: what that needs for exceptions costs a sum 20 ns. Where a combination throws, the end
+/// is not told.
+LOCKSTEP_HOOK void meeting_ends(member_view& self, meeting_view seen, const char* kind,
+                                source_place where) noexcept;
+
+// Teams and regions.
+
+/// What observers keep of a team. On lines that nobody writes while a region runs.
+class team_view {
+ public:
+  /// `its_team`: what observers know it by: observed_member's. Its members have so many CPUs.
+  team_view(const void* its_team, std::size_t its_members, std::size_t its_cpus) noexcept
+      : team(its_team), members(its_members), cpus(its_cpus) {}
+  inline ~team_view();
+  team_view(const team_view&) = delete;
+  team_view& operator=(const team_view&) = delete;
+
+  const void* const team;
+  const std::size_t members, cpus;
+  observer_atomic<ledger_board*> made{nullptr};  ///< null: its ledger was never on
+  observer_atomic<ledger_board*> kept{nullptr};  ///< null: it is off
+};
+/// Where the ledger of a team goes when the team ends.
+struct ledger_output {
+  bool is_wanted;
+  const char* file;          ///< "": stderr
+  const char *name, *given;  ///< of the variable that says so
+};
+
+/// Throws std::bad_alloc.
+LOCKSTEP_HOOK void keep_ledger(team_view& of, bool yes);
+LOCKSTEP_HOOK void reset_ledger(team_view& of) noexcept;
+/// What was gathered so far, if the ledger was ever on. Any thread, at any time. Throws std::bad_alloc.
+LOCKSTEP_HOOK void gather_ledger(const team_view& of, ledger& to);
+/// Prints the ledger, if there is one and it is wanted.
+LOCKSTEP_HOOK void show_ledger(const team_view& of, const char* name,
+                               const ledger_output& to) noexcept;
+/// Its memory is given back.
+LOCKSTEP_HOOK void team_ends(team_view& of) noexcept;
+/// A worker's thread ends, or serves its team no more.
+LOCKSTEP_HOOK void worker_ends() noexcept;
+
+/// A region or a loop, from its caller's view.
+struct observed_region {
+  const char* kind;  ///< "run", "loop", "plan"
+  std::uint32_t region, size, parts;
+  std::uint64_t iterations;
+  source_place where;    ///< no file: not known
+  const void* place;  ///< of a loop of which that is not known; or null
+  bool is_loop;
+};
+/// What observers keep of the region that a team runs: its caller's own. The caller looks once whether they see it.
+class region_view {
+ public:
+  explicit region_view(team_view& of) noexcept : team(of) {}
+  region_view(const region_view&) = delete;
+  region_view& operator=(const region_view&) = delete;
+
+  team_view& team;
+  observed_region what = {};
+  std::uint64_t since = 0;  ///< tick at which it came; 0: only the ledger sees it
+  // The ledger's.
+  member_ledger* own = nullptr;     ///< of member 0; null: none are kept
+  member_ledger* before = nullptr;  ///< of a region around this one
+  thread_log* log = nullptr;        ///< of the caller
+  const ledger_board* board = nullptr;
+  std::size_t account = 0;
+  std::uint64_t begin = 0;
+  std::uint16_t weight = 0;
+  bool needs_all = false, is_after_loop = false;  ///< all members come; after a loop
+};
+/// A region is about to begin: nobody knows of it yet.
+LOCKSTEP_HOOK void region_comes(region_view& of) noexcept;
+/// It has begun, and the others know: they come meanwhile.
+LOCKSTEP_HOOK void region_begins(region_view& of, const observed_region& what) noexcept;
+/// Every member has reported.
+LOCKSTEP_HOOK void region_ends(region_view& of) noexcept;
+/// It was called from inside of a region, and runs on its caller alone.
+LOCKSTEP_HOOK void region_runs_inline(bool is_loop) noexcept;
+
+/// A member begins its part of a region, which it has entered; and has ended it.
+LOCKSTEP_HOOK void part_begins(const team_view& team, member_view& self) noexcept;
+LOCKSTEP_HOOK void part_ends(member_view& self) noexcept;
+
+/// A thread begins a part of a share of a loop; and ends what that has returned, which may be null. Not a guard object:
+/// with one, a loop of 64 iterations on the caller alone took 67 to 71 ns in place of 60.
+LOCKSTEP_HOOK open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noexcept;
+LOCKSTEP_HOOK void loop_part_ends(open_part& what) noexcept;
+/// For the ledger: the thread of rank `self` begins to run such parts; and ends one before others can know. Null: none
+/// is kept.
+LOCKSTEP_HOOK member_ledger* share_begins(const team_view& team, std::size_t self,
+                                          std::uint32_t region) noexcept;
+LOCKSTEP_HOOK void share_ends(member_ledger& of) noexcept;
+
+/// The parts of loops that one thread of a team runs.
+class observed_share {
+ public:
+  /// `team` may be null.
+  observed_share(const team_view* team, std::size_t self, std::uint32_t region) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && team != nullptr) {
+      own_ = share_begins(*team, self, region);
+    }
+  }
+  /// A part is done, before others can know.
+  void end_part() const noexcept {
+    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) share_ends(*own_);
+  }
+
+ private:
+  member_ledger* own_ = nullptr;
+};
+
+// Nodes of plans.
+
+/// A node is about to run. The name is copied.
+LOCKSTEP_HOOK void node_begins(const char* name) noexcept;
+/// The member had to wait for a node of the plan that was made there.
+LOCKSTEP_HOOK void note_node_wait(const char* name, source_place plan, std::uint64_t ticks) noexcept;
+/// A node was run.
+LOCKSTEP_HOOK void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                             std::uint64_t begin) noexcept;
+
+// What the program adds, and what the environment asks for.
+
+/// A part of the timeline with a name; `outer` gets that around it. Returns the tick; 0: it is not told.
+LOCKSTEP_HOOK std::uint64_t scope_begins(const char* name, const char*& outer) noexcept;
+LOCKSTEP_HOOK void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
+LOCKSTEP_HOOK void note_counter(const char* name, double value) noexcept;
+
+/// What messages say that LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY must be.
+struct debug_aid_values {
+  static constexpr const char* watchdog() {
+    return "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal";
+  }
+  static constexpr const char* delay() { return "a number"; }
+};
+/// Starts what these variables ask for, once in a process. Says so if they are wrong.
+LOCKSTEP_HOOK void start_debug_aids() noexcept;
+/// Whether these variables may have that value, which is in small letters.
+LOCKSTEP_HOOK bool is_watchdog_value(const char* word) noexcept;
+LOCKSTEP_HOOK bool is_delay_value(const char* word) noexcept;
+/// Starts a trace that is written when the program ends. `path`: %p in it is the number of the process.
+LOCKSTEP_HOOK void start_trace_of_program(const char* path, const char* whose, std::size_t records);
+
+team_view::~team_view() {
+  if (has_observers() && made.load(memory_order_relaxed) != nullptr) team_ends(*this);  // 1
+}
+
+#if !LOCKSTEP_HAS_OBSERVERS
+
+// Nobody calls them, but for compilers that do not see that.
+inline void observed_wait::begin(const wait_subject& what) noexcept {
+  what_ = what;
+  since_ = stage_since_ = 0;
+  stage_ = furthest_ = wait_stage::spin;
+  is_shown_ = false;
+}
+inline void observed_wait::change(wait_stage) noexcept {}
+inline void observed_wait::end() noexcept {}
+inline void note_wake(const void*) noexcept {}
+inline void note_lock(const void*, bool) noexcept {}
+inline void pass_sync_point() noexcept {}
+inline void pass_notify_point(const void*) noexcept {}
+inline void note_mark(mark_kind, const char*, const char*, std::uint64_t) noexcept {}
+inline void member_comes(member_view&, const char*, source_place, std::size_t) noexcept {}
+inline meeting_view meeting_begins(member_view&, const char*, source_place, bool) noexcept {
+  return meeting_view::none;
+}
+inline void meeting_ends(member_view&, meeting_view, const char*, source_place) noexcept {}
+inline void keep_ledger(team_view&, bool) {}
+inline void reset_ledger(team_view&) noexcept {}
+inline void gather_ledger(const team_view&, ledger&) {}
+inline void show_ledger(const team_view&, const char*, const ledger_output&) noexcept {}
+inline void team_ends(team_view&) noexcept {}
+inline void worker_ends() noexcept {}
+inline void region_comes(region_view&) noexcept {}
+inline void region_begins(region_view&, const observed_region&) noexcept {}
+inline void region_ends(region_view&) noexcept {}
+inline void region_runs_inline(bool) noexcept {}
+inline void part_begins(const team_view&, member_view&) noexcept {}
+inline void part_ends(member_view&) noexcept {}
+inline open_part* loop_part_begins(const observed_member&, std::uint32_t) noexcept {
+  return nullptr;
+}
+inline void loop_part_ends(open_part&) noexcept {}
+inline member_ledger* share_begins(const team_view&, std::size_t, std::uint32_t) noexcept {
+  return nullptr;
+}
+inline void share_ends(member_ledger&) noexcept {}
+inline void node_begins(const char*) noexcept {}
+inline void note_node_wait(const char*, source_place, std::uint64_t) noexcept {}
+inline void note_node(const char*, std::uint64_t, bool, std::uint64_t) noexcept {}
+inline std::uint64_t scope_begins(const char*, const char*&) noexcept { return 0; }
+inline void scope_ends(const char*, const char*, std::uint64_t) noexcept {}
+inline void note_counter(const char*, double) noexcept {}
+inline void start_debug_aids() noexcept {}
+inline bool is_watchdog_value(const char*) noexcept { return true; }
+inline bool is_delay_value(const char*) noexcept { return true; }
+inline void start_trace_of_program(const char*, const char*, std::size_t) {}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#include "../trace/bodies.hpp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
