@@ -52,10 +52,6 @@ struct call_site : detail::source_place {
 
   /// Messages name no place.
   static constexpr call_site none() noexcept { return {nullptr, 0}; }
-  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
-                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
-    return {in_file, at_line};
-  }
 };
 
 namespace detail {

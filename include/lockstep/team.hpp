@@ -86,7 +86,7 @@ class team : public detail::basic_team<detail::worker_threads> {
   /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
   /// inside a region.
   template <class Function>
-  LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = {}) {
     detail::check_region_function<Function>();
     static_assert(
         std::is_lvalue_reference<Function>::value || detail::region_function<Function>::is_copied(),

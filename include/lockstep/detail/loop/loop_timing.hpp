@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "../platform/clock.hpp"
 #include "../region/region_board.hpp"
-#include "../observe/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -215,8 +215,8 @@ struct observed_region {
   const char* kind;  ///< "run", "loop", "plan"
   std::uint32_t region, size, parts;
   std::uint64_t iterations;
-  source_place where;    ///< no file: not known
-  const void* place;  ///< of a loop of which that is not known; or null
+  source_place where;  ///< no file: not known
+  const void* place;   ///< of a loop of which that is not known; or null
   bool is_loop;
 };
 /// What observers keep of the region that a team runs: its caller's own. The caller looks once whether they see it.
@@ -285,7 +285,8 @@ class observed_share {
 /// A node is about to run. The name is copied.
 LOCKSTEP_HOOK void node_begins(const char* name) noexcept;
 /// The member had to wait for a node of the plan that was made there.
-LOCKSTEP_HOOK void note_node_wait(const char* name, source_place plan, std::uint64_t ticks) noexcept;
+LOCKSTEP_HOOK void note_node_wait(const char* name, source_place plan,
+                                  std::uint64_t ticks) noexcept;
 /// A node was run.
 LOCKSTEP_HOOK void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                              std::uint64_t begin) noexcept;

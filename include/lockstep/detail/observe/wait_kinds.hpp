@@ -55,7 +55,7 @@ struct wait_subject {
   const char* construct;     ///< filled in by observers: the one that the thread is in; or null
   const void* object;        ///< its address, or that of the word that is awaited
   const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  source_place where;           ///< of the call; file is null: not known
+  source_place where;        ///< of the call; file is null: not known
   std::uint32_t phase;       ///< that is awaited
   std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody

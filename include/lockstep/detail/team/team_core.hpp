@@ -31,7 +31,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "environment.hpp"
 #include "../../member.hpp"
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
@@ -39,6 +38,7 @@
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
+#include "environment.hpp"
 #include "placement.hpp"
 
 namespace lockstep {
@@ -282,8 +282,8 @@ class team_core {
     }
     void tell(team_core& core, const region_head& head) const noexcept {
       if (core.seen_.since != 0) core.steering_.tell(*plan);
-      region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations, of.where,
-                                of.place, true});
+      region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations,
+                                 of.where, of.place, true});
     }
     void perform(team_core& core, const region_head& head, bool) const {
       loop_steering& steering = core.steering_;

@@ -10,10 +10,12 @@
 #include "../observe/hooks.hpp"
 
 #if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
-#include "debug_aids.ipp"
+// clang-format off: object_names.hpp comes with hooks.ipp, before what names it in a condition of its own
 #include "hooks.ipp"
 #include "ledger_hooks.ipp"
 #include "trace_export.hpp"
+#include "debug_aids.ipp"
+// clang-format on
 #endif
 
 #endif  // LOCKSTEP_DETAIL_TRACE_BODIES_HPP
