@@ -4,11 +4,11 @@
 
 usage: amalgamate.py [output]
 
-Each header of ours appears once, in its include guard: in a unit that includes some of them by themselves too,
-whichever comes first counts. So a header comes after those that it includes, not around them; only what it
-includes inside #if, or after code, stays where it is. The bodies of cold functions (.ipp), and what only they
-include, come last, inside #if: a unit that links the library needs none of it. Unconditional includes of other headers
-are gathered at the top; those inside #if stay where they are.
+Each header of ours keeps its include guard: in a unit that includes some of them by themselves too, whichever comes
+first counts. A header comes after those that it includes before all its code; what it includes inside #if, or after
+code, stays where it is. A header that was placed inside an #if is placed again where it is needed outside of that, as
+the preprocessor would do it; its guard makes it one. Unconditional includes of other headers are gathered at the top;
+those inside #if stay where they are.
 """
 
 import re
@@ -20,7 +20,6 @@ from source_text import ROOT, directives, guard_of, split_lines  # noqa: E402
 
 INCLUDE = ROOT / "include"
 UMBRELLA = "lockstep/lockstep.hpp"
-BODIES = "LOCKSTEP_HAS_BODIES"  # "#if" of this, then the bodies; or the #include of an .ipp, "#endif": three lines
 OUTPUT = ROOT / "single_include" / "lockstep.hpp"
 
 HEAD = """\
@@ -50,9 +49,7 @@ class Header:
         self.rows = text.rstrip("\n").split("\n")
         self.dropped = set()
         self.includes = {}
-        self.bodies = None
         depth = 0  # without the guard
-        skip = 0
         guard = guard_of(name)
         lines = split_lines(text)
         self.first_code = next((line.number - 1 for line in lines
@@ -61,13 +58,7 @@ class Header:
             index = directive.number - 1
             if directive.name == "ifndef" and directive.rest == guard:
                 continue
-            if directive.name == "if" and directive.rest == BODIES and ".ipp" in self.rows[index + 1]:
-                self.dropped.update((index, index + 1, index + 2))
-                self.bodies = self.resolve(self.rows[index + 1].split()[1])
-                skip = 2
-            elif skip:
-                skip -= 1
-            elif directive.name in ("if", "ifdef", "ifndef"):
+            if directive.name in ("if", "ifdef", "ifndef"):
                 depth += 1
             elif directive.name == "endif" and depth > 0:
                 depth -= 1
@@ -98,68 +89,24 @@ class Amalgamation:
         self.system = set()
         self.body = []
         self.context = []  # (header, index of the include) of every #if we are in
-        self.placed = {}  # header -> the context in which it was placed
-        self.unconditional = set()
-        self.find_unconditional(UMBRELLA)
+        self.placed = {}  # header -> the contexts in which it was placed
         self.place(UMBRELLA)
-        if any(h.bodies for h in self.headers.values()):
-            self.place_bodies()
 
     def header(self, name):
         if name not in self.headers:
             self.headers[name] = Header(name)
         return self.headers[name]
 
-    def find_unconditional(self, name):
-        """Notes every header that is included whatever the system is."""
-        if name in self.unconditional:
-            return
-        self.unconditional.add(name)
-        for include in self.header(name).includes.values():
-            if include.ours and include.depth == 0:
-                self.find_unconditional(include.target)
-
-    def place_bodies(self):
-        """Places all .ipp of the headers that are there, and what only they include."""
-        done = set()
-        self.context.append((BODIES, 0))
-        self.body.append(f"#if {BODIES}")
-        while waiting := [h.bodies for h in self.headers.values() if h.bodies and h.bodies not in done]:
-            for name in waiting:
-                done.add(name)
-                self.place(name)
-        self.body.append("#endif")
-        self.context.pop()
-
     def place(self, name):
-        if name in self.placed:
-            where = self.placed[name]
-            if where != self.context[: len(where)]:
-                raise SystemExit(f"amalgamate: {name} is needed outside the #if of {where[-1][0]} too; "
-                                 "include it there unconditionally")
+        """Places a header, unless an earlier place of it is seen wherever this one is. Its guard makes it one there."""
+        if any(where == self.context[: len(where)] for where in self.placed.setdefault(name, [])):
             return
-        self.placed[name] = list(self.context)
+        self.placed[name].append(list(self.context))
         header = self.header(name)
-        for include in header.includes.values():
-            if include.ours and include.depth > 0:
-                self.place_shared(include.target, {name})
         for include in header.includes.values():
             if include.ours and include.leads:
                 self.place(include.target)
         self.emit(header)
-
-    def place_shared(self, name, seen):
-        """Places, ahead of an #if, what a header in it shares with the code outside."""
-        if name in seen:
-            return
-        seen.add(name)
-        if name in self.unconditional:
-            if name not in self.placed:
-                self.place(name)
-            return
-        for include in self.header(name).includes.values():
-            if include.ours:
-                self.place_shared(include.target, seen)
 
     def emit(self, header):
         rows = []
