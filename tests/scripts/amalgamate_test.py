@@ -43,20 +43,49 @@ class Amalgamate(unittest.TestCase):
         })
         self.assertIn("#include <memory>\n#include <new>\n", text)
         places = [text.index(part) for part in (
-            "#ifdef __linux__", "#include <unistd.h>", "int on_linux;", "#include <mutex>", "int on_other;", "int user;")]
+            "#ifndef LOCKSTEP_B_HPP", "int b;", "#endif  // LOCKSTEP_B_HPP", "#ifndef LOCKSTEP_A_HPP", "int a;",
+            "#endif  // LOCKSTEP_A_HPP", "#ifndef LOCKSTEP_LOCKSTEP_HPP", "#endif  // LOCKSTEP_LOCKSTEP_HPP")]
         self.assertEqual(places, sorted(places))
+
+    def test_one_pragma_once_and_one_licence_line_remain(self):
+        text = self.text({"lockstep.hpp": '#include "a.hpp"\n', "a.hpp": "int a;\n"})
+        self.assertEqual(text.count("#pragma once"), 1)
+        self.assertEqual(text.count("SPDX"), 1)
+
+    def test_system_includes_are_gathered_once_at_the_top(self):
+        text = self.text({
+            "lockstep.hpp": '#include <new>\n#include "a.hpp"\n',
+            "a.hpp": "#include <new>\n#include <atomic>  // std::atomic\nint a;\n",
+        })
+        self.assertEqual(text.count("#include <new>"), 1)
+        self.assertIn("#include <atomic>\n#include <new>\n", text)
+
+    def test_conditional_includes_stay_in_their_condition(self):
+        text = self.text({
+            "lockstep.hpp": '#include "futex.hpp"\n#include "user.hpp"\n',
+            "futex.hpp": '#ifdef __linux__\n#include "linux.hpp"\n#else\n#include "other.hpp"\n#endif\n',
+            "linux.hpp": '#include <unistd.h>\n#include "futex.hpp"\n#include "atomic.hpp"\nint on_linux;\n',
+            "other.hpp": '#include <mutex>\n#include "atomic.hpp"\nint on_other;\n',
+            "user.hpp": '#include "atomic.hpp"\nint user;\n',
+            "atomic.hpp": "int atomic;\n",
+        })
+        places = [text.index(part) for part in (
+            "#ifdef __linux__", "#include <unistd.h>", "int on_linux;", "#else", "#include <mutex>", "int on_other;",
+            "#endif", "int user;")]
+        self.assertEqual(places, sorted(places))
+        self.assertEqual(text.count("int atomic;"), 3)  # in each branch, and for user.hpp
 
     def test_a_header_first_met_inside_an_if_is_there_outside_of_it_too(self):
         text = self.text({
-            "lockstep.hpp": '#ifdef A\n#include "a.hpp"\n#endif\n#include "b.hpp"\n',
-            "a.hpp": '#include "shared.hpp"\n',
+            "lockstep.hpp": '#ifdef A\n#include "a.hpp"\n#else\n#include "b.hpp"\n#endif\n',
+            "a.hpp": '#include "shared.hpp"\nint a;\n',
             "b.hpp": '#include "shared.hpp"\nint b;\n',
             "shared.hpp": "int shared;\n",
         })
-        inside, outside = text.index("int shared;"), text.rindex("int shared;")
-        self.assertLess(text.index("#ifdef A"), inside)
-        self.assertLess(inside, outside)
-        self.assertLess(outside, text.index("int b;"))
+        places = [text.index("#ifdef A"), text.index("int shared;"), text.index("int a;"), text.index("#else"),
+                  text.rindex("int shared;"), text.index("int b;")]
+        self.assertEqual(places, sorted(places))
+        self.assertEqual(text.count("int shared;"), 2)
 
     def test_an_include_that_names_a_macro_is_left_alone(self):
         text = self.text({"lockstep.hpp": "#ifdef SEAM\n#include SEAM\n#endif\n"})
