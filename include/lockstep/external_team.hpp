@@ -31,8 +31,8 @@ inline namespace LOCKSTEP_ABI {
 class external_team : public detail::basic_team<detail::serving_threads> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  LOCKSTEP_ENTRY explicit external_team(std::size_t members);
-  LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
+  LOCKSTEP_ONCE explicit external_team(std::size_t members);
+  LOCKSTEP_ONCE external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to
   /// serve any more.
   /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
@@ -42,10 +42,10 @@ class external_team : public detail::basic_team<detail::serving_threads> {
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
   /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
-  LOCKSTEP_OUT_OF_LINE void serve(std::size_t rank);
+  LOCKSTEP_ONCE void serve(std::size_t rank);
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  LOCKSTEP_ENTRY void release();
+  LOCKSTEP_ONCE void release();
 
  private:
   LOCKSTEP_COLD explicit external_team(const team_options& options);

@@ -119,7 +119,7 @@ class plan {
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.
-  LOCKSTEP_OUT_OF_LINE timed_run run_by(deadline until);
+  LOCKSTEP_ONCE timed_run run_by(deadline until);
 
   /// Ends the run of this plan, if there is one: PLAN-3. No other run or region: not that of the team around it, nor what
   /// a node runs. Any thread may call it, as long as the plan lives.
@@ -128,7 +128,7 @@ class plan {
   // --- measurements ---
 
   /// As run(), with a look at the clock before and after each node, for refine() and report().
-  LOCKSTEP_OUT_OF_LINE bool measure(std::size_t iterations);
+  LOCKSTEP_ONCE bool measure(std::size_t iterations);
   /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint.
   /// False if nothing was measured since the last time.
   LOCKSTEP_COLD bool refine();

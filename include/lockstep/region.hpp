@@ -72,9 +72,9 @@ class started_region {
     other.core_ = nullptr;
   }
   /// START-2, START-3.
-  LOCKSTEP_ENTRY started_region& operator=(started_region&& other) noexcept;
+  LOCKSTEP_ONCE started_region& operator=(started_region&& other) noexcept;
   /// START-2, START-3. To learn of exceptions, call join() before.
-  LOCKSTEP_ENTRY ~started_region();
+  LOCKSTEP_ONCE ~started_region();
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -84,7 +84,7 @@ class started_region {
   /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
   /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
   /// already, or against START-1.
-  LOCKSTEP_OUT_OF_LINE bool join();
+  LOCKSTEP_ONCE bool join();
 
  private:
   template <class Threads>
@@ -100,7 +100,7 @@ class started_region {
 
   LOCKSTEP_COLD void let_go() noexcept;
 
-  LOCKSTEP_OUT_OF_LINE bool join_now();
+  LOCKSTEP_ONCE bool join_now();
 
   LOCKSTEP_COLD const char* refusal() const noexcept;
 
@@ -136,9 +136,9 @@ class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
   /// the program with a message where the region is over.
-  LOCKSTEP_ENTRY explicit inside_region(const region_token& of);
+  LOCKSTEP_ONCE explicit inside_region(const region_token& of);
   /// On the thread that made it, the last one first.
-  LOCKSTEP_ENTRY ~inside_region();
+  LOCKSTEP_ONCE ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;
 

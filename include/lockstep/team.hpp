@@ -68,12 +68,12 @@ inline namespace LOCKSTEP_ABI {
 class team : public detail::basic_team<detail::worker_threads> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  LOCKSTEP_ENTRY team();
+  LOCKSTEP_ONCE team();
 
   /// Fails if members is 0 or above 65536.
-  LOCKSTEP_ENTRY explicit team(std::size_t members);
-  LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
-  LOCKSTEP_ENTRY explicit team(const team_options& options);
+  LOCKSTEP_ONCE explicit team(std::size_t members);
+  LOCKSTEP_ONCE team(std::size_t members, wait_policy policy);
+  LOCKSTEP_ONCE explicit team(const team_options& options);
 
   /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
   /// started and not joined, the team ends the program with a message where that region ends.
@@ -96,9 +96,9 @@ class team : public detail::basic_team<detail::worker_threads> {
   }
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  LOCKSTEP_ENTRY void pause();
+  LOCKSTEP_ONCE void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  LOCKSTEP_ENTRY void resume();
+  LOCKSTEP_ONCE void resume();
 
  private:
   LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);

@@ -122,15 +122,15 @@ class flow_machine {
   LOCKSTEP_COLD ~flow_machine();
 
   /// Before a run of many members: `iterations` of them, or as many as the gate lets through.
-  LOCKSTEP_OUT_OF_LINE void begin(std::uint64_t iterations, const iteration_gate* gate);
+  LOCKSTEP_ONCE void begin(std::uint64_t iterations, const iteration_gate* gate);
   /// After the run. A stopped run leaves lanes anywhere: puts them in order.
-  LOCKSTEP_OUT_OF_LINE void end(bool was_stopped);
+  LOCKSTEP_ONCE void end(bool was_stopped);
 
   /// Whether all lanes have done all iterations of the run.
   LOCKSTEP_COLD bool is_done() const noexcept;
 
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
-  LOCKSTEP_OUT_OF_LINE bool run_alone(std::uint64_t iterations, const iteration_gate* gate,
+  LOCKSTEP_ONCE bool run_alone(std::uint64_t iterations, const iteration_gate* gate,
                                       member* me, const stop_question& stop);
 
   /// Calls a node, unless it is to be skipped.
@@ -141,7 +141,7 @@ class flow_machine {
       run_timed(what, iteration, me);
     }
   }
-  LOCKSTEP_OUT_OF_LINE void run_asked(const bound_call& what, std::uint64_t iteration, member* me);
+  LOCKSTEP_ONCE void run_asked(const bound_call& what, std::uint64_t iteration, member* me);
   /// What a node has returned last; false if it was skipped.
   bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
 
@@ -182,8 +182,8 @@ class flow_machine {
   const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
   LOCKSTEP_COLD void note_run(const bound_call& what, std::uint64_t iteration,
                               std::uint64_t begin) const noexcept;
-  LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
-  LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
+  LOCKSTEP_ONCE bool run_plain(std::uint64_t iterations, const stop_question& stop);
+  LOCKSTEP_ONCE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
   LOCKSTEP_COLD void reset() noexcept;
@@ -284,7 +284,7 @@ LOCKSTEP_COLD void flow_machine::reset() noexcept {
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
+void flow_machine::begin(std::uint64_t iterations,
                                               const iteration_gate* asks) {
   look_at_run();
   gate = asks;
@@ -296,7 +296,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_machine::end(bool was_stopped) {
+void flow_machine::end(bool was_stopped) {
   for (const owner<wide_part>& each : wide_parts_) {
     each->shared.end(was_stopped);
     each->shared.destroy_kept_values();
@@ -334,7 +334,7 @@ LOCKSTEP_COLD bool flow_machine::is_skipped(node_index node) const noexcept {
   return !one_ran;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
+void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
                                                   member* me) {
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
@@ -354,7 +354,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
   if (what.rank == 0) answers_[what.node] = said;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
+void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
                                                   member* me) {
   const bool notes = is_timed(what, iteration);
   if (observers() != 0) node_begins(name_of(what));
@@ -387,7 +387,7 @@ LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t
 }
 
 /// Where no node has to be asked anything. A loop as short as it can be: nodes may take as little as a nanosecond.
-LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
+bool flow_machine::run_plain(std::uint64_t iterations,
                                                   const stop_question& stop) {
   const bound_call *const begin = line.data(), *const end = begin + line.size();
   for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -403,7 +403,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
   return !stop();
 }
 
-LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
+bool flow_machine::run_alone(std::uint64_t iterations,
                                                   const iteration_gate* asks, member* me,
                                                   const stop_question& stop) {
   look_at_run();

@@ -39,7 +39,7 @@ class flow_walk {
         stop_{stop, region},
         looks_each_(of.board.policy().is_crowded() ? 1 : 16) {}
 
-  LOCKSTEP_OUT_OF_LINE void walk();
+  LOCKSTEP_ONCE void walk();
 
  private:
   /// A step that another thread may run.
@@ -67,33 +67,33 @@ class flow_walk {
     own_.seen[lane] = of_.board.done(lane).value();
     return own_.seen[lane] >= steps || await_slowly(lane, steps);
   }
-  LOCKSTEP_OUT_OF_LINE bool await_slowly(std::uint32_t lane, std::uint64_t steps);
+  LOCKSTEP_ONCE bool await_slowly(std::uint32_t lane, std::uint64_t steps);
   LOCKSTEP_COLD void count_wait(std::uint32_t lane, std::uint64_t steps,
                                 std::uint64_t ticks) const noexcept;
   /// Stores what this member has left behind: before others may have to wait for it.
-  LOCKSTEP_OUT_OF_LINE void catch_up();
+  LOCKSTEP_ONCE void catch_up();
 
-  LOCKSTEP_OUT_OF_LINE bool find_place(std::uint32_t lane, lane_place& at);
-  LOCKSTEP_OUT_OF_LINE bool start();
-  LOCKSTEP_OUT_OF_LINE bool begin_iteration();
-  LOCKSTEP_OUT_OF_LINE bool ask_gate(std::uint64_t turn);
-  LOCKSTEP_OUT_OF_LINE bool enter(const plan_step& step);
-  LOCKSTEP_OUT_OF_LINE bool begin_turn();
-  LOCKSTEP_OUT_OF_LINE bool leave();
-  LOCKSTEP_OUT_OF_LINE bool end_turn();
-  LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
-  LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
-  LOCKSTEP_OUT_OF_LINE bool perform(const plan_step& step, std::uint64_t iteration);
-  LOCKSTEP_OUT_OF_LINE bool decide(std::uint32_t lane, std::uint64_t turn,
+  LOCKSTEP_ONCE bool find_place(std::uint32_t lane, lane_place& at);
+  LOCKSTEP_ONCE bool start();
+  LOCKSTEP_ONCE bool begin_iteration();
+  LOCKSTEP_ONCE bool ask_gate(std::uint64_t turn);
+  LOCKSTEP_ONCE bool enter(const plan_step& step);
+  LOCKSTEP_ONCE bool begin_turn();
+  LOCKSTEP_ONCE bool leave();
+  LOCKSTEP_ONCE bool end_turn();
+  LOCKSTEP_ONCE bool run_step(const plan_step& step);
+  LOCKSTEP_ONCE void run_wide(const bound_call& what);
+  LOCKSTEP_ONCE bool perform(const plan_step& step, std::uint64_t iteration);
+  LOCKSTEP_ONCE bool decide(std::uint32_t lane, std::uint64_t turn,
                                    std::uint64_t outer_turn);
-  LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);
-  LOCKSTEP_OUT_OF_LINE void finish_run();
+  LOCKSTEP_ONCE void finish(lane_place& at, bool is_awaited);
+  LOCKSTEP_ONCE void finish_run();
 
   // Help.
-  LOCKSTEP_OUT_OF_LINE bool find(std::uint32_t member, found_step& out);
+  LOCKSTEP_ONCE bool find(std::uint32_t member, found_step& out);
   enum class look { found, nothing, elsewhere };
-  LOCKSTEP_OUT_OF_LINE look find_on(std::uint32_t& member, found_step& out);
-  LOCKSTEP_OUT_OF_LINE void help(const found_step& with);
+  LOCKSTEP_ONCE look find_on(std::uint32_t& member, found_step& out);
+  LOCKSTEP_ONCE void help(const found_step& with);
 
   flow_machine& of_;
   const flow_plan& plan_;
@@ -199,7 +199,7 @@ struct flow_walk::watched_lane {
   }
 };
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
+bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
   catch_up();
   const published_word<std::uint64_t> word = of_.board.done(lane);
   counted_wait counted(*this, lane, steps);
@@ -233,7 +233,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::catch_up() {
+void flow_walk::catch_up() {
   for (std::size_t i = 0; i <= depth_; ++i) {
     lane_place& at = own_.places[i];
     if (!at.is_behind) continue;
@@ -245,7 +245,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::catch_up() {
 // --- where the member is ---
 
 /// Where a lane is, when nobody runs a step of it. False once the region is stopped.
-LOCKSTEP_OUT_OF_LINE bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
+bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
   std::uint64_t step = of_.board.claimed(lane);
   while (of_.board.done(lane).value() < step) {
     if (!await(lane, step)) return false;
@@ -261,7 +261,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::find_place(std::uint32_t lane, lane_place& 
 }
 
 /// At the beginning, and where a claim has failed.
-LOCKSTEP_OUT_OF_LINE bool flow_walk::start() {
+bool flow_walk::start() {
   catch_up();
   depth_ = 0;
   own_.places[0].is_behind = false;
@@ -269,14 +269,14 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::start() {
 }
 
 /// False when there is no other iteration, or once the region is stopped.
-LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_iteration() {
+bool flow_walk::begin_iteration() {
   const std::uint64_t turn = own_.places[0].turn;
   if (turn < of_.last && of_.gate == nullptr) return !stop_.source.requested_relaxed(stop_.region);
   if (of_.gate == nullptr) return false;
   return ask_gate(turn);
 }
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::ask_gate(std::uint64_t turn) {
+bool flow_walk::ask_gate(std::uint64_t turn) {
   const published_word<std::uint64_t> gate = of_.board.gate();
   if (rank_ != 0) {
     const auto is_known = [turn](std::uint64_t word) {
@@ -300,7 +300,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::ask_gate(std::uint64_t turn) {
   return !is_over;
 }
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::enter(const plan_step& step) {
+bool flow_walk::enter(const plan_step& step) {
   const std::uint32_t lane = plan_.lane(step.loop, rank_);
   if (of_.board.decided(plan_.decider[step.loop]).has_ended(here().turn + 1)) return leave();
   own_.places[depth_ + 1].is_behind = false;
@@ -312,7 +312,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::enter(const plan_step& step) {
 }
 
 /// In a loop, after a turn or before the first: whether there is another.
-LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_turn() {
+bool flow_walk::begin_turn() {
   const std::uint32_t decider = plan_.decider[lane_of(here()).block];
   const std::uint64_t turn = here().turn, outer = own_.places[depth_ - 1].turn;
   for (;;) {
@@ -329,7 +329,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_turn() {
 }
 
 /// The loop is over in which the member is.
-LOCKSTEP_OUT_OF_LINE bool flow_walk::leave() {
+bool flow_walk::leave() {
   lane_place& at = here();
   const plan_step& step = step_of(at);
   if (!of_.board.try_claim(at.lane, at.step)) return start();
@@ -337,7 +337,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::leave() {
   return true;
 }
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::end_turn() {
+bool flow_walk::end_turn() {
   lane_place& at = here();
   at.at = 0;
   ++at.turn;
@@ -346,7 +346,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::end_turn() {
 
 // --- the walk ---
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::walk() {
+void flow_walk::walk() {
   if (plan_.lane(0, rank_) == no_lane) {
     if (rank_ != 0 || of_.gate == nullptr) return finish_run();
     for (std::uint64_t turn = of_.first; ask_gate(turn); ++turn) continue;
@@ -369,7 +369,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::walk() {
   finish_run();
 }
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
+bool flow_walk::run_step(const plan_step& step) {
   lane_place& at = here();
   if (!step.is_open) {
     of_.board.claim_own(at.lane, at.step);
@@ -388,7 +388,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
 }
 
 /// False if a team-wide node was stopped: its members may have left it anywhere.
-LOCKSTEP_OUT_OF_LINE bool flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
+bool flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
   for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
     const bound_call& what = of_.calls[c];
     if (what.flags == 0) {
@@ -403,7 +403,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::perform(const plan_step& step, std::uint64_
   return true;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
+void flow_walk::run_wide(const bound_call& what) {
   wide_part& part = *of_.wide_of[what.node];
   std::uint32_t& entered = own_.entered[of_.wide_number[what.node]];
   member_state& state = part.shared.state(what.rank);
@@ -421,7 +421,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
   of_.run_asked(what, iteration(), &access.self);
 }
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
+bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
                                             std::uint64_t outer_turn) {
   const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
   decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
@@ -429,7 +429,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t tu
   return again;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::finish(lane_place& at, bool is_awaited) {
+void flow_walk::finish(lane_place& at, bool is_awaited) {
   ++at.at;
   ++at.step;
   at.is_behind = !is_awaited;
@@ -437,7 +437,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::finish(lane_place& at, bool is_awaited) {
 }
 
 /// Member 0, which is to wait for the others anyway, waits for their lanes, and so helps.
-LOCKSTEP_OUT_OF_LINE void flow_walk::finish_run() {
+void flow_walk::finish_run() {
   catch_up();
   if (rank_ != 0) return;
   const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : of_.last;
@@ -449,7 +449,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::finish_run() {
 
 // --- help ---
 
-LOCKSTEP_OUT_OF_LINE bool flow_walk::find(std::uint32_t member, found_step& out) {
+bool flow_walk::find(std::uint32_t member, found_step& out) {
   constexpr unsigned most_hops = 8;
   for (unsigned i = 0; i < most_hops; ++i) {
     const look seen = find_on(member, out);
@@ -459,7 +459,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::find(std::uint32_t member, found_step& out)
 }
 
 /// Looks at the next step of a member. If that waits for another member, goes on with that member.
-LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
+flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
   std::uint32_t lane = plan_.lane(0, member), outer_lane = no_lane;
   std::uint64_t outer = 0, outer_step = 0;
   while (lane != no_lane) {
@@ -508,7 +508,7 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
   return look::nothing;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::help(const found_step& with) {
+void flow_walk::help(const found_step& with) {
   if (!of_.board.try_claim(with.lane, with.step)) return;
   if (LOCKSTEP_UNLIKELY(observers() != 0)) {
     note_mark(mark_kind::share_taken_over, "step taken over", nullptr,

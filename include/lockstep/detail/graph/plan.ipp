@@ -20,7 +20,7 @@ LOCKSTEP_COLD plan::~plan() {
 }
 LOCKSTEP_COLD plan::plan(plan&& other) noexcept = default;
 
-LOCKSTEP_OUT_OF_LINE bool plan::measure(std::size_t iterations) {
+bool plan::measure(std::size_t iterations) {
   const detail::timed_plan here(body());
   const std::uint64_t begin = detail::monotonic_nanoseconds();
   const bool completed = body().run(iterations, nullptr, "measure");
@@ -30,7 +30,7 @@ LOCKSTEP_OUT_OF_LINE bool plan::measure(std::size_t iterations) {
   return true;
 }
 
-LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
+timed_run plan::run_by(deadline until) {
   const std::uint64_t begin = detail::monotonic_nanoseconds();
   timed_run made = timed_run();
   {

@@ -27,7 +27,7 @@ struct plan_body;
 /// A member's part of a run: what the region is given.
 struct plan_part {
   plan_body* of;
-  LOCKSTEP_OUT_OF_LINE void operator()(member& me) const;
+  LOCKSTEP_ONCE void operator()(member& me) const;
 };
 
 /// What a plan needs of its team, whoever has the threads. Without a team the functions are null.
@@ -65,11 +65,11 @@ struct plan_body {
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   LOCKSTEP_COLD void learn();
   /// A run: of many members, or alone.
-  LOCKSTEP_OUT_OF_LINE bool run(std::uint64_t iterations, const iteration_gate* gate,
+  LOCKSTEP_ONCE bool run(std::uint64_t iterations, const iteration_gate* gate,
                                 const char* function);
-  LOCKSTEP_OUT_OF_LINE bool run_shares(std::uint64_t iterations);
-  LOCKSTEP_OUT_OF_LINE started_region start(std::uint64_t iterations);
-  LOCKSTEP_OUT_OF_LINE void take_part(loop_share& me);
+  LOCKSTEP_ONCE bool run_shares(std::uint64_t iterations);
+  LOCKSTEP_ONCE started_region start(std::uint64_t iterations);
+  LOCKSTEP_ONCE void take_part(loop_share& me);
   LOCKSTEP_COLD void check_ready(const char* function);
   /// Whether a run was started, and is not over.
   LOCKSTEP_COLD bool is_open() const noexcept;
@@ -80,7 +80,7 @@ struct plan_body {
   /// A run on the calling thread alone, inside a region: a stop of the region does not end the run, nor a stop of the
   /// run
   /// the region.
-  LOCKSTEP_OUT_OF_LINE void run_alone();
+  LOCKSTEP_ONCE void run_alone();
 
   graph_model model;
   flow checked;
@@ -116,9 +116,9 @@ struct plan_body {
 [[noreturn]] LOCKSTEP_COLD void fail_moved_plan();
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                    call_site where = call_site{nullptr, 0});
-LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
-LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate);
-LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations);
+LOCKSTEP_ONCE bool run_plan(plan_body& of, std::size_t iterations);
+LOCKSTEP_ONCE bool run_plan_until(plan_body& of, const iteration_gate& gate);
+LOCKSTEP_ONCE started_region start_plan(plan_body& of, std::size_t iterations);
 LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept;
 LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept;
 

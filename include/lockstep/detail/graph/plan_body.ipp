@@ -207,7 +207,7 @@ class plan_run {
   plan_body& of_;
 };
 
-LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                          const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
@@ -225,7 +225,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
 
 /// The plan learns what more members gain from how long runs take: from the first runs, then from one in 16, and from
 /// all long ones.
-LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
+bool plan_body::run_shares(std::uint64_t count) {
   constexpr double worth_a_look = 10000;
   const flow_plan& plan = machine->plan;
   const double times = static_cast<double>(count);
@@ -254,7 +254,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
   return made.is_complete;
 }
 
-LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
+started_region plan_body::start(std::uint64_t count) {
   if (is_running || has_started || host.team == nullptr) check_ready("start");
   if (host.start == nullptr) {
     fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
@@ -281,7 +281,7 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   return made;
 }
 
-LOCKSTEP_OUT_OF_LINE void plan_body::run_alone() {
+void plan_body::run_alone() {
   was_alone = true;
   stop_source& own_stop = stop.alone_source();
   const stops_with_region until = {own_stop, stop.enter_alone()};
@@ -299,14 +299,14 @@ LOCKSTEP_OUT_OF_LINE void plan_body::run_alone() {
   is_stopped = !call_alone(own_stop, run_all, alone.self, until.region);
 }
 
-LOCKSTEP_OUT_OF_LINE void plan_body::take_part(loop_share& me) {
+void plan_body::take_part(loop_share& me) {
   if (&me.stop() != host.stop) return run_alone();
   const part_of_plan here(stop, me.region());
   if (me.rank() == 0) stop.enter(*host.stop, me.region());
   flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
 }
 
-LOCKSTEP_OUT_OF_LINE void plan_part::operator()(member& me) const {
+void plan_part::operator()(member& me) const {
   const member_state& state = member_access::state_of(me);
   if (&state.stop() != of->host.stop) return of->run_alone();
   const part_of_plan here(of->stop, state.region());
@@ -339,13 +339,13 @@ class timed_plan {
   fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
 }
 
-LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
+LOCKSTEP_ONCE bool run_plan(plan_body& of, std::size_t iterations) {
   return of.run(iterations, nullptr, "run");
 }
-LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate) {
+LOCKSTEP_ONCE bool run_plan_until(plan_body& of, const iteration_gate& gate) {
   return of.run(1, &gate, "run_until");
 }
-LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations) {
+LOCKSTEP_ONCE started_region start_plan(plan_body& of, std::size_t iterations) {
   return of.start(iterations);
 }
 LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {

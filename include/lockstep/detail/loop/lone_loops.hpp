@@ -137,7 +137,7 @@ enum class lone_outcome { refused, complete, stopped };
 [[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
 
 /// LONE-1: body(0, length) alone, if that may be.
-LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
+LOCKSTEP_ONCE lone_outcome try_alone(const lone_team& of, const range_body& body,
                                             std::size_t length);
 
 #if LOCKSTEP_HAS_BODIES
@@ -146,7 +146,7 @@ LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_bod
   end_program("%s: destroyed inside its own region; leave the region first", kind);
 }
 
-LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
+LOCKSTEP_ONCE lone_outcome try_alone(const lone_team& of, const range_body& body,
                                             std::size_t length) {
   const nesting::region*& innermost = nesting::innermost();
   if (innermost != nullptr || LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;

@@ -109,8 +109,8 @@ const element_type element_type::of<Type>::value = {
 class any_aligned_array {
  public:
   /// Destroys what was made if an element throws.
-  LOCKSTEP_ENTRY any_aligned_array(std::size_t size, const element_type& type);
-  LOCKSTEP_ENTRY ~any_aligned_array();
+  LOCKSTEP_ONCE any_aligned_array(std::size_t size, const element_type& type);
+  LOCKSTEP_ONCE ~any_aligned_array();
   any_aligned_array(const any_aligned_array&) = delete;
   any_aligned_array& operator=(const any_aligned_array&) = delete;
 
@@ -118,7 +118,7 @@ class any_aligned_array {
   std::size_t size() const noexcept { return count_; }
 
  private:
-  LOCKSTEP_ENTRY any_aligned_array(const element_type& type, std::size_t room);
+  LOCKSTEP_ONCE any_aligned_array(const element_type& type, std::size_t room);
   void* at(std::size_t index) const noexcept {
     return static_cast<unsigned char*>(data_) + index * type_.size;
   }

@@ -134,30 +134,21 @@
 #define LOCKSTEP_HOOK inline
 #endif
 
-// Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
-// team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees
-// the bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what
-// they call; a compiler without it must at least not inline them. At the declaration only; the body has none: GCC warns
-// where noinline and inline come one after the other.
+// Compiled once, for speed: what is no part of a loop of the user's, or rare, but called beside one, as a team's
+// constructor is. Such must not be cold: GCC takes a function that calls cold code on every way for cold itself, and its
+// callers too as far as it sees the bodies, and compiles them for size. noipa (which GCC has from version 8 on) hides what
+// the function calls; a compiler without it must at least not inline it. At the declaration only; a body outside of its
+// class has no mark: GCC warns where noinline and inline come one after the other.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !LOCKSTEP_COMPILED
-#define LOCKSTEP_ENTRY __attribute__((noipa)) inline
+#define LOCKSTEP_ONCE __attribute__((noipa)) inline
 #elif defined(__GNUC__) && !LOCKSTEP_COMPILED
-#define LOCKSTEP_ENTRY __attribute__((noinline)) inline
+#define LOCKSTEP_ONCE __attribute__((noinline)) inline
 #elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_ENTRY __attribute__((visibility("default")))
+#define LOCKSTEP_ONCE __attribute__((visibility("default")))
 #elif LOCKSTEP_COMPILED
-#define LOCKSTEP_ENTRY
+#define LOCKSTEP_ONCE
 #else
-#define LOCKSTEP_ENTRY inline
-#endif
-
-// Not rare, but no part of a user's loop either: compiled once in the library, for speed.
-#if !LOCKSTEP_COMPILED
-#define LOCKSTEP_OUT_OF_LINE inline
-#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_OUT_OF_LINE __attribute__((visibility("default")))
-#else
-#define LOCKSTEP_OUT_OF_LINE
+#define LOCKSTEP_ONCE inline
 #endif
 
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.

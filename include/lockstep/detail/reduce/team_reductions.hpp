@@ -58,12 +58,12 @@ class range_reduction {
     return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
   }
 
-  LOCKSTEP_OUT_OF_LINE void run(loop_share& me, const operations& what, const operands& of,
+  LOCKSTEP_ONCE void run(loop_share& me, const operations& what, const operands& of,
                                 std::size_t length);
 
   LOCKSTEP_COLD void run_nodes(loop_share& me, tree_walk& values);
-  static LOCKSTEP_OUT_OF_LINE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
-  static LOCKSTEP_OUT_OF_LINE void finish(void* data, const loop_plan& plan,
+  static LOCKSTEP_ONCE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
+  static LOCKSTEP_ONCE void finish(void* data, const loop_plan& plan,
                                           const loop_values& of_share);
 
   const operations& what_;
@@ -77,7 +77,7 @@ class range_reduction {
 };
 
 #if LOCKSTEP_HAS_BODIES
-LOCKSTEP_OUT_OF_LINE void range_reduction::run(loop_share& me, const operations& what,
+void range_reduction::run(loop_share& me, const operations& what,
                                                const operands& of, std::size_t length) {
   const std::size_t leaves = reduction_tree::leaves_of(length);
   tree_walk values(me, what, of, length);
@@ -110,7 +110,7 @@ LOCKSTEP_COLD void range_reduction::run_nodes(loop_share& me, tree_walk& values)
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void range_reduction::prepare(void* data, const loop_plan& plan,
+void range_reduction::prepare(void* data, const loop_plan& plan,
                                                    loop_cells& cells) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;
@@ -124,7 +124,7 @@ LOCKSTEP_OUT_OF_LINE void range_reduction::prepare(void* data, const loop_plan& 
   if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
 }
 
-LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& plan,
+void range_reduction::finish(void* data, const loop_plan& plan,
                                                   const loop_values& of_share) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;

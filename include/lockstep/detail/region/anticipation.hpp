@@ -215,16 +215,16 @@ class anticipating_wait {
     if (!wait_engine::poll(what)) wait_long(any_waitable::of(what), policy, history);
   }
   /// What follows the first poll.
-  LOCKSTEP_ENTRY void wait_long(any_waitable what, wait_policy policy, wait_history& history);
-  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what, observed_wait& seen);
+  LOCKSTEP_ONCE void wait_long(any_waitable what, wait_policy policy, wait_history& history);
+  LOCKSTEP_ONCE void follow(any_waitable what, observed_wait& seen);
   /// For observers: how an anticipated wait ended.
   static void tell(mark_kind kind, const char* text) noexcept {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
   }
   /// Whether it got ready before the wait had lasted `until`.
-  LOCKSTEP_ENTRY bool poll_until(any_waitable what, std::uint64_t until);
+  LOCKSTEP_ONCE bool poll_until(any_waitable what, std::uint64_t until);
   /// As poll_until(), asleep.
-  LOCKSTEP_OUT_OF_LINE bool sleep_until(any_waitable what, std::uint64_t until);
+  LOCKSTEP_ONCE bool sleep_until(any_waitable what, std::uint64_t until);
 
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
@@ -306,7 +306,7 @@ void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_hi
   gap_ = now_ - start_;
 }
 
-LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
+void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
   std::uint64_t polled = now_ - start_;
   while (known_.is_on()) {
     const std::uint64_t elapsed = now_ - start_;
@@ -351,7 +351,7 @@ bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
   return false;
 }
 
-LOCKSTEP_OUT_OF_LINE bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
+bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
   const std::uint64_t slack = shorten_timer_slack(short_slack);
   what.sleep(deadline::after(
       std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));

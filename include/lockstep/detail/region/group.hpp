@@ -144,7 +144,7 @@ class group {
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
   /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
-  LOCKSTEP_OUT_OF_LINE void destroy_kept_values();
+  LOCKSTEP_ONCE void destroy_kept_values();
   /// In a child process: a value that another thread was about to make or end is nothing to touch.
   LOCKSTEP_COLD void forget_kept_values() noexcept;
 
@@ -278,7 +278,7 @@ LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& st
 
 LOCKSTEP_COLD group::~group() = default;
 
-LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
+void group::destroy_kept_values() {
   if (kept_.load(memory_order_relaxed) == 0) return;  // 1
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
   kept_.store(0, memory_order_relaxed);  // 2

@@ -84,29 +84,29 @@ class region_board {
     announce_job(head, begin(head, parts), what, wakes);
   }
   /// Wakes the members that hear of regions of this size.
-  LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
+  LOCKSTEP_ONCE void wake(std::size_t size);
   /// Whether one of them may sleep.
-  LOCKSTEP_OUT_OF_LINE bool has_sleepers(std::size_t size) const noexcept;
+  LOCKSTEP_ONCE bool has_sleepers(std::size_t size) const noexcept;
 
   /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  LOCKSTEP_OUT_OF_LINE bool next(std::size_t rank, assignment& out);
+  LOCKSTEP_ONCE bool next(std::size_t rank, assignment& out);
 
   /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
   /// have one part, the caller runs its own, and nobody claims that.
-  LOCKSTEP_OUT_OF_LINE bool claim(std::size_t rank, assignment& out);
+  LOCKSTEP_ONCE bool claim(std::size_t rank, assignment& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const assignment& of) {
     return shares_.finish(rank, of.announced);
   }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
-  LOCKSTEP_OUT_OF_LINE void relay(std::size_t rank, const assignment& from, bool wakes);
+  LOCKSTEP_ONCE void relay(std::size_t rank, const assignment& from, bool wakes);
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
+  LOCKSTEP_ONCE void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
-  LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
+  LOCKSTEP_ONCE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
   /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
   /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
   ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
@@ -202,7 +202,7 @@ class region_board {
     out.announced = announcement(lines_[line].value());
   }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
-  LOCKSTEP_OUT_OF_LINE bool claim_on(std::size_t line, std::size_t rank, assignment& out);
+  LOCKSTEP_ONCE bool claim_on(std::size_t line, std::size_t rank, assignment& out);
 
   template <class Argument, class Function>
   void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
@@ -233,11 +233,11 @@ class region_board {
     return now;
   }
   /// The lines that are published by this member.
-  LOCKSTEP_ENTRY void publish_lines(std::size_t rank, const region_head& head, const job& what,
+  LOCKSTEP_ONCE void publish_lines(std::size_t rank, const region_head& head, const job& what,
                                     announcement as, bool wakes);
 
   /// next_told() where it is not simply the next rank.
-  LOCKSTEP_ENTRY std::size_t find_told(std::size_t rank, announcement of,
+  LOCKSTEP_ONCE std::size_t find_told(std::size_t rank, announcement of,
                                        std::size_t after) const noexcept;
   /// All lines are gone through by `for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at))`.
   region_tree::line line_after(const region_tree::line& at) const noexcept {
@@ -292,7 +292,7 @@ LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, w
   reset(first_phase);
 }
 
-LOCKSTEP_OUT_OF_LINE bool region_board::next(std::size_t rank, assignment& out) {
+bool region_board::next(std::size_t rank, assignment& out) {
   const std::size_t line = tree_.watched_by(rank).index;
   region_watch& own = histories_[rank].value.regions;
   stacked_starts& stacked = histories_[rank].value.stacked;
@@ -314,7 +314,7 @@ LOCKSTEP_OUT_OF_LINE bool region_board::next(std::size_t rank, assignment& out) 
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void region_board::relay(std::size_t rank, const assignment& from,
+void region_board::relay(std::size_t rank, const assignment& from,
                                               bool wakes) {
   if (!is_leader(rank)) return;
   publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
@@ -352,7 +352,7 @@ std::size_t region_board::find_told(std::size_t rank, announcement of,
   return is_announced && next < end ? next : members();
 }
 
-LOCKSTEP_OUT_OF_LINE void region_board::collect(std::size_t rank, announcement of) {
+void region_board::collect(std::size_t rank, announcement of) {
   // Others may wait for reports in place of a member that waits elsewhere.
   cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
   for (std::size_t watcher = first_told(rank, of); watcher < members();
@@ -363,7 +363,7 @@ LOCKSTEP_OUT_OF_LINE void region_board::collect(std::size_t rank, announcement o
   }
 }
 
-LOCKSTEP_OUT_OF_LINE bool region_board::collect_shortly(std::size_t rank, announcement of,
+bool region_board::collect_shortly(std::size_t rank, announcement of,
                                                         unsigned polls) {
   bool all = true;
   for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
@@ -377,13 +377,13 @@ LOCKSTEP_OUT_OF_LINE bool region_board::collect_shortly(std::size_t rank, announ
   return all;
 }
 
-LOCKSTEP_OUT_OF_LINE void region_board::wake(std::size_t size) {
+void region_board::wake(std::size_t size) {
   for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
     if (at.first_watcher() < size) lines_[at.index].wake();
   }
 }
 
-LOCKSTEP_OUT_OF_LINE bool region_board::has_sleepers(std::size_t size) const noexcept {
+bool region_board::has_sleepers(std::size_t size) const noexcept {
   bool found = false;
   for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
     found |= at.first_watcher() < size && lines_[at.index].has_sleeper();
@@ -431,11 +431,11 @@ LOCKSTEP_COLD void region_board::renew_below(std::size_t rank) {
   collect(rank, now);
 }
 
-LOCKSTEP_OUT_OF_LINE bool region_board::claim(std::size_t rank, assignment& out) {
+bool region_board::claim(std::size_t rank, assignment& out) {
   return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
 }
 
-LOCKSTEP_OUT_OF_LINE bool region_board::claim_on(std::size_t line, std::size_t rank,
+bool region_board::claim_on(std::size_t line, std::size_t rank,
                                                  assignment& out) {
   while (true) {
     const std::uint64_t known = shares_.look(rank);

@@ -62,7 +62,7 @@ class basic_team : public team_loops<basic_team<Threads>> {
   }
 
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
-  LOCKSTEP_ENTRY void request_stop();
+  LOCKSTEP_ONCE void request_stop();
 
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
   /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
@@ -73,9 +73,9 @@ class basic_team : public team_loops<basic_team<Threads>> {
   }
   /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
   /// its turn.
-  LOCKSTEP_ENTRY void keep_ledger(bool yes);
+  LOCKSTEP_ONCE void keep_ledger(bool yes);
   /// All numbers begin at 0 again. Waits for its turn.
-  LOCKSTEP_ENTRY void reset_ledger();
+  LOCKSTEP_ONCE void reset_ledger();
 
  private:
   friend class lockstep::team;
@@ -95,7 +95,7 @@ class basic_team : public team_loops<basic_team<Threads>> {
 
   LOCKSTEP_COLD basic_team(const team_options& options, const resolved_team& made);
   /// Where the calling thread is in a region of it, or another thread runs one, the body is left.
-  LOCKSTEP_ENTRY ~basic_team();
+  LOCKSTEP_ONCE ~basic_team();
 
   /// `kind`: what observers call the region.
   template <class Function>
@@ -116,7 +116,7 @@ class basic_team : public team_loops<basic_team<Threads>> {
   }
   lone_team alone() const noexcept { return body_->core.alone(door_); }
   /// As team_core's.
-  LOCKSTEP_OUT_OF_LINE bool run_loop(const loop_request& of, job& what, const loop_ends& ends);
+  LOCKSTEP_ONCE bool run_loop(const loop_request& of, job& what, const loop_ends& ends);
 
   /// For what only an outside thread may call: TEAM-6.
   void check_outside(const char* function) const {

@@ -15,7 +15,7 @@ external_team::external_team(std::size_t members) : external_team(options_for(me
 external_team::external_team(std::size_t members, wait_policy policy)
     : external_team(options_for(members).policy(policy)) {}
 
-LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) { body_->threads.serve(rank); }
+void external_team::serve(std::size_t rank) { body_->threads.serve(rank); }
 
 void external_team::release() { body_->threads.release(); }
 

@@ -25,7 +25,7 @@ started_region& started_region::operator=(started_region&& other) noexcept {
 
 started_region::~started_region() { let_go(); }
 
-LOCKSTEP_OUT_OF_LINE bool started_region::join() {
+bool started_region::join() {
   if (!*this) {
     detail::fail_use(
         "lockstep::started_region::join: there is no region to be joined: it was joined, or moved "
@@ -60,7 +60,7 @@ LOCKSTEP_COLD void started_region::let_go() noexcept {
 #endif
 }
 
-LOCKSTEP_OUT_OF_LINE bool started_region::join_now() {
+bool started_region::join_now() {
   detail::team_core& core = *core_;
   core_ = nullptr;
   const detail::caller_turn mine(door_->callers(), detail::has_begun_t());

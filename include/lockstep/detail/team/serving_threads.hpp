@@ -40,7 +40,7 @@ class serving_threads {
     if (LOCKSTEP_UNLIKELY(is_child_)) refuse_child();
     if (core_.is_closed()) refuse();
   }
-  LOCKSTEP_OUT_OF_LINE void serve(std::size_t rank);
+  LOCKSTEP_ONCE void serve(std::size_t rank);
   void release() { core_.close(); }
 
   /// In a child process, which has none of the threads.
@@ -66,7 +66,7 @@ LOCKSTEP_COLD serving_threads::~serving_threads() {
   }
 }
 
-LOCKSTEP_OUT_OF_LINE void serving_threads::serve(std::size_t rank) {
+void serving_threads::serve(std::size_t rank) {
   checked_rank("lockstep::external_team::serve", "members", rank, core_.size());
   if (rank == 0 || claimed_[rank].exchange(1, memory_order_relaxed) != 0) {  // 1
     if (rank != 0 && core_.is_closed()) return;

@@ -99,7 +99,7 @@ class team_core {
     caller_region_.outer = nesting::innermost();
     nesting::innermost() = &caller_region_;
   }
-  LOCKSTEP_OUT_OF_LINE bool join();
+  LOCKSTEP_ONCE bool join();
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   LOCKSTEP_COLD void give_up();
   /// The number of the region that is open, or 0.
@@ -131,7 +131,7 @@ class team_core {
   stop_source& stop() noexcept { return stop_; }
 
   /// What a worker does until close().
-  LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
+  LOCKSTEP_ONCE void work(std::size_t rank);
   void close() { board_.close(); }
   bool is_closed() const noexcept { return board_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
@@ -223,7 +223,7 @@ class team_core {
     member_access alone(own);
     return call_alone(stop, f, alone.self);
   }
-  static LOCKSTEP_OUT_OF_LINE bool run_shares_alone(job& what, const loop_ends& ends);
+  static LOCKSTEP_ONCE bool run_shares_alone(job& what, const loop_ends& ends);
 
   struct size_and_phase {
     std::uint32_t size, phase;
@@ -353,7 +353,7 @@ class team_core {
   LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
 
   /// What a worker has to do in a `run`.
-  LOCKSTEP_OUT_OF_LINE void run_part(std::size_t rank, const assignment& what);
+  LOCKSTEP_ONCE void run_part(std::size_t rank, const assignment& what);
 
   region_head leave_caller_region() noexcept {
     const region_head head = started_.head;
@@ -436,14 +436,14 @@ LOCKSTEP_COLD void team_core::print_ledger() const noexcept {
 
 LOCKSTEP_COLD team_core::~team_core() { print_ledger(); }
 
-LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+bool team_core::join() {
   const region_head head = leave_caller_region();
   const nesting::inside here(region_);
   function_work<job> work = {started_.what, size_, nullptr, call_site::none()};
   return complete(head, work, started_.is_seen);
 }
 
-LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
   assignment what;
   while (board_.next(rank, what)) {
@@ -516,7 +516,7 @@ LOCKSTEP_COLD void team_core::request_stop() {
   if (region != 0) stop_.request(region);
 }
 
-LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment& what) {
+void team_core::run_part(std::size_t rank, const assignment& what) {
   board_.relay(rank, what, true);
   const region_head head = what.head();
   if (rank < head.size) perform(rank, head, what.line->what, observers() != 0);
@@ -525,7 +525,7 @@ LOCKSTEP_OUT_OF_LINE void team_core::run_part(std::size_t rank, const assignment
   board_.report(rank, what.announced);
 }
 
-LOCKSTEP_OUT_OF_LINE bool team_core::run_shares_alone(job& what, const loop_ends& ends) {
+bool team_core::run_shares_alone(job& what, const loop_ends& ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
   stop_source stop;
   atomic<std::size_t> tickets{0};

@@ -63,7 +63,7 @@ class worker_threads {
   LOCKSTEP_COLD void name_thread(std::size_t rank) const;
 
   /// What the thread of a worker calls.
-  LOCKSTEP_OUT_OF_LINE static void* run(void* self);
+  LOCKSTEP_ONCE static void* run(void* self);
 
   /// The team may wait for this thread: a call of it must not wait for the team (CORE-4).
   LOCKSTEP_COLD void call_hook(const team_options::hook& hook, std::size_t rank) const;
@@ -147,7 +147,7 @@ LOCKSTEP_COLD void worker_threads::name_thread(std::size_t rank) const {
   name_this_thread(name);
 }
 
-LOCKSTEP_OUT_OF_LINE void* worker_threads::run(void* self) {
+void* worker_threads::run(void* self) {
   worker_threads& all = static_cast<const worker*>(self)->all;
   const std::size_t rank = static_cast<const worker*>(self)->rank;
   all.name_thread(rank);

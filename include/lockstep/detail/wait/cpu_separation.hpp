@@ -78,7 +78,7 @@ class cpu_separation {
   cpu_separation(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
 
   /// Whether LOCKSTEP_CPU_SEPARATION lets threads move: for boards of objects that know no team_options.
-  LOCKSTEP_ENTRY static bool may_move_anybody() noexcept;
+  LOCKSTEP_ONCE static bool may_move_anybody() noexcept;
 
   /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` ran on another CPU
   /// when it last said so. False if that is not known, and after a move.

@@ -107,7 +107,7 @@ class sleeper_mark {
 
   /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
   /// ever sleeps on this mark: one that does would be forgotten.
-  LOCKSTEP_ENTRY void withdraw() noexcept;
+  LOCKSTEP_ONCE void withdraw() noexcept;
 
  private:
   struct announced_sleep {
@@ -115,9 +115,9 @@ class sleeper_mark {
     bool fenced;
   };
 
-  LOCKSTEP_ENTRY void wake();
-  LOCKSTEP_ENTRY announced_sleep announce(fence_payer payer);
-  LOCKSTEP_ENTRY void sleep_on(announced_sleep now, deadline until);
+  LOCKSTEP_ONCE void wake();
+  LOCKSTEP_ONCE announced_sleep announce(fence_payer payer);
+  LOCKSTEP_ONCE void sleep_on(announced_sleep now, deadline until);
 
   /// The sleeper's side; false if the system refused its part.
   static bool fence(fence_payer payer) {
@@ -281,9 +281,9 @@ class published_word {
 
 /// The lines of published_words, whatever is on them, and their marks.
 struct lines_with_marks {
-  LOCKSTEP_ENTRY lines_with_marks(std::size_t count, wait_policy its_policy,
+  LOCKSTEP_ONCE lines_with_marks(std::size_t count, wait_policy its_policy,
                                   const element_type& line);
-  LOCKSTEP_ENTRY void wake_all() const;
+  LOCKSTEP_ONCE void wake_all() const;
 
   const any_aligned_array lines;
   const aligned_array<sleeper_mark> mark_array;
