@@ -15,11 +15,11 @@ struct activity {
   std::vector<span> between;  // in lockstep, and neither computing nor seen to wait
 };
 
-/// The innermost slice of the kinds part, node, user, wait and region decides: who helps while it waits computes. In a
-/// region its parts compute, not what lies between them; one that has no part on its thread, such as a loop that ran
-/// inline, computes itself; the end of a construct in which its member
-/// waited is a wait, also where that was too short for a slice of its own. What is none of the four was not recorded: the
-/// thread had not begun, or had ended, or its records are lost.
+/// The innermost slice of the kinds part, node, user, wait and region decides: a thread that helps while it waits
+/// computes. In a region its parts compute, not the time between them; a region that has no part on its thread, such as
+/// a loop that ran inline, computes itself. The end of a construct in which its member waited is a wait, even if it was
+/// too short for a slice of its own. Time that is none of the four was not recorded: the thread had not begun, or had
+/// ended, or its records are lost.
 [[nodiscard]] activity activity_of(const trace& of, const thread& on);
 
 [[nodiscard]] nanoseconds total(const std::vector<span>& spans);

@@ -70,7 +70,7 @@ struct thread {
   std::vector<mark> marks;    // by time
 };
 
-/// From who let go to who waited; `from` and `to` are indices of threads.
+/// From the thread that released to the thread that waited; `from` and `to` are indices of threads.
 struct arrow {
   std::uint32_t from = 0;
   std::uint32_t to = 0;

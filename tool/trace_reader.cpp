@@ -190,7 +190,7 @@ void builder::take_slice(const event& one) {
   }
   thread& on = thread_of(one);
   if (on.team == 0 && made.team != 0) {
-    const event_value* const rank = one.argument("rank");  // who calls a region is member 0
+    const event_value* const rank = one.argument("rank");  // the caller of a region is member 0
     on.team = made.team;
     on.rank = rank ? static_cast<std::uint32_t>(rank->whole.value_or(0)) : 0;
   }

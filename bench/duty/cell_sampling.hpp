@@ -2,7 +2,7 @@
 // bench/duty/cell_sampling.hpp -- samples of the cells of a grid, several cells in one process
 //
 // A sample of a cell is as many loops as the cell says, fewer where the machine is so slow that they would take
-// longer than request::seconds. Every single time is kept: whoever reads them makes medians and tails of all.
+// longer than request::seconds. Every single time is kept, for medians and tails of all.
 #pragma once
 
 #include <algorithm>

@@ -38,7 +38,7 @@ inline std::size_t stretch_laps(std::size_t threads) {
 }
 
 /// What the first thread does when the token comes by: it measures, and decides when to end. Plain
-/// data: only who holds the token touches it.
+/// data: only the holder of the token touches it.
 class lap_clock {
  public:
   /// Laps before `begin` are not measured; the token stops in lap `end`.

@@ -40,7 +40,7 @@ struct placed_kernel {
   void operator()(std::size_t i) const { y[i] = (1.0 + Place) / 256 + x[i] / (1.0 + y[i]); }
 };
 
-/// How many places are compiled. Only who learns by place can tell whether the loops of further ones are the same code.
+/// How many places are compiled. For a peer that does not learn by place, further places are the same code.
 template <class Peer>
 constexpr std::size_t compiled_places() {
   if constexpr (requires { Peer::learns_by_place; }) return 128;

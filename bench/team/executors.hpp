@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench/team/executors.hpp -- who runs the loops of a program
+// bench/team/executors.hpp -- different ways to run the loops of a program
 //
 // A program is written once, as steps made of loop(first, last, f) and sum(first, last, f), where
 // f(begin, end) does a part; after each everybody may read what anybody wrote. Its scalars are values that
@@ -127,7 +127,7 @@ class loops_by_fork {
 };
 
 /// sum() for members that have a barrier and nothing else: one barrier, because two sets of slots take
-/// turns. Whoever writes a set again has met everybody since they read it.
+/// turns. Before a member writes a set again, it has met all members that read it.
 class sum_board {
  public:
   explicit sum_board(std::size_t threads) : sets_{slots(threads), slots(threads)} {}

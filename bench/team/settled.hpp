@@ -33,7 +33,7 @@ class settled : public Peer {
     warm_up(*this, wanted.seconds);
   }
 
-  /// Again, after a time in which the team may have slept: who is woken begins on the CPU of who woke it.
+  /// Again, after a time in which the team may have slept: a woken thread begins on the CPU of its waker.
   void deal() {
     this->fork([](std::size_t rank) { bench::place(bench::placement::dealt, rank); });
   }

@@ -23,29 +23,32 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+struct call_site;
 namespace detail {
 
 /// A place in a program, kept for messages. All zero: not known.
 struct source_place {
   const char* file;
   unsigned line;
-};
 
-/// Keeps texts from becoming call sites.
-struct of_caller {};
+  constexpr operator call_site() const noexcept;
+};
 
 }  // namespace detail
 
 /// The place of a call. One that is made without arguments, as by `{}` in a default argument, is the place of the call
 /// that the argument is for.
 struct call_site : detail::source_place {
-  constexpr call_site(detail::of_caller = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
+ private:
+  struct nothing {};  // keeps texts from becoming call sites
+
+ public:
+  constexpr call_site(nothing = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
                       unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept
       : source_place{in_file, at_line} {}
-  /// A place that a message is to name in its stead.
+  /// A place that messages are to name in its stead.
   constexpr call_site(const char* in_file, unsigned at_line) noexcept
       : source_place{in_file, at_line} {}
-  constexpr call_site(const detail::source_place& of) noexcept : source_place(of) {}
 
   /// Messages name no place.
   static constexpr call_site none() noexcept { return {nullptr, 0}; }
@@ -55,6 +58,11 @@ struct call_site : detail::source_place {
   }
 };
 
+namespace detail {
+
+constexpr source_place::operator call_site() const noexcept { return {file, line}; }
+
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

@@ -185,7 +185,7 @@ class member : public detail::member_loops {
 
   /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
-  /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
+  /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
   /// Sees what loops, sections and single(nowait) wrote that all members ran before, also without a wait: after
   /// those it waits for all first, one more phase.

@@ -52,6 +52,7 @@
 #include <string>
 
 #include "detail/graph/plan_body.hpp"
+#include "detail/team/basic_team.hpp"
 #include "external_team.hpp"
 #include "graph.hpp"
 #include "team.hpp"
@@ -77,14 +78,14 @@ class plan {
   /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses the first so many of the team.
   /// The ledger of the team knows the plan by `where`.
-  plan(const graph& of, team& on, call_site where = call_site::here())
+  /// `on`: a team or an external_team.
+  template <class Threads>
+  plan(const graph& of, detail::basic_team<Threads>& on, call_site where = call_site::here())
       : plan(of, on, on.size(), where) {}
-  plan(const graph& of, team& on, std::size_t members, call_site where = call_site::here())
-      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members, where)) {}
-  plan(const graph& of, external_team& on, call_site where = call_site::here())
-      : plan(of, on, on.size(), where) {}
-  plan(const graph& of, external_team& on, std::size_t members, call_site where = call_site::here())
-      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members, where)) {}
+  template <class Threads>
+  plan(const graph& of, detail::basic_team<Threads>& on, std::size_t members,
+       call_site where = call_site::here())
+      : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
   /// A plan for so many members without a team, to look at. run() fails with std::logic_error.
   LOCKSTEP_COLD plan(const graph& of, std::size_t members);
 

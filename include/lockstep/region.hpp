@@ -3,8 +3,10 @@
 //
 //   START-1  join() is called by the thread that started the region, for the last region that it has started or
 //            entered.
-//   START-2  The destructor joins the region. If it runs because of an exception that was thrown since start(), it
-//            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
+//   START-2  The destructor joins the region, and so does the assignment of another one: it runs the caller's part and
+//            waits. What the members throw is dropped, as by the destructor of std::future: only join() reports it. If
+//            the destructor runs because of an exception that was thrown since start(), it stops the region in place of
+//            the caller's part.
 //   START-3  A destructor that runs where join() would be refused ends the program with a message: the region could
 //            never end. That is: on another thread, inside another region, or before the handle of a region that was
 //            started later.
@@ -52,7 +54,9 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 namespace detail {
-struct plan_access;
+template <class Threads>
+class basic_team;
+struct plan_team;
 }  // namespace detail
 
 /// A region that the caller has started and will join.
@@ -67,10 +71,10 @@ class started_region {
         in_flight_(other.in_flight_) {
     other.core_ = nullptr;
   }
-  /// Joins the region that it had (START-2).
-  LOCKSTEP_ENTRY started_region& operator=(started_region&& other);
-  /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
-  LOCKSTEP_ENTRY ~started_region() noexcept(false);
+  /// START-2, START-3.
+  LOCKSTEP_ENTRY started_region& operator=(started_region&& other) noexcept;
+  /// START-2, START-3. To learn of exceptions, call join() before.
+  LOCKSTEP_ENTRY ~started_region();
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -83,8 +87,9 @@ class started_region {
   LOCKSTEP_OUT_OF_LINE bool join();
 
  private:
-  friend class team;
-  friend struct detail::plan_access;
+  template <class Threads>
+  friend class detail::basic_team;
+  friend struct detail::plan_team;
 
   /// Takes over a region, and the caller's turn.
   started_region(detail::team_door& door, detail::team_core& core) noexcept
@@ -93,7 +98,7 @@ class started_region {
         number_(core.started()),
         in_flight_(detail::exceptions_in_flight()) {}
 
-  LOCKSTEP_COLD void let_go();
+  LOCKSTEP_COLD void let_go() noexcept;
 
   LOCKSTEP_OUT_OF_LINE bool join_now();
 

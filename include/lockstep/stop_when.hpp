@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
 // lockstep/stop_when.hpp -- a std::stop_token stops what runs on a team (layer: team)
 //
-//   team.run([&](lockstep::member& me) {
-//     lockstep::stop_when over(token, me);      // this region ends early when the token is requested to stop
-//     ...
-//   });
-//
 // A request on the token calls request_stop() of the target, on the thread that makes the request. Targets:
-//   member         its region, also where the request came before this object was made. One member's object is enough as
-//                  long as it lives; where members end at different times, each makes one.
+//   member                      its region, also where the request came before this object was made. One member's
+//                               object is enough as long as it lives; where members end at different times, each makes
+//                               one.
 //   team, external_team, plan   the region or run that goes on when the request comes. A request in between stops
-//                  nothing, and one that comes while a region begins may miss it. So look at the token before each
-//                  region, and use the form for a member where only the token ends a region.
-// For C++20, where the standard library has std::stop_token.
+//                               nothing, and one that comes while a region begins may miss it. So look at the token
+//                               before each region; where only the token ends a region, use a member.
+// For C++20, where the standard library has std::stop_token; elsewhere the class is incomplete.
 //
-// Cost   that of a std::stop_callback: it allocates nothing.
+// Order  as for request_stop(): what the region did is ordered by its end, as always.
+// Errors none. The destructor waits until a request that is being passed on has been, as that of std::stop_callback.
+// Cost   that of a std::stop_callback; it allocates nothing.
+// Example for C++20
+//   lockstep::team team(4);
+//   std::stop_source source;
+//   team.run([&](lockstep::member& me) {
+//     lockstep::stop_when over(source.get_token(), me);  // this region ends early when the source is requested to stop
+//     if (me.rank() == 0) source.request_stop();
+//     me.sync_threads();
+//   });
 #ifndef LOCKSTEP_STOP_WHEN_HPP
 #define LOCKSTEP_STOP_WHEN_HPP
 

@@ -55,27 +55,17 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/fork.hpp"
 #include "detail/platform/process.hpp"
+#include "detail/team/basic_team.hpp"
 #include "detail/team/display.hpp"
-#include "detail/team/team_loops.hpp"
-#include "detail/team/workers.hpp"
 #include "region.hpp"
 #include "sub_team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team;
-
-namespace detail {
-struct plan_access;
-/// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
-LOCKSTEP_COLD void show_ledger_at_exit(team& of);
-}  // namespace detail
-
 /// Threads that start once and then run regions and loops together, the caller among them.
-class team : public detail::team_loops<team> {
+class team : public detail::basic_team<detail::worker_threads> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   LOCKSTEP_ENTRY team();
@@ -87,26 +77,9 @@ class team : public detail::team_loops<team> {
 
   /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
   /// started and not joined, the team ends the program with a message where that region ends.
-  LOCKSTEP_ENTRY ~team();
-  team(const team&) = delete;
-  team& operator=(const team&) = delete;
+  ~team() = default;
 
-  std::size_t size() const noexcept { return door_.size(); }
-  wait_policy policy() const noexcept { return door_.policy(); }
-
-  /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
-  /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
-  template <class Function>
-  bool run(Function&& f, call_site where = call_site::here()) {
-    return run_on(size(), f, where);
-  }
-  /// On the first k members only. Up to 7 others that watch the same line as one of them are woken too
-  /// (region_tree.hpp). Fails if k is 0 or above size().
-  template <class Function>
-  bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
-    detail::checked_range("lockstep::team::run", "members", k, 1, size());
-    return run_on(k, f, where);
-  }
+  // size, policy, run, the parallel_ functions, request_stop, ledger: detail/team/basic_team.hpp and team_loops.hpp.
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
   /// the caller's part and waits (region.hpp). In between the caller is inside the region (TEAM-2). The
@@ -122,81 +95,13 @@ class team : public detail::team_loops<team> {
     return start_as("started region", f, where);
   }
 
-  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
-  LOCKSTEP_ENTRY void request_stop();
-
-  /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
-  /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
-  /// time; while a region runs, the numbers of one construct may be of different moments.
-  template <class Ledger = lockstep::ledger>
-  Ledger ledger() const {
-    return body_->core.template ledger_so_far<Ledger>();
-  }
-  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
-  /// its turn.
-  LOCKSTEP_ENTRY void keep_ledger(bool yes);
-  /// All numbers begin at 0 again. Waits for its turn.
-  LOCKSTEP_ENTRY void reset_ledger();
-
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
   LOCKSTEP_ENTRY void pause();
   /// Starts the threads again now, so that the next region does not have to.
   LOCKSTEP_ENTRY void resume();
 
  private:
-  friend class detail::team_loops<team>;
-  friend void detail::show_ledger_at_exit(team&);
-  friend struct detail::plan_access;
-
-  /// The threads end before the core.
-  struct body {
-    body(const detail::resolved_team& made, detail::team_door& door, const team_options& options)
-        : core(made, door), threads(core, made, options) {}
-
-    detail::team_core core;
-    detail::worker_threads threads;
-  };
-
   LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);
-
-  template <class Function>
-  bool run_on(std::size_t k, Function& f, call_site where) {
-    detail::check_region_function<Function>();
-    return run_as("run", k, f, where);
-  }
-  /// `kind`: what observers call the region.
-  template <class Function>
-  bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
-    detail::region_function<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where,
-                                  kind);
-  }
-  template <class Function>
-  started_region start_as(const char* kind, Function& f, call_site where) {
-    check_outside("start");
-    detail::region_turn turn(door_.callers(), door_.age(), &body_->core);
-    body_->threads.make_ready();
-    detail::region_function<Function> part(f);
-    body_->core.start(part.function(), where, kind);
-    turn.keep();
-    return started_region(door_, body_->core);
-  }
-  detail::lone_team alone() const noexcept { return body_->core.alone(door_); }
-  /// As team_core's.
-  LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
-                                     const detail::loop_ends& ends);
-
-  void check_outside(const char* function) const {
-    if (!door_.may_wait()) refuse_inside(function);
-  }
-  [[noreturn]] static LOCKSTEP_COLD void refuse_inside(const char* function);
-
-  /// Of `self`, a team.
-  static LOCKSTEP_COLD void in_child(void* self) noexcept;
-
-  detail::team_door door_;
-  detail::owned_body<body> body_;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 namespace detail {

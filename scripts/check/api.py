@@ -3,7 +3,7 @@
 """Does every public class say what a user has to know?
 
 usage: api.py [tree]
-       api.py --examples [tree]   print the examples of all public headers as one C++11 unit
+       api.py --examples[=20] [tree]   print the examples of all public headers as one unit, of C++11 or of C++20
 
 A public header lies directly in include/lockstep/. Above each of its classes a doc comment begins with a sentence that
 says what the class does. Four parts follow there, or in the banner of the header, each behind its word:
@@ -11,7 +11,7 @@ says what the class does. Four parts follow there, or in the banner of the heade
     Order    what happens before what
     Errors   what is refused, and how; what is undefined
     Cost     read-modify-writes, line transfers, system calls, memory; measured times with their source
-    Example  a few lines of code, indented, up to the next empty line or word
+    Example  a few lines of code, indented, up to the next empty line or word; "Example for C++20" needs that
 
 Complaints: a class that lacks one of them; in any header, a data member of type call_site, which would be a place in the
 library where nobody gives it another: that is a source_place. An example is the body of a function, or one function; it
@@ -96,10 +96,10 @@ def missing_in(lines):
 
 
 def examples_of(lines):
-    """(number of the first line, lines of code) of each example in the comments of the header."""
+    """(number of the first line, standard, lines of code) of each example in the comments of the header."""
     number = 0
     while number < len(lines):
-        found = re.fullmatch(r"(//+) Example", lines[number])
+        found = re.fullmatch(r"(//+) Example(?: for C\+\+(\d+))?", lines[number])
         number += 1
         if not found:
             continue
@@ -107,16 +107,20 @@ def examples_of(lines):
         while number < len(lines) and lines[number].startswith(found.group(1) + "   "):
             code.append(lines[number][len(found.group(1)) + 3:])
             number += 1
-        yield number - len(code) + 1, code
+        yield number - len(code) + 1, found.group(2) or "11", code
 
 
-def unit_of(root):
-    """All examples as one unit, each in a function and a namespace of its own."""
+def unit_of(root, standard="11"):
+    """All examples for the standard as one unit, each in a function and a namespace of its own; and how many."""
     text = ["#include <lockstep/lockstep.hpp>", ""]
     text += [f"#include <{name}>" for name in ("chrono", "cstdio", "mutex", "string", "thread", "vector")]
+    if standard == "20":
+        text.append("#include <stop_token>")
     count = 0
     for header in public_headers(root):
-        for number, code in examples_of(header.read_text(encoding="utf-8").splitlines()):
+        for number, needs, code in examples_of(header.read_text(encoding="utf-8").splitlines()):
+            if needs != standard:
+                continue
             count += 1
             place = f'#line {number} "{header.name}"'
             is_function = bool(code and FUNCTION.match(code[0]))
@@ -126,9 +130,10 @@ def unit_of(root):
 
 
 def main(arguments):
-    if "--examples" in arguments:
-        root = root_argument([a for a in arguments if a != "--examples"])
-        print(unit_of(root)[0], end="")
+    asked = [a for a in arguments if a.startswith("--examples")]
+    if asked:
+        root = root_argument([a for a in arguments if a not in asked])
+        print(unit_of(root, "20" if asked[0].endswith("=20") else "11")[0], end="")
         return 0
     root = root_argument(arguments)
     report = Report(root, "api")
@@ -136,7 +141,7 @@ def main(arguments):
         lines = header.read_text(encoding="utf-8").splitlines()
         for number, name, what in missing_in(lines):
             report.add(header, number, f"class {name} lacks {what}")
-        for number, code in examples_of(lines):
+        for number, _, code in examples_of(lines):
             if not code:
                 report.add(header, number, "an example without code")
     for header in headers(root):

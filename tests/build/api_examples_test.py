@@ -4,8 +4,8 @@
 
 usage: api_examples_test.py INCLUDE-DIRECTORY COMPILER FLAGS...
 
-scripts/check/api.py makes one unit of them. It is compiled as C++11, with warnings as errors but for names that an example
-does not use.
+scripts/check/api.py makes one unit of those for C++11, and one of those for C++20, which a compiler without std::stop_token
+leaves out. Warnings are errors, but for names that an example does not use.
 """
 
 import subprocess
@@ -19,12 +19,19 @@ import api  # noqa: E402
 
 def main(arguments):
     include, compiler, *flags = arguments[1:]
-    unit, count = api.unit_of(Path(include).parent)
-    command = [compiler, "-std=c++11", "-x", "c++", "-fsyntax-only", *flags, "-Werror", "-Wno-unused", f"-I{include}", "-"]
-    compiled = subprocess.run(command, input=unit, text=True, capture_output=True, check=False)
-    print(compiled.stderr[:4000], end="")
-    print(f"{count} examples: {'ok' if compiled.returncode == 0 else 'refused'}")
-    return compiled.returncode if count else 1
+    status = 0
+    for standard in ("11", "20"):
+        command = [compiler, f"-std=c++{standard}", "-x", "c++", "-fsyntax-only", *flags, "-Werror", "-Wno-unused",
+                   f"-I{include}", "-"]
+        unit, count = api.unit_of(Path(include).parent, standard)
+        if standard == "20":
+            unit = "#include <version>\n#if defined(__cpp_lib_jthread)\n" + unit + "#endif\n"
+        compiled = subprocess.run(command, input=unit, text=True, capture_output=True, check=False)
+        print(compiled.stderr[:4000], end="")
+        print(f"{count} examples for C++{standard}: {'ok' if compiled.returncode == 0 else 'refused'}")
+        if compiled.returncode != 0 or count == 0:
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

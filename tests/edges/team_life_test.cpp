@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,9 @@ TEST(started_region, START_2_exceptions_of_members_are_dropped_for_the_one_that_
   }
 }
 
-TEST(started_region, START_2_a_handle_that_goes_without_unwinding_throws_what_the_members_threw) {
+TEST(started_region, START_2_a_handle_that_goes_drops_what_the_members_threw_and_join_reports_it) {
+  static_assert(std::is_nothrow_destructible<started_region>::value, "as a std::future");
+  static_assert(std::is_nothrow_move_assignable<started_region>::value, "as a std::future");
   team workers(3);
   for (const std::size_t thrower : {0u, 2u}) {
     const auto f = [thrower](member& me) {
@@ -111,9 +114,20 @@ TEST(started_region, START_2_a_handle_that_goes_without_unwinding_throws_what_th
       while (me.sync_threads()) {
       }
     };
+    {
+      const started_region open = workers.start(f);
+    }
+    expect_usable(workers);
+    {
+      started_region open = workers.start(f);
+      open = started_region();
+      EXPECT_FALSE(open);
+    }
+    expect_usable(workers);
+    started_region open = workers.start(f);
     std::string text;
     try {
-      const started_region open = workers.start(f);
+      open.join();
     } catch (const std::runtime_error& error) {
       text = error.what();
     }

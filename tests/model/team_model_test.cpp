@@ -53,7 +53,7 @@ TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_MAILBOX_2) {
 
 TEST_P(mailbox_model, two_posters_do_not_take_each_others_slots_MAILBOX_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    lockstep::test::starting_at<mailbox> calls(0x7FFFFFFF, 2, policy());
+    lockstep::test::starting_at<mailbox> calls(0x7FFFFFFF, 2u, policy());
     int ran = 0, given[2] = {};
     const auto posts = [&](int poster) {
       given[poster] = 7;

@@ -53,8 +53,12 @@ class Api(TreeTest):
     def test_examples_end_at_an_empty_line_or_a_word(self):
         lines = [*PARTS.splitlines(), "// Source [A]", "", "/// Example", "///   void f() {}", "///", "///   no code"]
         self.assertEqual(
-            [code for _, code in api.examples_of(lines)], [["latch one(1);", "one.wait();"], ["void f() {}"]]
+            [code for _, _, code in api.examples_of(lines)], [["latch one(1);", "one.wait();"], ["void f() {}"]]
         )
+
+    def test_an_example_may_need_a_later_standard(self):
+        lines = ["// Example for C++20", "//   co_return;"]
+        self.assertEqual(list(api.examples_of(lines)), [(2, "20", ["co_return;"])])
 
 
 if __name__ == "__main__":

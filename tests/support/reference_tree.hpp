@@ -2,7 +2,7 @@
 // tests/support/reference_tree.hpp -- what the tree of a reduction says, evaluated as it is defined
 #pragma once
 
-#include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/reduce/reduction_tree.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -81,7 +81,7 @@ TEST(mailbox, absurd_capacities_are_refused_by_name) {
 TEST_P(mailbox_with_policy, calls_run_in_the_order_of_each_poster_and_see_what_came_before) {
   for (const std::size_t posters : {1u, 2u, 4u}) {
     for (const std::uint32_t first : first_positions) {
-      starting_at<mailbox> box(first, 8, policy());
+      starting_at<mailbox> box(first, 8u, policy());
       const long count = calls(400);
       std::vector<std::vector<long>> cells(posters,
                                            std::vector<long>(static_cast<std::size_t>(count)));
@@ -183,7 +183,7 @@ TEST_P(mailbox_with_policy, a_timed_wait_runs_what_comes_in_time_and_else_nothin
 TEST_P(mailbox_with_policy,
        MAILBOX_3_after_terminate_no_post_succeeds_and_earlier_calls_still_run) {
   for (const std::uint32_t first : first_positions) {
-    starting_at<mailbox> box(first, 4, policy());
+    starting_at<mailbox> box(first, 4u, policy());
     int run = 0;
     for (int i = 0; i < 4; ++i) EXPECT_TRUE(box.post([&run] { ++run; }));
     EXPECT_FALSE(box.terminated());
@@ -231,7 +231,7 @@ TEST(mailbox, MAILBOX_3_calls_never_run_are_destroyed_with_it) {
 
 TEST(mailbox, MAILBOX_4_a_call_that_posts_again_runs_at_the_next_time) {
   for (const std::uint32_t first : first_positions) {
-    starting_at<mailbox> box(first, 2, wait_policy());
+    starting_at<mailbox> box(first, 2u, wait_policy());
     int run = 0;
     struct again {
       mailbox* box;
@@ -266,7 +266,7 @@ TEST(mailbox, MAILBOX_4_an_exception_leaves_with_its_call_and_the_others_stay) {
 
 TEST(mailbox, MAILBOX_4_a_call_may_run_the_calls_behind_it) {
   for (const std::uint32_t first : first_positions) {
-    starting_at<mailbox> box(first, 4, wait_policy());
+    starting_at<mailbox> box(first, 4u, wait_policy());
     std::string order;
     box.post([&] {
       order += "a";

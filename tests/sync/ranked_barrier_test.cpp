@@ -113,7 +113,7 @@ TEST_P(ranked_barrier_of, a_timed_out_wait_can_be_taken_up_again) {
   }
 }
 
-TEST(barrier, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
+TEST(ranked_barrier, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     lockstep::ranked_barrier all(64, named.policy);

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "lockstep/event.hpp"
+#include "support/starting_at.hpp"
 
 namespace {
 
@@ -89,7 +90,7 @@ TEST(word_waiter,
      manual_reset_event_MANUAL_1_an_opening_that_was_closed_before_the_next_look_counts) {
   for (const std::uint32_t first : {0u, 0x3FFFFFFFu}) {
     scripted_system& system = scripted_system::reset();
-    lockstep::manual_reset_event gate(wait_policy::block(), first);
+    lockstep::test::starting_at<lockstep::manual_reset_event> gate(first, wait_policy::block());
     system.on_sleep = [&] {
       gate.notify();
       gate.reset();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page/hover.js -- what lies under the pointer, in words
 
-// What the recorder's words mean to who reads them.
+// The recorder's words, in words of the reader.
 const WORDS = {for: "waits for", of: "members", waited: "waited, us"};
 
 /// The last directory, and the file.

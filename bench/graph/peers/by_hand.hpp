@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench/graph/peers/by_hand.hpp -- graphs wired by hand: publish and wait_for in one region for all iterations, and events
 //
-// What a user would write who knows the graph: it is the yardstick of what the plan costs.
+// What a user who knows the graph would write: the yardstick for the cost of the plan.
 #pragma once
 
 #include <cstddef>
@@ -86,7 +86,7 @@ class event_crossing : public hand_wired<Node> {
           mine.notify();
         }
       }
-      // The last one of all has nobody who waits for it.
+      // No node waits for the last one.
     });
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
 //
-// Pure, for flow_planner.ipp. Keeps for each lane, operation by operation, how far every other lane must be by then.
+// Pure, for flow_planner.hpp. Keeps for each lane, operation by operation, how far every other lane must be by then.
 // What a lane knows already needs no wait.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP

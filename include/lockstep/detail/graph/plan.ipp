@@ -14,7 +14,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
-    : body_(detail::make_plan(of, detail::plan_host(), members, call_site{nullptr, 0})) {}
+    : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_COLD plan::~plan() {
   if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }

@@ -20,9 +20,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team;
-class external_team;
-
 namespace detail {
 
 struct plan_body;
@@ -33,29 +30,27 @@ struct plan_part {
   LOCKSTEP_OUT_OF_LINE void operator()(member& me) const;
 };
 
-/// What a plan needs of its team. Null functions: it has no team.
-struct plan_host {
-  void* team;
-  std::size_t size;
-  wait_policy policy;
-  stop_source* stop;
-  bool (*run)(void* team, std::size_t members, plan_part& part, call_site where);
-  shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
-  started_region (*start)(void* team, plan_part& part, call_site where);
-  std::uint32_t (*running)(void* team);  ///< the region that runs, or 0
+/// What a plan needs of its team, whoever has the threads. Without a team the functions are null.
+struct plan_team {
+  plan_team() = default;
+  template <class Threads>
+  LOCKSTEP_COLD explicit plan_team(basic_team<Threads>& of);
+
+  void* team = nullptr;
+  std::size_t size = 0;
+  wait_policy policy = {};
+  stop_source* stop = nullptr;
+  bool (*run)(void* team, std::size_t members, plan_part& part, source_place where) = nullptr;
+  shares_outcome (*run_shares)(void* team, const shares_request& of, job& what) = nullptr;
+  started_region (*start)(void* team, plan_part& part, source_place where) = nullptr;
+  std::uint32_t (*running)(void* team) = nullptr;  ///< the region that runs, or 0
   /// Joins the region that was started, or gives it up where an exception was thrown since; drops what its members throw.
   /// False if the calling thread cannot.
-  bool (*let_go)(void* team, int in_flight);
-};
-
-/// The way into team and external_team.
-struct plan_access {
-  static LOCKSTEP_COLD plan_host doors_of(lockstep::team& of);
-  static LOCKSTEP_COLD plan_host doors_of(lockstep::external_team& of);
+  bool (*let_go)(void* team, int in_flight) = nullptr;
 };
 
 struct plan_body {
-  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members,
+  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_team& on, std::size_t members,
                           call_site made_in);
 
   LOCKSTEP_COLD void make();
@@ -90,7 +85,7 @@ struct plan_body {
   graph_model model;
   flow checked;
   const growing_array<node_function>& functions;
-  plan_host host;
+  plan_team host;
   source_place where;  ///< it was made
   std::size_t most_members;
   growing_array<double> costs;
@@ -119,7 +114,7 @@ struct plan_body {
 };
 
 [[noreturn]] LOCKSTEP_COLD void fail_moved_plan();
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                    call_site where = call_site{nullptr, 0});
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
 LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate);

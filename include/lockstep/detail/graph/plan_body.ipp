@@ -16,60 +16,42 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
-  return {&of,
-          of.size(),
-          of.body_->core.policy(),
-          &of.body_->core.stop(),
-          [](void* held, std::size_t members, plan_part& part, call_site where) {
-            return static_cast<lockstep::team*>(held)->run_as("plan", members, part, where);
-          },
-          [](void* held, const shares_request& wanted, job& what) {
-            lockstep::team& on = *static_cast<lockstep::team*>(held);
-            return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted,
-                                         what);
-          },
-          [](void* held, plan_part& part, call_site where) {
-            return static_cast<lockstep::team*>(held)->start_as("plan", part, where);
-          },
-          [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.running(); },
-          [](void* held, int in_flight) {
-            lockstep::team& on = *static_cast<lockstep::team*>(held);
-            if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
-            started_region open(on.door_, on.body_->core);
-            open.in_flight_ = in_flight;
-#if LOCKSTEP_HAS_EXCEPTIONS
-            try {
-              open.let_go();
-            } catch (...) {
-            }
-#else
-            open.let_go();
+template <class Threads>
+plan_team::plan_team(basic_team<Threads>& of)
+    : team(&of),
+      size(of.size()),
+      policy(of.body_->core.policy()),
+      stop(&of.body_->core.stop()),
+      run([](void* held, std::size_t members, plan_part& part, source_place where) {
+        return static_cast<basic_team<Threads>*>(held)->run_as("plan", members, part, where);
+      }),
+      run_shares([](void* held, const shares_request& wanted, job& what) {
+        basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
+      }) {
+  if (!Threads::starts_regions()) return;
+  start = [](void* held, plan_part& part, source_place where) {
+    return static_cast<basic_team<Threads>*>(held)->start_as("plan", part, where);
+  };
+  running = [](void* held) {
+    return static_cast<basic_team<Threads>*>(held)->body_->core.running();
+  };
+  let_go = [](void* held, int in_flight) {
+    basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
+    if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
+    started_region open(on.door_, on.body_->core);
+    open.in_flight_ = in_flight;
+    open.let_go();
+    return true;
+  };
+}
+
+#if LOCKSTEP_COMPILED
+template plan_team::plan_team(basic_team<worker_threads>& of);
+template plan_team::plan_team(basic_team<serving_threads>& of);
 #endif
-            return true;
-          }};
-}
 
-LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
-  return {
-      &of,
-      of.size(),
-      of.body_->core.policy(),
-      &of.body_->core.stop(),
-      [](void* held, std::size_t members, plan_part& part, call_site where) {
-        return static_cast<lockstep::external_team*>(held)->run_as("plan", members, part, where);
-      },
-      [](void* held, const shares_request& wanted, job& what) {
-        lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
-        on.check_parent();
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted, what);
-      },
-      nullptr,
-      nullptr,
-      nullptr};
-}
-
-LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members,
+LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
                                    call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
@@ -162,7 +144,7 @@ LOCKSTEP_COLD void plan_body::learn() {
   machine->most_samples = most_samples;
 }
 
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                    call_site where) {
   checked_range("lockstep::plan", "members", members, 1,
                 on.team != nullptr ? on.size : std::size_t{max_participants});

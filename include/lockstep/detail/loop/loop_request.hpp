@@ -27,7 +27,7 @@ struct loop_request {
   lone_hint* hint;     ///< of the place; null: its loops never run alone without a region
 
   loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
-               call_site in = call_site{nullptr, 0}, lone_hint* alone = nullptr) noexcept
+               call_site in = call_site::none(), lone_hint* alone = nullptr) noexcept
       : iterations(count),
         place(at),
         grain(least),

@@ -25,7 +25,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Room for small values of parts. Whoever calls a loop has it until the loop is over.
+/// Room for small values of parts. The caller of a loop has it until the loop is over.
 using loop_cells = aligned_array<cell>;
 
 /// What the shares of a loop have in common.

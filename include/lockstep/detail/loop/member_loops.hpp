@@ -99,15 +99,16 @@ class member_loops {
   /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
-      First first, Last last, Function&& f, schedule how = static_schedule(),
-      call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(First first, Last last,
+                                                                   Function&& f,
+                                                                   schedule how = static_schedule(),
+                                                                   call_site where = {}) {
     return or_leave(for_each_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(
       First first, Last last, Function&& f, schedule how = static_schedule(),
-      call_site where = call_site::here()) {
+      call_site where = {}) {
     const auto span = span_of(first, last);
     at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
@@ -131,13 +132,13 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
                                                               schedule how = static_schedule(),
-                                                              call_site where = call_site::here()) {
+                                                              call_site where = {}) {
     return or_leave(for_each_unless_stopped(ranges, f, how, where));
   }
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD if_nested<Ranges> for_each_unless_stopped(
-      const Ranges& ranges, Function&& f, schedule how = static_schedule(),
-      call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD if_nested<Ranges> for_each_unless_stopped(const Ranges& ranges, Function&& f,
+                                                               schedule how = static_schedule(),
+                                                               call_site where = {}) {
     const auto each = each_of_nested(ranges, f);
     at_.come_to("for_each", where, iterations_of(ranges));
     return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
@@ -159,15 +160,17 @@ class member_loops {
   /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
   /// Its members are those of the region, else the blocks are equal. Always waits.
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
-      First first, Last last, Function&& f, weighted_schedule& how,
-      call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(First first, Last last,
+                                                                   Function&& f,
+                                                                   weighted_schedule& how,
+                                                                   call_site where = {}) {
     return or_leave(for_each_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(
-      First first, Last last, Function&& f, weighted_schedule& how,
-      call_site where = call_site::here()) {
+  LOCKSTEP_NODISCARD if_bounds<First, Last> for_each_unless_stopped(First first, Last last,
+                                                                    Function&& f,
+                                                                    weighted_schedule& how,
+                                                                    call_site where = {}) {
     const auto span = span_of(first, last);
     at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
@@ -180,13 +183,13 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_ordered(
       First first, Last last, Function&& f, schedule how = static_schedule(1),
-      call_site where = call_site::here()) {
+      call_site where = {}) {
     return or_leave(run_ordered(span_of(first, last), how, f, where, true));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> for_ordered_unless_stopped(
       First first, Last last, Function&& f, schedule how = static_schedule(1),
-      call_site where = call_site::here()) {
+      call_site where = {}) {
     return run_ordered(span_of(first, last), how, f, where, false);
   }
 
@@ -217,7 +220,7 @@ class member_loops {
     return refuse_loop<Arguments...>();
   }
 
-  /// Calls each of the functions once, on whoever comes, then waits for all.
+  /// Calls each of the functions once, each on the next member that comes; then waits for all.
   template <class... Functions>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(Functions&&... functions) {
     return or_leave(sections_unless_stopped(functions...));

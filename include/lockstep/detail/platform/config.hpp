@@ -18,7 +18,7 @@
 #endif
 
 #define LOCKSTEP_VERSION_MAJOR 0
-#define LOCKSTEP_VERSION_MINOR 1
+#define LOCKSTEP_VERSION_MINOR 9
 #define LOCKSTEP_VERSION_PATCH 0
 
 #define LOCKSTEP_TEXT_OF(tokens) #tokens

@@ -21,10 +21,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "../base/cells.hpp"
 #include "../base/closures.hpp"
 #include "../base/index_span.hpp"
-#include "../base/range_parts.hpp"
+#include "cell_access.hpp"
+#include "reduction_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -2,7 +2,7 @@
 // lockstep/detail/reduce/reductions.hpp -- values of all members, or of a whole range, become one (layer: reduce)
 //
 // Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
-// range_parts.hpp, which gives the same bits for every number of members, schedule and run. Either takes
+// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
 // one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
 // all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
 //

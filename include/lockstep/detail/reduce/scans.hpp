@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/reduce/scans.hpp -- every prefix of a range's values combined (layer: reduce)
 //
-// Two passes over the leaves of range_parts.hpp: the sum of each leaf, then the running values in each
+// Two passes over the leaves of reduction_tree.hpp: the sum of each leaf, then the running values in each
 // leaf from its prefix on, which is the left fold of the sums before it. So the same bits for every number
 // of members; f is called twice for each index. For users: member.hpp.
 #ifndef LOCKSTEP_DETAIL_REDUCE_SCANS_HPP

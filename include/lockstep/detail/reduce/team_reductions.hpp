@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/reduce/team_reductions.hpp -- reductions and scans that are a region by themselves (layer: reduce)
 //
-// A reduction's tree (range_parts.hpp) is cut across at one level into nodes; each is computed by whichever thread
+// A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
 // runs that part of the loop, and the caller combines them when the loop is done. Into how many nodes, and which thread
 // computes which, changes no bit. For team_loops.hpp.
 //

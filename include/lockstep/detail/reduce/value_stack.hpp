@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/reduce/value_stack.hpp -- evaluates a reduction's tree without its types (layer: reduce)
 //
-// The walk along the tree of range_parts.hpp is compiled once for the program. What depends on the user's types is
+// The walk along the tree of reduction_tree.hpp is compiled once for the program. What depends on the user's types is
 // called through a table: `fold` evaluates a node of up to 16 leaves, or 1024 iterations, by one call; `combine` makes
 // one value of two.
 //

@@ -132,7 +132,7 @@ class loop_board final : public stoppable {
       to.phase = static_cast<std::uint32_t>(position);
     }
   };
-  /// Who has left, beside the word that says for whom the slot is open.
+  /// How many members have left, beside the word that says for which construct the slot is open.
   struct leavers {
     wait_word left{0};
   };

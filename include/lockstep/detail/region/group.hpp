@@ -187,8 +187,6 @@ struct sub_group {
   sub_group* next = nullptr;
 };
 
-inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
-
 inline void member_state::enter(std::size_t size, std::uint32_t region,
                                 std::uint32_t phase_before) noexcept {
   size_ = size;
@@ -241,7 +239,7 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
   bool has_checked = false;
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
-  // With the tree only the last to arrive combines. Who has combined may be far behind others by now, if that stopped.
+  // With the tree only the last to arrive combines. In a stopped region it may be far behind others by now.
   if (goes_on && !has_checked) shared_->check_constructs(*this);
   end_meeting(seen);
   return goes_on;
@@ -272,7 +270,7 @@ LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& st
       loops(policy, stop),
       progress(most, policy, stop),
       claims(most),
-      leaves(reduction_tree::most_leaves),
+      leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
       members_(most) {
   for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);

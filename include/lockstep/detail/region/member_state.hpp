@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "../../call_site.hpp"
+#include "../../schedule.hpp"
 #include "../base/cells.hpp"
-#include "../base/range_parts.hpp"
 #include "../observe/hooks.hpp"
 #include "../wait/wait_engine.hpp"
 #include "stop_source.hpp"
@@ -21,6 +21,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 namespace detail {
+
+class group;
 
 /// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
 /// within two line transfers, at most 0.5 us.
@@ -133,7 +135,7 @@ class member_state : public member_view {
   backoff_trust patience;  ///< whether the others came while it polled for them
 
   // For reductions: more cells than the barrier has, and the values that do not fit.
-  cell nodes[2][reduction_tree::most_nodes - 1];
+  cell nodes[2][most_values_of_member - 1];
   owner<kept_values> kept[2];  ///< for the cells of two phases
   owner<kept_values> kept_result;
   owner<kept_values> kept_leaves;

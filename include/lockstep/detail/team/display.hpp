@@ -71,7 +71,7 @@ LOCKSTEP_COLD void append_machine(std::string& text, const granted_cpus& machine
   text.append("\n");
 }
 
-/// Who had the say.
+/// Whether the program, the environment or the default decided.
 LOCKSTEP_COLD void append_reason(std::string& text, decided_by who, const char* variable) {
   if (who == decided_by::environment) {
     append(text, ", by %s", variable);

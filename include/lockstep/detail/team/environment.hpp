@@ -19,7 +19,7 @@
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment. A program that may do what the one who started it may not (set-user-ID, capabilities of its file) takes
+// environment. A program with more rights than its caller (set-user-ID, capabilities of its file) takes
 // nothing from the environment, and says so.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP

@@ -32,7 +32,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Who had the say.
+/// Whether the program or the environment decided.
 enum class decided_by : unsigned char { nobody, environment, program };
 
 /// A team as it is to be made.
@@ -77,7 +77,7 @@ LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<uns
 LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
                                          const binding& where);
 
-/// Who decides what both may say.
+/// Decides where both program and environment say something.
 LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
 
 /// Where the members of a team run; unset if nobody has said it.
@@ -106,7 +106,7 @@ LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
   while (i < 3 && a[i] == b[i]) ++i;
   return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
 }
-/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
+/// PLACEMENT-1, PLACEMENT-2: which CPU gets a member first.
 LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
   const cpu_place &a = *static_cast<const cpu_place*>(left),
                   &b = *static_cast<const cpu_place*>(right);
@@ -114,7 +114,7 @@ LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
   const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
   return compare_four(first, second);
 }
-/// PLACEMENT-3: who has the lower rank.
+/// PLACEMENT-3: which CPU gets the lower rank.
 LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
   const cpu_place &a = *static_cast<const cpu_place*>(left),
                   &b = *static_cast<const cpu_place*>(right);

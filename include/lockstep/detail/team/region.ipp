@@ -12,7 +12,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-started_region& started_region::operator=(started_region&& other) {
+started_region& started_region::operator=(started_region&& other) noexcept {
   if (this == &other) return *this;
   let_go();
   door_ = other.door_;
@@ -23,7 +23,7 @@ started_region& started_region::operator=(started_region&& other) {
   return *this;
 }
 
-started_region::~started_region() noexcept(false) { let_go(); }
+started_region::~started_region() { let_go(); }
 
 LOCKSTEP_OUT_OF_LINE bool started_region::join() {
   if (!*this) {
@@ -35,7 +35,7 @@ LOCKSTEP_OUT_OF_LINE bool started_region::join() {
   return join_now();
 }
 
-LOCKSTEP_COLD void started_region::let_go() {
+LOCKSTEP_COLD void started_region::let_go() noexcept {
   if (!*this) {
     core_ = nullptr;
     return;
@@ -48,9 +48,16 @@ LOCKSTEP_COLD void started_region::let_go() {
     core_ = nullptr;
     const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
     core.give_up();
-  } else {
-    join_now();
+    return;
   }
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    join_now();
+  } catch (...) {  // START-2
+  }
+#else
+  join_now();
+#endif
 }
 
 LOCKSTEP_OUT_OF_LINE bool started_region::join_now() {

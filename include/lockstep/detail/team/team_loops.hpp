@@ -91,21 +91,20 @@ class team_loops {
  public:
   /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
-                                      call_site where = call_site::here()) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, call_site where = {}) {
     const auto span = span_of(first, last);
     return run_blocks(each_of(span, f), span.length, 0, where);
   }
   template <class First, class Last, class Function>
   if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how,
-                                      call_site where = call_site::here()) {
+                                      call_site where = {}) {
     const auto span = span_of(first, last);
     return run_parts(each_of(span, f), span.length, how, where);
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
   template <class First, class Last, class Function>
   if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, weighted_schedule& how,
-                                      call_site where = call_site::here()) {
+                                      call_site where = {}) {
     const auto span = span_of(first, last);
     const auto each = each_of(span, f);
     return run_by_weights(body_of(each), span.length, how, where);
@@ -117,14 +116,13 @@ class team_loops {
   /// their length. A part is not cut short where the loop is stopped.
   ///   team.for_range(0, n, [=](int first, int last) { daxpy(last - first, a, x + first, y + first); });
   template <class First, class Last, class Function>
-  if_bounds<First, Last> for_range(First first, Last last, Function&& f,
-                                   call_site where = call_site::here()) {
+  if_bounds<First, Last> for_range(First first, Last last, Function&& f, call_site where = {}) {
     const auto span = span_of(first, last);
     return run_blocks(blocks_of(span, f), span.length, 0, where);
   }
   template <class First, class Last, class Function>
   if_bounds<First, Last> for_range(First first, Last last, Function&& f, schedule how,
-                                   call_site where = call_site::here()) {
+                                   call_site where = {}) {
     const auto span = span_of(first, last);
     const auto blocks = blocks_of(span, f);
     if (how.kind() == schedule_kind::static_blocks) {
@@ -134,7 +132,7 @@ class team_loops {
   }
   template <class First, class Last, class Function>
   if_bounds<First, Last> for_range(First first, Last last, Function&& f, weighted_schedule& how,
-                                   call_site where = call_site::here()) {
+                                   call_site where = {}) {
     const auto span = span_of(first, last);
     const auto blocks = blocks_of(span, f);
     return run_by_weights(body_of(blocks), span.length, how, where);
@@ -143,13 +141,13 @@ class team_loops {
   /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule(), call_site where = call_site::here()) {
+                       schedule how = static_schedule(), call_site where = {}) {
     const index_range_2 ranges = {rows, columns};
     return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how, where);
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule(), call_site where = call_site::here()) {
+                       schedule how = static_schedule(), call_site where = {}) {
     const index_range_3 ranges = {planes, rows, columns};
     return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how, where);
   }
@@ -161,7 +159,7 @@ class team_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init, Function&& f,
                                                Operation op, schedule how = static_schedule(),
-                                               call_site where = call_site::here()) {
+                                               call_site where = {}) {
     const auto span = span_of(first, last);
     return reduce<Type>(reductions::values_of<Type>(span, f, op), true, span.length,
                         std::move(init), op, how, where);
@@ -172,7 +170,7 @@ class team_loops {
   if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
                                                Function&& f, Operation op,
                                                schedule how = static_schedule(),
-                                               call_site where = call_site::here()) {
+                                               call_site where = {}) {
     const auto span = span_of(first, last);
     return reduce_by_share<Type>(reductions::values_of<Type>(span, f, op), true, span.length,
                                  std::move(init), op, how, where);
@@ -185,7 +183,7 @@ class team_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                             Operation op, schedule how = static_schedule(),
-                                            call_site where = call_site::here()) {
+                                            call_site where = {}) {
     const auto span = span_of(first, last);
     return reduce<Type>(reductions::block_values_of<Type>(span, f, op), false, span.length,
                         std::move(init), op, how, where);
@@ -194,7 +192,7 @@ class team_loops {
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init, Function&& f,
                                             Operation op, schedule how = static_schedule(),
-                                            call_site where = call_site::here()) {
+                                            call_site where = {}) {
     const auto span = span_of(first, last);
     return reduce_by_share<Type>(reductions::block_values_of<Type>(span, f, op), false, span.length,
                                  std::move(init), op, how, where);
@@ -206,8 +204,8 @@ class team_loops {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule(),
-                         call_site{nullptr, 0}, nullptr);
+    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule(), call_site::none(),
+                         nullptr);
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -216,8 +214,7 @@ class team_loops {
   /// Two loops; allocates room for 1024 values.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
-                                             Operation op, Store&& store,
-                                             call_site where = call_site::here()) {
+                                             Operation op, Store&& store, call_site where = {}) {
     return parallel_scan(first, last, std::move(init), f, std::move(op), store, static_schedule(),
                          where);
   }
@@ -225,7 +222,7 @@ class team_loops {
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
                                              Operation op, Store&& store, schedule how,
-                                             call_site where = call_site::here()) {
+                                             call_site where = {}) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);

@@ -26,6 +26,11 @@ namespace detail {
 
 class worker_threads {
  public:
+  static constexpr const char* kind_of_team() noexcept { return "lockstep::team"; }
+  /// For started_region.
+  static constexpr bool starts_regions() noexcept { return true; }
+  static constexpr const char* name_of_run() noexcept { return "lockstep::team::run"; }
+
   /// For the members from 1 on of `core`, which outlives this object.
   LOCKSTEP_COLD worker_threads(team_core& core, const resolved_team& made,
                                const team_options& options);

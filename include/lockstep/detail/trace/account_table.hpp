@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/account_table.hpp -- what one member keeps of each construct that it comes to (layer: trace)
+// lockstep/detail/trace/account_table.hpp -- one member's numbers for each construct that it comes to (layer: trace)
 //
 // A table of fixed size. A construct is found by what it is and where it was called. Constructs that find no room share
 // one account, `others`.
@@ -35,7 +35,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a construct is known by. The texts are those of the modules that call, but for the label, which lives for ever.
+/// What identifies a construct. The texts belong to the calling modules, except the label, which lives for ever.
 struct construct_key {
   const char* kind;    ///< the name of its function
   source_place where;  ///< no file: not known

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/ledger_board.hpp -- where the members of a team keep their accounts of waits (layer: trace)
 //
-// Each member adds to a table of its own, on lines of its own. What needs the times of all members, who came last and
-// what balance would gain, is made by the member with the lowest rank of those that meet: members leave the times of
+// Each member adds to a table of its own, on lines of its own. Who came last, and what balance would gain, needs the
+// times of all members. The member with the lowest rank of those that meet computes it: members leave the times of
 // their last two segments where it can read them.
 //
 //   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
@@ -37,7 +37,7 @@ struct ledger;
 
 namespace detail {
 
-/// What was decided for a member, or found out: counted for each.
+/// Decisions and findings, counted for each member.
 enum class ledger_count : unsigned {
   shares_taken,  ///< of others, that this thread has run
   anticipated,   ///< a region came while the member polled because it was due
@@ -279,15 +279,15 @@ class ledger_board {
   member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
   const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
 
-  /// It is kept from now on; it is not.
+  /// Switches the ledger on; switches it off.
   void begin_to_keep(std::uint64_t now) noexcept { kept_since_.set(now); }
   void end_to_keep(std::uint64_t now) noexcept {
     kept_before_.add(now - kept_since_.get());
     kept_since_.set(0);
   }
-  /// What was gathered.
+  /// A copy of all numbers.
   LOCKSTEP_COLD ledger gather(const char* team) const;
-  /// All numbers begin at 0 again. While no member adds.
+  /// Sets all numbers to 0. Requires: no member adds.
   LOCKSTEP_COLD void reset() noexcept;
 
  private:

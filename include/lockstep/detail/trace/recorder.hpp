@@ -31,8 +31,9 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Who let waiters of a word go last, and when. A thread that waits cannot be known to one that finds no sleeper, so a
-/// waiter looks here when its wait is over. Words that share a place forget each other: then an arrow is missing.
+/// Which thread notified the waiters of a word last, and when. A notifier that finds no sleeper does not know the
+/// waiters, so a waiter looks here when its wait is over. Words that share a place overwrite each other: then an arrow
+/// is missing.
 ///
 ///   bits of a place  0..41 tick, 42..55 number of the log, 56..63 of the hash of the word's address
 class last_notifies {
@@ -111,7 +112,7 @@ struct recorder {
   LOCKSTEP_COLD static bool start_with_room(std::size_t records, bool stops) noexcept;
   /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
   LOCKSTEP_COLD static bool start(std::size_t records, bool stops) noexcept;
-  /// No more is recorded; false if none runs.
+  /// Ends the trace; false if none runs.
   LOCKSTEP_COLD static bool stop() noexcept;
   LOCKSTEP_COLD static bool is_running() noexcept;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/records.hpp -- a ring of records for each thread (layer: trace)
 //
-// A record is 32 bytes: what began when, how long it took, a text, a number. What needs more takes two records, of which
-// the second is the `rest`. One thread writes a ring; it never waits, and takes no lock.
+// A record is 32 bytes: what began when, how long it took, a text, a number. A longer one takes two records; the second
+// is the `rest`. One thread writes a ring; it never waits, and takes no lock.
 //
 //   RING-1  A record is read whole or not at all, also while its thread writes on: the reader looks how far the
 //           writer is after it has read, and drops what may have been written over meanwhile.
@@ -163,7 +163,7 @@ class record_ring {
 
   std::uint64_t thread = 0;  ///< that writes it: its thread's own
 
-  /// A text that lives for ever, equal to `text`. By its thread.
+  /// A text that lives for ever, equal to `text`. For its thread.
   const char* kept(const char* text) noexcept { return texts_.kept(text); }
 
  private:

@@ -2,7 +2,7 @@
 // lockstep/detail/trace/segment.hpp -- what members did between two meetings: pure (layer: trace)
 //
 // A segment ends where all members of a region come together: at a barrier, or at the end of the region. Each member is
-// busy from its begin to its arrival. The segment is over when they have been let go.
+// busy from its begin to its arrival. The segment is over when they are released.
 #ifndef LOCKSTEP_DETAIL_TRACE_SEGMENT_HPP
 #define LOCKSTEP_DETAIL_TRACE_SEGMENT_HPP
 
@@ -24,7 +24,7 @@ struct busy_time {
 struct segment_figures {
   std::size_t last;  ///< the member that came last; of several the first
   std::uint64_t
-      gain;  ///< the last arrival less the mean one: what is gained if the same work is balanced
+      gain;  ///< the last arrival minus the mean one: the time that balanced work would save
   std::uint64_t skew;  ///< from the first begin to the last
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/stuck_report.hpp -- who waits for whom, who is missing, who waits in a ring (layer: trace)
+// lockstep/detail/trace/stuck_report.hpp -- who waits for whom, who is missing, which waits form a ring (layer: trace)
 //
-// Pure: from what was seen of all threads at one time to a text for people. watchdog.hpp sees it, and prints it.
+// Pure: makes a text for people from a snapshot of all threads. The watchdog takes the snapshot, and prints the text.
 //
 //   STUCK-1  A member has come to a phase if its last construct is of that region, and in that phase or a later one,
 //            and it has arrived there. All others of the region are missing: a member that was let go from a phase has
@@ -10,7 +10,7 @@
 //            member, the holder of a lock, the thread that has to end. So threads in a ring of such steps wait for
 //            ever, unless one of the waits has a time limit or is stopped from outside. Waits that began after the
 //            snapshot was begun do not count: the others were all under way when the first thread was looked at.
-//   STUCK-3  What is not known adds no step. So no ring is found where there is none, but some may not be found.
+//   STUCK-3  What is not known adds no step. So every ring that is found is one, but some may not be found.
 #ifndef LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
 #define LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
 
@@ -75,7 +75,7 @@ class stop_excuse {
   bool was_due_ = false;
 };
 
-/// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
+/// The wait of an idle worker, which is not reported.
 LOCKSTEP_COLD bool is_idle(const wait_subject& what) noexcept;
 
 /// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/thread_log.hpp -- what observers know of a thread, readable by all others (layer: trace)
 //
-// A thread has a log from the first hook on that it passes while somebody watches. Only the thread itself writes to it,
-// but for the name of one that is gone. Others read while it runs: the watchdog what it waits for and to which construct
-// it came last, the exporter its records.
+// A thread gets a log at the first hook that it passes while an observer is on. Only the thread itself writes to it,
+// except the name of a thread that has ended. Others read while it runs: the watchdog what it waits for and to which
+// construct it came last, the exporter its records.
 //
 //   LOG-1  A log is never freed. A thread's log is used again by a later thread after it has ended; `number` tells them
 //          apart.
-//   LOG-2  What is shown is read whole: a reader that meets a writer tries again, and gives up after some tries.
+//   LOG-2  A reader gets a whole value: if the writer was in the way it tries again, and gives up after some tries.
 //   LOG-3  In a child of fork() all threads but the caller have ended.
 //   LOG-4  A thread that runs the destructors of its thread_local objects may have no log any more: what it does then is
 //          not seen.

@@ -7,7 +7,7 @@
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
 //     node, user         of plans; of trace_scope
 //     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
-//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go:
+//     wake, arrow        who woke a sleeper; arrows from the thread that released to the one released:
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),
 //                        wake (of a sleeper), end of part, node, step, and notify: of any other wait
 //
@@ -30,7 +30,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct trace_export {
-  /// What was recorded, to a file; false, and a message, if that cannot be written.
+  /// Writes all records to a file; false, and a message, if it cannot be written.
   LOCKSTEP_COLD static bool write(const char* path);
   /// A table of threads, and one of names.
   LOCKSTEP_COLD static std::string summary();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/trace_view.hpp -- what was recorded, in order (layer: trace)
+// lockstep/detail/trace/trace_view.hpp -- all records of a trace, in order (layer: trace)
 //
 // A copy of all rings of the trace that runs or ran last. For trace_export.hpp.
 //
 //   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
 //   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
 //           So whatever encloses an event comes before it.
-//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time. A wait has one at
+//   VIEW-3  An arrow goes from a thread that released others to one of them, and never back in time. A wait has one at
 //           most, and a region one to each thread.
 #ifndef LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
 #define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
@@ -35,7 +35,7 @@ class trace_view {
     // Of its records: what ended before the one tick, or after the other, is lost.
     std::uint64_t lost, whole_from, whole_until;
   };
-  /// From the thread that let the other go, in ticks.
+  /// From the thread that released the other, in ticks.
   struct arrow {
     const char* name;
     std::uint32_t from, to;  ///< tracks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/wait_histogram.hpp -- how often times were how long, in a fixed amount of room (layer: trace)
+// lockstep/detail/trace/wait_histogram.hpp -- the distribution of times, in a fixed amount of room (layer: trace)
 //
 // Eight buckets for each power of two: a quantile differs from the value that it stands for by 6 % at most
 // (wait_counts::most_error). Values below 8 are exact, those from 2^40 on are counted as the longest.

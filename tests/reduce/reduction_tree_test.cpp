@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/base/range_parts_tree_test.cpp -- one tree for every team size, bit for bit
-#include <lockstep/detail/base/range_parts.hpp>
+// tests/reduce/reduction_tree_test.cpp -- one tree for every team size, bit for bit
+#include <lockstep/detail/reduce/reduction_tree.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/reduce/cell_access.hpp -- values of any type in cells (layer: reduce)
+//
+// A value that is trivially copyable and has at most 16 bytes lies in the cell. Of any other value the cell has the
+// address, and its writer keeps the value until nobody can read the cell any more. What is left when the region ends is
+// destroyed by its caller (GROUP-3 of group.hpp).
+//
+// Cost   small values: a copy. Others: an allocation for each hand-over.
+#ifndef LOCKSTEP_DETAIL_REDUCE_CELL_ACCESS_HPP
+#define LOCKSTEP_DETAIL_REDUCE_CELL_ACCESS_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "../base/cells.hpp"
+#include "../platform/cache_line.hpp"
+#include "../region/group.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class Type>
+constexpr bool fits_cell() noexcept {
+  return std::is_trivially_copyable<Type>::value && sizeof(Type) <= cell::size &&
+         alignof(Type) <= cell::size;
+}
+
+/// A Type, or nothing yet. Of Type it needs a move constructor only.
+template <class Type>
+class maybe {
+ public:
+  // Never read before set(), which GCC does not see. Larger values are not worth the time.
+  maybe() noexcept {
+    if (sizeof(Type) <= 64) std::memset(storage_, 0, sizeof storage_);
+  }
+  ~maybe() {
+    if (has_value_) value().~Type();
+  }
+  maybe(const maybe&) = delete;
+  maybe& operator=(const maybe&) = delete;
+
+  bool has_value() const noexcept { return has_value_; }
+  /// Requires: has none.
+  void set(Type&& value) {
+    ::new (static_cast<void*>(storage_)) Type(std::move(value));
+    has_value_ = true;
+  }
+  /// Requires: has one.
+  Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
+
+ private:
+  alignas(Type) unsigned char storage_[sizeof(Type)];
+  bool has_value_ = false;
+};
+
+/// Writes values of Type into cells, and reads them.
+template <class Type, bool InTheCell = fits_cell<Type>()>
+struct cell_access {
+  /// What put() needs beside the cell.
+  struct room {};
+  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
+  static room prepare(group&, owner<kept_values>&, std::size_t) noexcept { return room(); }
+
+  static void put(room, cell& into, const Type& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(Type));
+  }
+  static Type get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(Type), alignof(Type)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(Type));
+    return std::move(*reinterpret_cast<Type*>(&storage));
+  }
+  /// The same for the only one that reads this cell.
+  static Type take(const cell& from) noexcept { return get(from); }
+};
+
+template <class Type>
+struct cell_access<Type, false> {
+  /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
+  class values final : public kept_values {
+   public:
+    explicit values(std::size_t most) : storage_(most) {}
+    ~values() override {
+      while (count_ > 0) reinterpret_cast<Type*>(storage_[--count_].bytes)->~Type();
+    }
+    Type* add(Type&& value) {
+      Type* const address =
+          ::new (static_cast<void*>(storage_[count_].bytes)) Type(std::move(value));
+      ++count_;
+      return address;
+    }
+
+   private:
+    struct storage {
+      storage() noexcept {}  // not initialised
+      alignas(Type) unsigned char bytes[sizeof(Type)];
+    };
+    aligned_array<storage> storage_;
+    std::size_t count_ = 0;
+  };
+  using room = values&;
+
+  static room prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
+    shared.note_kept_values();
+    values* const made = new values(count);
+    keeps.reset(made);
+    return *made;
+  }
+  static void put(room here, cell& into, Type value) {
+    Type* const address = here.add(std::move(value));
+    std::memcpy(into.bytes, &address, sizeof address);
+  }
+  static Type get(const cell& from) { return static_cast<const Type&>(value_in(from)); }
+  static Type take(const cell& from) { return std::move(value_in(from)); }
+
+ private:
+  static Type& value_in(const cell& from) noexcept {
+    Type* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return *address;
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REDUCE_CELL_ACCESS_HPP
