@@ -122,16 +122,14 @@
 // What observers are told, by the hooks of detail/observe. Called only where somebody watches; compiled once; not
 // inlined. GCC warns of noinline at a function that is inline; it inlines nothing of that size where it expects not to
 // come. At the declaration only.
-#if !LOCKSTEP_HAS_OBSERVERS
-#define LOCKSTEP_HOOK inline
-#elif defined(__clang__) && !LOCKSTEP_COMPILED
+#if !LOCKSTEP_COMPILED && LOCKSTEP_OBSERVABLE && defined(__clang__)
 #define LOCKSTEP_HOOK __attribute__((noinline)) inline
+#elif !LOCKSTEP_COMPILED
+#define LOCKSTEP_HOOK inline
 #elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
 #define LOCKSTEP_HOOK __attribute__((visibility("default")))
-#elif LOCKSTEP_COMPILED
-#define LOCKSTEP_HOOK
 #else
-#define LOCKSTEP_HOOK inline
+#define LOCKSTEP_HOOK
 #endif
 
 // Compiled once, for speed: what is no part of a loop of the user's, or rare, but called beside one, as a team's
