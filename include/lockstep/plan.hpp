@@ -99,7 +99,7 @@ class plan {
   // --- runs ---
 
   /// PLAN-1 to PLAN-4. False if it was stopped.
-  bool run(std::size_t iterations = 1) { return detail::run_plan(body(), iterations); }
+  bool run(std::size_t iterations = 1) { return detail::plan_calls::run(body(), iterations); }
 
   /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
   /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
@@ -107,14 +107,14 @@ class plan {
   template <class Stop>
   bool run_until(Stop&& stop) {
     detail::iteration_gate gate = detail::iteration_gate::asking(stop);
-    return detail::run_plan_until(body(), gate);
+    return detail::plan_calls::run_until(body(), gate);
   }
   std::size_t max_ahead() const noexcept { return body_ ? detail::max_ahead_of(*body_) : 0; }
 
   /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
   /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
   LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
-    return detail::start_plan(body(), iterations);
+    return detail::plan_calls::start(body(), iterations);
   }
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time

@@ -130,8 +130,8 @@ class flow_machine {
   LOCKSTEP_COLD bool is_done() const noexcept;
 
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
-  LOCKSTEP_ONCE bool run_alone(std::uint64_t iterations, const iteration_gate* gate,
-                                      member* me, const stop_question& stop);
+  LOCKSTEP_ONCE bool run_alone(std::uint64_t iterations, const iteration_gate* gate, member* me,
+                               const stop_question& stop);
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
@@ -284,8 +284,7 @@ LOCKSTEP_COLD void flow_machine::reset() noexcept {
   }
 }
 
-void flow_machine::begin(std::uint64_t iterations,
-                                              const iteration_gate* asks) {
+void flow_machine::begin(std::uint64_t iterations, const iteration_gate* asks) {
   look_at_run();
   gate = asks;
   last = first + (iterations < most_turns_ - first ? iterations : most_turns_ - first);
@@ -334,8 +333,7 @@ LOCKSTEP_COLD bool flow_machine::is_skipped(node_index node) const noexcept {
   return !one_ran;
 }
 
-void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
-                                                  member* me) {
+void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration, member* me) {
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
     bool result;
@@ -354,8 +352,7 @@ void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
   if (what.rank == 0) answers_[what.node] = said;
 }
 
-void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
-                                                  member* me) {
+void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration, member* me) {
   const bool notes = is_timed(what, iteration);
   if (observers() != 0) node_begins(name_of(what));
   const std::uint64_t begin = tick_clock::now();
@@ -387,8 +384,7 @@ LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t
 }
 
 /// Where no node has to be asked anything. A loop as short as it can be: nodes may take as little as a nanosecond.
-bool flow_machine::run_plain(std::uint64_t iterations,
-                                                  const stop_question& stop) {
+bool flow_machine::run_plain(std::uint64_t iterations, const stop_question& stop) {
   const bound_call *const begin = line.data(), *const end = begin + line.size();
   for (std::uint64_t i = 0; i < iterations; ++i) {
     if (stop()) return false;
@@ -403,9 +399,8 @@ bool flow_machine::run_plain(std::uint64_t iterations,
   return !stop();
 }
 
-bool flow_machine::run_alone(std::uint64_t iterations,
-                                                  const iteration_gate* asks, member* me,
-                                                  const stop_question& stop) {
+bool flow_machine::run_alone(std::uint64_t iterations, const iteration_gate* asks, member* me,
+                             const stop_question& stop) {
   look_at_run();
   if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
   for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {

@@ -84,8 +84,7 @@ class flow_walk {
   LOCKSTEP_ONCE bool run_step(const plan_step& step);
   LOCKSTEP_ONCE void run_wide(const bound_call& what);
   LOCKSTEP_ONCE bool perform(const plan_step& step, std::uint64_t iteration);
-  LOCKSTEP_ONCE bool decide(std::uint32_t lane, std::uint64_t turn,
-                                   std::uint64_t outer_turn);
+  LOCKSTEP_ONCE bool decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
   LOCKSTEP_ONCE void finish(lane_place& at, bool is_awaited);
   LOCKSTEP_ONCE void finish_run();
 
@@ -421,8 +420,7 @@ void flow_walk::run_wide(const bound_call& what) {
   of_.run_asked(what, iteration(), &access.self);
 }
 
-bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
-                                            std::uint64_t outer_turn) {
+bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
   const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
   decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
   of_.board.decide(lane, decided_);

@@ -66,7 +66,7 @@ struct plan_body {
   LOCKSTEP_COLD void learn();
   /// A run: of many members, or alone.
   LOCKSTEP_ONCE bool run(std::uint64_t iterations, const iteration_gate* gate,
-                                const char* function);
+                         const char* function);
   LOCKSTEP_ONCE bool run_shares(std::uint64_t iterations);
   LOCKSTEP_ONCE started_region start(std::uint64_t iterations);
   LOCKSTEP_ONCE void take_part(loop_share& me);
@@ -116,9 +116,11 @@ struct plan_body {
 [[noreturn]] LOCKSTEP_COLD void fail_moved_plan();
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                    call_site where = call_site{nullptr, 0});
-LOCKSTEP_ONCE bool run_plan(plan_body& of, std::size_t iterations);
-LOCKSTEP_ONCE bool run_plan_until(plan_body& of, const iteration_gate& gate);
-LOCKSTEP_ONCE started_region start_plan(plan_body& of, std::size_t iterations);
+struct plan_calls {
+  LOCKSTEP_ONCE static bool run(plan_body& of, std::size_t iterations);
+  LOCKSTEP_ONCE static bool run_until(plan_body& of, const iteration_gate& gate);
+  LOCKSTEP_ONCE static started_region start(plan_body& of, std::size_t iterations);
+};
 LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept;
 LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept;
 

@@ -207,8 +207,7 @@ class plan_run {
   plan_body& of_;
 };
 
-bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
-                                         const char* function) {
+bool plan_body::run(std::uint64_t count, const iteration_gate* asks, const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
   iterations = count;
@@ -339,13 +338,13 @@ class timed_plan {
   fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
 }
 
-LOCKSTEP_ONCE bool run_plan(plan_body& of, std::size_t iterations) {
+bool plan_calls::run(plan_body& of, std::size_t iterations) {
   return of.run(iterations, nullptr, "run");
 }
-LOCKSTEP_ONCE bool run_plan_until(plan_body& of, const iteration_gate& gate) {
+bool plan_calls::run_until(plan_body& of, const iteration_gate& gate) {
   return of.run(1, &gate, "run_until");
 }
-LOCKSTEP_ONCE started_region start_plan(plan_body& of, std::size_t iterations) {
+started_region plan_calls::start(plan_body& of, std::size_t iterations) {
   return of.start(iterations);
 }
 LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {

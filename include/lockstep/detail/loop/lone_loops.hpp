@@ -136,9 +136,11 @@ enum class lone_outcome { refused, complete, stopped };
 /// For a team that was destroyed in a region of its own.
 [[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
 
-/// LONE-1: body(0, length) alone, if that may be.
-LOCKSTEP_ONCE lone_outcome try_alone(const lone_team& of, const range_body& body,
+struct lone_call {
+  /// LONE-1: body(0, length) alone, if that may be.
+  LOCKSTEP_ONCE static lone_outcome attempt(const lone_team& of, const range_body& body,
                                             std::size_t length);
+};
 
 #if LOCKSTEP_HAS_BODIES
 
@@ -146,8 +148,7 @@ LOCKSTEP_ONCE lone_outcome try_alone(const lone_team& of, const range_body& body
   end_program("%s: destroyed inside its own region; leave the region first", kind);
 }
 
-LOCKSTEP_ONCE lone_outcome try_alone(const lone_team& of, const range_body& body,
-                                            std::size_t length) {
+lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length) {
   const nesting::region*& innermost = nesting::innermost();
   if (innermost != nullptr || LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
   const lone_loop here(of, innermost);

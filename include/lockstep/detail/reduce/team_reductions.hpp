@@ -59,12 +59,11 @@ class range_reduction {
   }
 
   LOCKSTEP_ONCE void run(loop_share& me, const operations& what, const operands& of,
-                                std::size_t length);
+                         std::size_t length);
 
   LOCKSTEP_COLD void run_nodes(loop_share& me, tree_walk& values);
   static LOCKSTEP_ONCE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
-  static LOCKSTEP_ONCE void finish(void* data, const loop_plan& plan,
-                                          const loop_values& of_share);
+  static LOCKSTEP_ONCE void finish(void* data, const loop_plan& plan, const loop_values& of_share);
 
   const operations& what_;
   const operands& of_;
@@ -77,8 +76,8 @@ class range_reduction {
 };
 
 #if LOCKSTEP_HAS_BODIES
-void range_reduction::run(loop_share& me, const operations& what,
-                                               const operands& of, std::size_t length) {
+void range_reduction::run(loop_share& me, const operations& what, const operands& of,
+                          std::size_t length) {
   const std::size_t leaves = reduction_tree::leaves_of(length);
   tree_walk values(me, what, of, length);
   if (me.is_alone()) {
@@ -110,8 +109,7 @@ LOCKSTEP_COLD void range_reduction::run_nodes(loop_share& me, tree_walk& values)
   }
 }
 
-void range_reduction::prepare(void* data, const loop_plan& plan,
-                                                   loop_cells& cells) {
+void range_reduction::prepare(void* data, const loop_plan& plan, loop_cells& cells) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;
   self.cells_ = &cells;
@@ -124,8 +122,7 @@ void range_reduction::prepare(void* data, const loop_plan& plan,
   if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
 }
 
-void range_reduction::finish(void* data, const loop_plan& plan,
-                                                  const loop_values& of_share) {
+void range_reduction::finish(void* data, const loop_plan& plan, const loop_values& of_share) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;
   const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);

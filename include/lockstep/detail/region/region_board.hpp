@@ -234,11 +234,11 @@ class region_board {
   }
   /// The lines that are published by this member.
   LOCKSTEP_ONCE void publish_lines(std::size_t rank, const region_head& head, const job& what,
-                                    announcement as, bool wakes);
+                                   announcement as, bool wakes);
 
   /// next_told() where it is not simply the next rank.
   LOCKSTEP_ONCE std::size_t find_told(std::size_t rank, announcement of,
-                                       std::size_t after) const noexcept;
+                                      std::size_t after) const noexcept;
   /// All lines are gone through by `for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at))`.
   region_tree::line line_after(const region_tree::line& at) const noexcept {
     const std::size_t leader = at.leader + at.step * tree_.width();
@@ -314,8 +314,7 @@ bool region_board::next(std::size_t rank, assignment& out) {
   }
 }
 
-void region_board::relay(std::size_t rank, const assignment& from,
-                                              bool wakes) {
+void region_board::relay(std::size_t rank, const assignment& from, bool wakes) {
   if (!is_leader(rank)) return;
   publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
 }
@@ -363,8 +362,7 @@ void region_board::collect(std::size_t rank, announcement of) {
   }
 }
 
-bool region_board::collect_shortly(std::size_t rank, announcement of,
-                                                        unsigned polls) {
+bool region_board::collect_shortly(std::size_t rank, announcement of, unsigned polls) {
   bool all = true;
   for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
     bool has_come = has_reported(at, of);
@@ -435,8 +433,7 @@ bool region_board::claim(std::size_t rank, assignment& out) {
   return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
 }
 
-bool region_board::claim_on(std::size_t line, std::size_t rank,
-                                                 assignment& out) {
+bool region_board::claim_on(std::size_t line, std::size_t rank, assignment& out) {
   while (true) {
     const std::uint64_t known = shares_.look(rank);
     read_line(line, out);

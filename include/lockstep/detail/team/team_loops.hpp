@@ -328,7 +328,7 @@ class team_loops {
     const bool needs_nobody =
         team().size() == 1 ||
         (grain == 0 ? hint_of<Leaf>::at.allows(of.number(), length) : length / 2 < grain);
-    return needs_nobody ? try_alone(of, body_of(leaf), length) : lone_outcome::refused;
+    return needs_nobody ? lone_call::attempt(of, body_of(leaf), length) : lone_outcome::refused;
   }
   bool run_by_weights(const range_body& body, std::size_t length, weighted_schedule& how,
                       call_site where) {

@@ -282,7 +282,7 @@ class published_word {
 /// The lines of published_words, whatever is on them, and their marks.
 struct lines_with_marks {
   LOCKSTEP_ONCE lines_with_marks(std::size_t count, wait_policy its_policy,
-                                  const element_type& line);
+                                 const element_type& line);
   LOCKSTEP_ONCE void wake_all() const;
 
   const any_aligned_array lines;

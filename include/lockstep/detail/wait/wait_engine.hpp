@@ -160,7 +160,7 @@ class wait_engine {
 
   /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
   LOCKSTEP_ONCE static bool wait_without_spin(any_waitable what, wait_policy policy,
-                                               wait_history& history, observed_wait& seen);
+                                              wait_history& history, observed_wait& seen);
 
   /// Looks for the time between two looks at the clock.
   template <class Waitable>
@@ -217,7 +217,7 @@ class wait_engine {
     return false;
   }
   LOCKSTEP_NOINLINE LOCKSTEP_ONCE static bool begins_with_spin(wait_policy policy,
-                                                                      wait_history& history);
+                                                               wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;
@@ -225,22 +225,22 @@ class wait_engine {
 
   /// What follows the first poll; `spins` says whether there was one, or was to be.
   LOCKSTEP_ONCE static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
-                                       deadline until, std::uint64_t yield_time, bool spins);
+                                      deadline until, std::uint64_t yield_time, bool spins);
   LOCKSTEP_ONCE static bool wait_long_awake(any_waitable what, wait_policy policy,
-                                             wait_history& history, deadline until,
-                                             std::uint64_t yield_time, bool spins);
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time, bool spins);
   LOCKSTEP_ONCE static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
-                                       deadline until, std::uint64_t yield_time, bool spins,
-                                       observed_wait& seen);
+                                      deadline until, std::uint64_t yield_time, bool spins,
+                                      observed_wait& seen);
   LOCKSTEP_ONCE static bool wait_seen_awake(any_waitable what, wait_policy policy,
-                                             wait_history& history, deadline until,
-                                             std::uint64_t yield_time, bool spins,
-                                             observed_wait& seen);
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time, bool spins,
+                                            observed_wait& seen);
   /// Polls for `budget` nanoseconds, and at most one poll longer.
   LOCKSTEP_ONCE static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// Gives the CPU to others while that helps.
   LOCKSTEP_ONCE static bool yield(any_waitable what, backoff_trust& trust, deadline until,
-                                   std::uint64_t yield_time);
+                                  std::uint64_t yield_time);
 };
 
 #if LOCKSTEP_HAS_BODIES
