@@ -22,6 +22,7 @@
 #include <cstddef>
 
 #include "detail/team/basic_team.hpp"
+#include "detail/team/serving_threads.hpp"
 #include "sub_team.hpp"
 
 namespace lockstep {

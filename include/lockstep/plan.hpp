@@ -79,11 +79,10 @@ class plan {
   /// that the team does not have. With `members` it uses the first so many of the team.
   /// The ledger of the team knows the plan by `where`.
   /// `on`: a team or an external_team.
-  template <class Threads>
-  plan(const graph& of, detail::basic_team<Threads>& on, call_site where = {})
-      : plan(of, on, on.size(), where) {}
-  template <class Threads>
-  plan(const graph& of, detail::basic_team<Threads>& on, std::size_t members, call_site where = {})
+  template <class Team, class = detail::if_team<Team>>
+  plan(const graph& of, Team& on, call_site where = {}) : plan(of, on, on.size(), where) {}
+  template <class Team, class = detail::if_team<Team>>
+  plan(const graph& of, Team& on, std::size_t members, call_site where = {})
       : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
   /// A plan for so many members without a team, to look at. run() fails with std::logic_error.
   LOCKSTEP_COLD plan(const graph& of, std::size_t members);

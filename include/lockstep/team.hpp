@@ -57,7 +57,7 @@
 
 #include "detail/platform/process.hpp"
 #include "detail/team/basic_team.hpp"
-#include "detail/team/display.hpp"
+#include "detail/team/workers.hpp"
 #include "region.hpp"
 #include "sub_team.hpp"
 
@@ -143,6 +143,10 @@ inline team& default_team() {
 
 #if LOCKSTEP_HAS_BODIES
 #include "detail/team/team.ipp"
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/display.hpp"
 #endif
 
 #endif  // LOCKSTEP_TEAM_HPP

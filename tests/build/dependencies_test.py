@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-LAYERS = ("platform", "trace", "wait", "sync", "team", "graph")
+LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace")
 
 
 def layer(path):

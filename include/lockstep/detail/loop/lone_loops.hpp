@@ -73,7 +73,7 @@ class lone_hint {
 
 /// The hint of a place: one for each type of leaf and module.
 template <class Leaf>
-struct LOCKSTEP_OF_MODULE hint_of {
+struct LOCKSTEP_MODULE_LOCAL hint_of {
   static lone_hint at;
 };
 template <class Leaf>

@@ -158,13 +158,6 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
-// Data of a class template that each module has for itself. Unique symbols would keep a plug-in from being unloaded.
-#if defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_OF_MODULE __attribute__((visibility("hidden")))
-#else
-#define LOCKSTEP_OF_MODULE
-#endif
-
 /// A function without arguments that a module calls when it is loaded, where the compiler knows such.
 #if defined(__GNUC__)
 #define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
@@ -251,7 +244,8 @@
 #define LOCKSTEP_CALLER_LINE 0
 #endif
 
-// Static data of which every module (executable or shared object) has its own.
+// Static data of which every module (executable or shared object) has its own. Unique symbols of a class template would
+// keep a plug-in from being unloaded.
 #if defined(__ELF__) || defined(__APPLE__)
 #define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
 #else

@@ -68,7 +68,10 @@ inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
 /// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
 /// they take cpus_for_waits().
-LOCKSTEP_COLD unsigned usable_cpus();
+struct cpus_of_process {
+  LOCKSTEP_ONCE static unsigned usable();
+};
+inline unsigned usable_cpus() { return cpus_of_process::usable(); }
 
 /// The same if it is known, else the CPUs of the affinity mask.
 LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept;
@@ -206,7 +209,7 @@ LOCKSTEP_COLD fork_listener::~fork_listener() {
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
 
-LOCKSTEP_COLD unsigned usable_cpus() {
+unsigned cpus_of_process::usable() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
   std::uint32_t known = counted.load(memory_order_relaxed);  // 1
   if (known != 0) return known;

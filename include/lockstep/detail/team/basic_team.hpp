@@ -11,16 +11,18 @@
 #define LOCKSTEP_DETAIL_TEAM_BASIC_TEAM_HPP
 
 #include <cstddef>
+#include <type_traits>
 
 #include "../../region.hpp"
 #include "../../team_options.hpp"
 #include "../platform/fork.hpp"
 #include "../region/team_door.hpp"
-#include "placement.hpp"
-#include "serving_threads.hpp"
 #include "team_core.hpp"
 #include "team_loops.hpp"
-#include "workers.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include "placement.hpp"
+#endif
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstdio>
@@ -33,6 +35,10 @@ class team;
 class external_team;
 
 namespace detail {
+
+struct resolved_team;   ///< of placement.hpp
+class worker_threads;   ///< of workers.hpp
+class serving_threads;  ///< of serving_threads.hpp
 
 struct plan_team;
 /// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
@@ -132,6 +138,12 @@ class basic_team : public team_loops<basic_team<Threads>> {
   fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
+/// A condition: Team is a team or an external_team.
+template <class Team>
+using if_team =
+    typename std::enable_if<std::is_base_of<basic_team<worker_threads>, Team>::value ||
+                            std::is_base_of<basic_team<serving_threads>, Team>::value>::type;
+
 #if LOCKSTEP_HAS_BODIES
 
 template <class Threads>
@@ -185,11 +197,6 @@ void basic_team<Threads>::in_child(void* self) noexcept {
   at.core.forget_others();
 }
 
-#endif
-
-#if LOCKSTEP_COMPILED && LOCKSTEP_HAS_BODIES
-template class basic_team<worker_threads>;
-template class basic_team<serving_threads>;
 #endif
 
 }  // namespace detail

@@ -27,6 +27,12 @@ LOCKSTEP_COLD team_options external_team::options_for(std::size_t members) {
   return team_options().members(members).bind(binding::none()).cpu_separation(false);
 }
 
+#if LOCKSTEP_COMPILED
+namespace detail {
+template class basic_team<serving_threads>;
+}  // namespace detail
+#endif
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

@@ -55,6 +55,12 @@ LOCKSTEP_COLD void show_ledger_at_exit(team&) {
 
 }  // namespace detail
 
+#if LOCKSTEP_COMPILED
+namespace detail {
+template class basic_team<worker_threads>;
+}  // namespace detail
+#endif
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

@@ -38,12 +38,17 @@
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
+
+#if LOCKSTEP_HAS_BODIES
 #include "environment.hpp"
 #include "placement.hpp"
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+struct resolved_team;  ///< of placement.hpp
 
 class team_core {
  public:

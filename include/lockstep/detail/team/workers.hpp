@@ -12,8 +12,11 @@
 
 #include "../../team_options.hpp"
 #include "../platform/system.hpp"
-#include "placement.hpp"
 #include "team_core.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include "placement.hpp"
+#endif
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstdio>
@@ -23,6 +26,8 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+struct resolved_team;  ///< of placement.hpp
 
 class worker_threads {
  public:
