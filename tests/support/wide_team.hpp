@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <lockstep/detail/team/placement.hpp>
 #include <lockstep/detail/team/team_core.hpp>
 #include <lockstep/detail/team/team_loops.hpp>
 
