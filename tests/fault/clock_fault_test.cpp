@@ -94,7 +94,7 @@ timed_wait on_thread(wait_policy policy) {
 }
 
 timed_wait on_barrier(wait_policy policy) {
-  return {"barrier", [policy](std::chrono::nanoseconds time) {
+  return {"ranked_barrier", [policy](std::chrono::nanoseconds time) {
             lockstep::ranked_barrier two(2, policy);
             two.arrive(0);
             return two.wait_for(0, time) == wait_status::timed_out;

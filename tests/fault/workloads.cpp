@@ -377,7 +377,7 @@ const std::vector<workload>& all_workloads() {
       {"event", event_ring},
       {"fan_out_and_fan_in", fan_out_and_in},
       {"fan_in_out", fan_in_out_of_all},
-      {"barrier", ranked_phases},
+      {"ranked_barrier", ranked_phases},
       {"barrier", counted_barrier_of_all},
       {"latch", latch_per_round},
       {"manual_reset_event", manual_reset_gate},
