@@ -142,7 +142,7 @@ class Amalgamation:
 def main(argv):
     arguments = argv[1:]
     if len(arguments) > 1 or any(a.startswith("-") for a in arguments):
-        print(f"usage: {argv[0]} [--check] [output]", file=sys.stderr)
+        print(f"usage: {argv[0]} [output]", file=sys.stderr)
         return 2
     output = Path(arguments[0]) if arguments else OUTPUT
     text = Amalgamation().text()

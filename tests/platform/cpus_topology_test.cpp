@@ -3,13 +3,11 @@
 #include <lockstep/detail/platform/cpus.hpp>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <system_error>
 #include <vector>
+
+#include "support/system_tree.hpp"
 
 namespace {
 
@@ -33,23 +31,10 @@ TEST(kinds_of_cores, values_that_are_nearly_alike_are_not_parted) {
   EXPECT_EQ(topology::fast_from({0, 1024, 0, 1024}), 0u) << "not known is no step";
 }
 
-/// A directory that plays the root of a system.
-class cpu_tree : public testing::Test {
+class cpu_tree : public lockstep::test::system_tree {
  protected:
-  cpu_tree()
-      : root_(std::filesystem::temp_directory_path() /
-              ("lockstep_topology_" + std::to_string(getpid()) + "_" +
-               testing::UnitTest::GetInstance()->current_test_info()->name())) {}
-  ~cpu_tree() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
+  cpu_tree() : system_tree("topology") {}
 
-  void file(const std::string& path, const std::string& text) {
-    const std::filesystem::path whole = root_.string() + path;
-    std::filesystem::create_directories(whole.parent_path());
-    std::ofstream(whole) << text;
-  }
   void cpu_file(unsigned cpu, const std::string& name, const std::string& text) {
     file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/" + name, text);
   }
@@ -57,9 +42,7 @@ class cpu_tree : public testing::Test {
     cpu_file(cpu, "topology/core_cpus_list", siblings + "\n");
     cpu_file(cpu, "topology/physical_package_id", package + "\n");
   }
-  cpu_topology read(const numbers& cpus) const { return read_topology(cpus, root_.c_str()); }
-
-  std::filesystem::path root_;
+  cpu_topology read(const numbers& cpus) const { return read_topology(cpus, root()); }
 };
 
 template <class Member>

@@ -3,13 +3,11 @@
 #include <lockstep/detail/platform/system_texts.hpp>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <system_error>
 #include <utility>
+
+#include "support/system_tree.hpp"
 
 namespace {
 
@@ -138,32 +136,17 @@ TEST(cgroup_text, a_group_is_seen_relative_to_what_the_mount_shows) {
   EXPECT_EQ(relative("/docker/abcdef", "/docker/abc"), "") << "no part of it";
 }
 
-/// A directory that plays the root of a system.
-class cgroup_tree : public testing::Test {
+class cgroup_tree : public lockstep::test::system_tree {
  protected:
-  cgroup_tree()
-      : root_(std::filesystem::temp_directory_path() /
-              ("lockstep_cgroup_" + std::to_string(getpid()) + "_" +
-               testing::UnitTest::GetInstance()->current_test_info()->name())) {}
-  ~cgroup_tree() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
+  cgroup_tree() : system_tree("cgroup") {}
 
-  void file(const std::string& path, const std::string& text) {
-    const std::filesystem::path whole = root_.string() + path;
-    std::filesystem::create_directories(whole.parent_path());
-    std::ofstream(whole) << text;
-  }
   void version_1_quota(const std::string& directory, const std::string& quota) {
     file(directory + "/cpu.cfs_quota_us", quota + "\n");
     file(directory + "/cpu.cfs_period_us", "100000\n");
   }
   void groups(const std::string& text) { file("/proc/self/cgroup", text); }
   void mounts(const std::string& text) { file("/proc/self/mountinfo", text); }
-  double quota() const { return cgroup::quota(root_.c_str()); }
-
-  std::filesystem::path root_;
+  double quota() const { return cgroup::quota(root()); }
 };
 
 const char* const version_2_mount =

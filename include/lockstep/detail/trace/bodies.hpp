@@ -10,12 +10,10 @@
 #include "../observe/hooks.hpp"
 
 #if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
-// clang-format off: object_names.hpp comes with hooks.ipp, before what names it in a condition of its own
+#include "debug_aids.ipp"
 #include "hooks.ipp"
 #include "ledger_hooks.ipp"
 #include "trace_export.hpp"
-#include "debug_aids.ipp"
-// clang-format on
 #endif
 
 #endif  // LOCKSTEP_DETAIL_TRACE_BODIES_HPP

@@ -52,9 +52,6 @@ struct stuck_questions {
     const construct_visit* const in = visit_under_way(one);
     return in != nullptr && in->phase != 0 && in->arrived != 0 ? in : nullptr;
   }
-  static bool is_in_part(const seen_thread& one) noexcept {
-    return one.part.team != nullptr && one.part.ended == 0;
-  }
 
   /// The thread that is this member, or was it last in this region.
   std::size_t member(const void* team, std::uint32_t region, std::uint32_t rank) const noexcept {
