@@ -80,7 +80,7 @@ struct ledger {
     std::uint64_t crowded = 0;  ///< regions and loops on more members than CPUs for them
     std::uint64_t inline_runs = 0,
                   inline_loops = 0;  ///< called by members inside of a region: each ran alone
-    std::uint64_t parted = 0;        ///< moves of a worker to another CPU
+    std::uint64_t separated = 0;     ///< moves of a worker to another CPU
     std::uint64_t spun = 0, yielded = 0, slept = 0;  ///< waits by the stage in which they were over
   };
 

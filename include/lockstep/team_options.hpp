@@ -154,8 +154,8 @@ class team_options {
   /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
   /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
   team_options& cpu_separation(bool yes) {
-    find_cpu_ = yes;
-    has_find_cpu_ = true;
+    cpu_separation_ = yes;
+    has_cpu_separation_ = true;
     return *this;
   }
   /// Whether the team counts who waits where and for whom: team::ledger(). False by default; costs a member two looks at
@@ -194,8 +194,8 @@ class team_options {
   bool anticipate() const noexcept { return anticipate_; }
   bool has_learn() const noexcept { return has_learn_; }
   bool learn() const noexcept { return learn_; }
-  bool has_cpu_separation() const noexcept { return has_find_cpu_; }
-  bool cpu_separation() const noexcept { return find_cpu_; }
+  bool has_cpu_separation() const noexcept { return has_cpu_separation_; }
+  bool cpu_separation() const noexcept { return cpu_separation_; }
   bool has_ledger() const noexcept { return has_ledger_; }
   bool ledger() const noexcept { return ledger_; }
   const binding& bind() const noexcept { return bind_; }
@@ -211,8 +211,8 @@ class team_options {
   bool has_anticipate_ = false;
   bool learn_ = true;
   bool has_learn_ = false;
-  bool find_cpu_ = true;
-  bool has_find_cpu_ = false;
+  bool cpu_separation_ = true;
+  bool has_cpu_separation_ = false;
   bool ledger_ = false;
   bool has_ledger_ = false;
   binding bind_;

@@ -55,7 +55,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
             "  loops: on as many members as pay, up to 2, by default\n"
-            "  parting: off, not with this size or policy, or not in a crowd, or bound\n"
+            "  CPU separation: off, not with this size or policy, or not in a crowd, or bound\n"
             "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
             "  CPU of each rank: 5 0 5\n"
             "  not usable, left out: 9\n"
@@ -83,7 +83,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  wait policy: default, by default\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
             "  loops: on as many members as pay, up to 1, by default\n"
-            "  parting: off, not with this size or policy, or not in a crowd, or bound\n"
+            "  CPU separation: off, not with this size or policy, or not in a crowd, or bound\n"
             "  binding: none, by default\n"
             "  futex: a futex\n"
             "  process fence: a fence\n"
@@ -169,16 +169,18 @@ TEST(display, it_says_on_how_many_members_loops_run_and_by_whose_wish) {
 TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) {
   const granted_cpus machine = {4, -1, {}};
   const std::string on = described(team_options().members(2), variables({}), machine);
-  EXPECT_NE(on.find("parting: on, by default; a worker leaves a CPU that it shares with a member "
-                    "it waits for\n"),
-            std::string::npos)
+  EXPECT_NE(
+      on.find("CPU separation: on, by default; a worker leaves a CPU that it shares with a member "
+              "it waits for\n"),
+      std::string::npos)
       << on;
   const std::string off =
       described(team_options().members(2), variables({{"LOCKSTEP_CPU_SEPARATION", "0"}}), machine);
-  EXPECT_NE(off.find("parting: off, by LOCKSTEP_CPU_SEPARATION\n"), std::string::npos) << off;
+  EXPECT_NE(off.find("CPU separation: off, by LOCKSTEP_CPU_SEPARATION\n"), std::string::npos)
+      << off;
   const std::string said = described(team_options().members(2).cpu_separation(true),
                                      variables({{"LOCKSTEP_CPU_SEPARATION", "false"}}), machine);
-  EXPECT_NE(said.find("parting: on, said by the program;"), std::string::npos) << said;
+  EXPECT_NE(said.find("CPU separation: on, said by the program;"), std::string::npos) << said;
   const detail::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
                                     {1, 1, 0, 0, core_kind::unknown}};
   const auto parts = [&](const team_options& options) {

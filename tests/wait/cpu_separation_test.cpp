@@ -25,8 +25,8 @@ using lockstep::test::scripted_system;
 constexpr std::uint64_t us = 1000, ms = 1000000;
 
 /// Waits at these distances that all share their CPU; the times at which it parts.
-std::vector<std::uint64_t> partings(separation_pace& pace, std::uint64_t begin, std::uint64_t end,
-                                    std::uint64_t distance) {
+std::vector<std::uint64_t> separations(separation_pace& pace, std::uint64_t begin,
+                                       std::uint64_t end, std::uint64_t distance) {
   std::vector<std::uint64_t> times;
   for (std::uint64_t now = begin; now < end; now += distance) {
     if (pace.shared(now)) times.push_back(now);
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> partings(separation_pace& pace, std::uint64_t begin, 
 
 TEST(cpu_separation, members_that_switch_all_the_time_part_after_a_millisecond_SEPARATE_2) {
   separation_pace pace;
-  const std::vector<std::uint64_t> times = partings(pace, 5000 * ms, 5003 * ms, 3 * us);
+  const std::vector<std::uint64_t> times = separations(pace, 5000 * ms, 5003 * ms, 3 * us);
   ASSERT_FALSE(times.empty());
   EXPECT_GE(times.front(), 5001 * ms);
   EXPECT_LE(times.front(), 5001 * ms + 3 * us);
@@ -44,23 +44,23 @@ TEST(cpu_separation, members_that_switch_all_the_time_part_after_a_millisecond_S
 
 TEST(cpu_separation, members_that_work_between_their_waits_stay_SEPARATE_2) {
   separation_pace pace;
-  EXPECT_TRUE(partings(pace, 5000 * ms, 9000 * ms, 50 * us).empty());
+  EXPECT_TRUE(separations(pace, 5000 * ms, 9000 * ms, 50 * us).empty());
 }
 
 TEST(cpu_separation, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_SEPARATE_3) {
   separation_pace pace;
-  const std::vector<std::uint64_t> times = partings(pace, 0, 4000 * ms, 3 * us);
+  const std::vector<std::uint64_t> times = separations(pace, 0, 4000 * ms, 3 * us);
   ASSERT_GE(times.size(), 8u);
   EXPECT_LE(times.size(), 80u);
   for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], ms) << i;
   EXPECT_GE(times.back() - times[times.size() - 2], separation_pace::most_rest);
-  const std::vector<std::uint64_t> later = partings(pace, 9000 * ms, 9004 * ms, 3 * us);
+  const std::vector<std::uint64_t> later = separations(pace, 9000 * ms, 9004 * ms, 3 * us);
   ASSERT_GE(later.size(), 2u);
   EXPECT_LE(later[1] - later[0], 3 * ms);
 }
 
 /// The regions, of so many that find the worker without a CPU, after which it parts.
-std::vector<int> partings(stacked_starts& regions, int count) {
+std::vector<int> separations(stacked_starts& regions, int count) {
   std::vector<int> numbers;
   for (int i = 1; i <= count; ++i) {
     regions.came(true);
@@ -73,15 +73,15 @@ TEST(cpu_separation,
      a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_SEPARATE_5) {
   stacked_starts regions;
   EXPECT_FALSE(regions.must_separate());
-  EXPECT_EQ(partings(regions, 800), (std::vector<int>{4, 12, 28, 60, 124, 252, 508, 764}));
+  EXPECT_EQ(separations(regions, 800), (std::vector<int>{4, 12, 28, 60, 124, 252, 508, 764}));
 }
 
 TEST(cpu_separation,
      regions_that_find_the_worker_running_make_the_next_move_early_again_SEPARATE_5) {
   stacked_starts regions;
-  partings(regions, 60);
+  separations(regions, 60);
   for (int i = 0; i < 200; ++i) regions.came(false);
-  EXPECT_EQ(partings(regions, 10), std::vector<int>{4});
+  EXPECT_EQ(separations(regions, 10), std::vector<int>{4});
   for (int i = 0; i < 200; ++i) {
     regions.came(i % 4 != 0);
     EXPECT_FALSE(regions.must_separate()) << "three in a row";

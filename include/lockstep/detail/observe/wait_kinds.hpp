@@ -74,7 +74,7 @@ enum class mark_kind : std::uint8_t {
   anticipated,
   missed_wake_up,
   share_taken_over,
-  parted,
+  separated,
   crowded,
   user
 };

@@ -128,7 +128,7 @@ LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment&
          made.can_run_at_once);
   append_reason(text, made.learns_by, variables.learn.name);
   text.append("\n");
-  append_ability(text, "  parting: ", made.separates_cpus, could && made.cpu_of_rank.empty(),
+  append_ability(text, "  CPU separation: ", made.separates_cpus, could && made.cpu_of_rank.empty(),
                  made.cpu_separation_by, variables.cpu_separation.name,
                  "off, not with this size or policy, or not in a crowd, or bound",
                  "; a worker leaves a CPU that it shares with a member it waits for");

@@ -170,7 +170,7 @@ LOCKSTEP_COLD ledger ledger_board::gather(const char* team) const {
     decided.crowded += own.count_of(ledger_count::crowded);
     decided.inline_runs += own.count_of(ledger_count::inline_runs);
     decided.inline_loops += own.count_of(ledger_count::inline_loops);
-    decided.parted += own.count_of(ledger_count::parted);
+    decided.separated += own.count_of(ledger_count::separated);
     decided.spun += own.count_of(ledger_count::waits_spun);
     decided.yielded += own.count_of(ledger_count::waits_yielded);
     decided.slept += own.count_of(ledger_count::waits_slept);

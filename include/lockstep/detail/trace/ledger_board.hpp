@@ -45,7 +45,7 @@ enum class ledger_count : unsigned {
   crowded,       ///< regions of more members than CPUs for them
   inline_runs,   ///< regions that were called from inside of one, and so ran on their caller alone;
   inline_loops,  ///< loops
-  parted,        ///< it left a CPU that it shared with a member it waited for
+  separated,     ///< it left a CPU that it shared with a member it waited for
   waits_spun,    ///< waits that were over while it polled,
   waits_yielded,  ///< while it yielded,
   waits_slept,    ///< and when it had slept

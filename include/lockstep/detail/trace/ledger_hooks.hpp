@@ -72,7 +72,7 @@ struct ledger_hooks {
     if (what == mark_kind::share_taken_over) own->count(ledger_count::shares_taken);
     if (what == mark_kind::anticipated) own->count(ledger_count::anticipated);
     if (what == mark_kind::missed_wake_up) own->count(ledger_count::missed);
-    if (what == mark_kind::parted) own->count(ledger_count::parted);
+    if (what == mark_kind::separated) own->count(ledger_count::separated);
   }
 
  private:

@@ -187,7 +187,7 @@ LOCKSTEP_COLD std::string ledger::table() const {
       text,
       "shares taken over %llu; regions anticipated %llu, missed %llu; moves to another CPU %llu\n",
       number(decided.shares_taken), number(decided.anticipated), number(decided.missed),
-      number(decided.parted));
+      number(decided.separated));
   append(text, "long waits over while spinning %llu, yielding %llu, asleep %llu\n",
          number(decided.spun), number(decided.yielded), number(decided.slept));
   text +=
@@ -234,7 +234,7 @@ LOCKSTEP_COLD std::string ledger::json() const {
   append_json(text, "crowded", decided.crowded);
   append_json(text, "inline_runs", decided.inline_runs);
   append_json(text, "inline_loops", decided.inline_loops);
-  append_json(text, "parted", decided.parted);
+  append_json(text, "separated", decided.separated);
   append_json(text, "spun", decided.spun);
   append_json(text, "yielded", decided.yielded);
   append_json(text, "slept", decided.slept);

@@ -6,7 +6,7 @@
 //     construct          from a member's call to when it went on; args.waited: for the others
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
 //     node, user         of plans; of trace_scope
-//     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
+//     decision, woken, anticipated, missed wake-up, share taken over, separated, crowded, user   instants; args.why
 //     wake, arrow        who woke a sleeper; arrows from the thread that released to the one released:
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),
 //                        wake (of a sleeper), end of part, node, step, and notify: of any other wait

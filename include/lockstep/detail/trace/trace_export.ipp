@@ -185,8 +185,8 @@ class trace_writer {
   LOCKSTEP_COLD void write_mark(const trace_view::event& each, const trace_record& at,
                                 const trace_record* rest, std::uint64_t begin) {
     static const char* const categories[] = {
-        "decision",         "woken",  "anticipated", "missed wake-up",
-        "share taken over", "parted", "crowded",     "user"};
+        "decision",         "woken",     "anticipated", "missed wake-up",
+        "share taken over", "separated", "crowded",     "user"};
     head(each, "", at.text() != nullptr ? at.text() : "?", categories[at.detail() % 8], "i", begin);
     out_.put(",\"s\":\"t\",\"args\":{\"value\":").number(at.number());
     if (rest != nullptr && rest->rest_text() != nullptr) {

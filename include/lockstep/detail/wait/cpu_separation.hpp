@@ -58,18 +58,18 @@ class separation_pace {
     }
     if (++waits_ < enough_waits || now - first_ < least_time) return false;
     waits_ = 0;
-    if (has_parted_ && now - parted_ < rest_) return false;
-    const bool was_in_vain = has_parted_ && now - parted_ < 4 * rest_;
+    if (has_separated_ && now - separated_at_ < rest_) return false;
+    const bool was_in_vain = has_separated_ && now - separated_at_ < 4 * rest_;
     rest_ = !was_in_vain ? least_time : 2 * rest_ < most_rest ? 2 * rest_ : most_rest;
-    has_parted_ = true;
-    parted_ = now;
+    has_separated_ = true;
+    separated_at_ = now;
     return true;
   }
 
  private:
   unsigned waits_ = 0;
-  bool has_parted_ = false;
-  std::uint64_t first_ = 0, parted_ = 0;
+  bool has_separated_ = false;
+  std::uint64_t first_ = 0, separated_at_ = 0;
   std::uint64_t rest_ = least_time;
 };
 
@@ -104,7 +104,8 @@ class cpu_separation {
     if (!moves_ || rank == 0 || cpu < 0) return;
     move_off_cpu(static_cast<unsigned>(cpu));
     if (observers() != 0) {
-      note_mark(mark_kind::parted, "parted", "it shared its CPU with the member that it waited for",
+      note_mark(mark_kind::separated, "separated",
+                "it shared its CPU with the member that it waited for",
                 static_cast<std::uint64_t>(cpu));
     }
   }
