@@ -102,7 +102,7 @@ struct ledger {
 }  // namespace lockstep
 
 #if LOCKSTEP_HAS_BODIES
-#include "detail/trace/ledger_text.ipp"
+#include "detail/trace/ledger.ipp"
 #endif
 
 #endif  // LOCKSTEP_LEDGER_HPP

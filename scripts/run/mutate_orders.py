@@ -51,17 +51,16 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
 UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/trace/delay_hooks.hpp": ["trace/debug_aids"],
-              "detail/trace/hooks.ipp": ["trace/thread_log", "trace/trace"], "detail/trace/ledger.ipp": ["trace/ledger_board"],
-              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_hooks.ipp": ["trace/ledger"],
-              "detail/trace/records.hpp": ["trace/trace"], "detail/trace/records.ipp": ["trace/trace"],
-              "detail/trace/kept_texts.hpp": ["trace/trace"],
-              "detail/trace/recorder.hpp": ["trace/trace"], "detail/trace/recorder.ipp": ["trace/trace"],
-              "detail/trace/segment.hpp": ["trace/segment"], "detail/trace/stuck_report.ipp": ["trace/stuck_report"],
-              "detail/trace/thread_log.hpp": ["trace/thread_log"], "detail/trace/thread_log.ipp": ["trace/thread_log"],
-              "detail/trace/trace_view.ipp": ["trace/trace"], "detail/trace/wait_histogram.hpp": ["trace/wait_histogram"],
+              "detail/trace/hook_bodies.hpp": ["trace/thread_log", "trace/trace"],
+              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_hook_bodies.hpp": ["trace/ledger"],
+              "detail/trace/records.hpp": ["trace/trace"], "detail/trace/kept_texts.hpp": ["trace/trace"],
+              "detail/trace/recorder.hpp": ["trace/trace"],
+              "detail/trace/segment.hpp": ["trace/segment"], "detail/trace/stuck_report.hpp": ["trace/stuck_report"],
+              "detail/trace/thread_log.hpp": ["trace/thread_log"],
+              "detail/trace/trace_view.hpp": ["trace/trace"], "detail/trace/wait_histogram.hpp": ["trace/wait_histogram"],
               "detail/trace/watch_hooks.hpp": ["trace/watch_hooks", "trace/watchdog"]}
-PURE = {"detail/trace/delay_hooks.hpp", "detail/trace/ledger.ipp", "detail/trace/ledger_board.hpp",
-        "detail/trace/segment.hpp", "detail/trace/stuck_report.ipp", "detail/trace/trace_view.ipp",
+PURE = {"detail/trace/delay_hooks.hpp", "detail/trace/ledger_board.hpp",
+        "detail/trace/segment.hpp", "detail/trace/stuck_report.hpp", "detail/trace/trace_view.hpp",
         "detail/trace/wait_histogram.hpp"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).

@@ -7,7 +7,8 @@
 #include <chrono>
 
 #include "../../plan.hpp"
-#include "plan_body.ipp"
+#include "flow_planner.hpp"
+#include "plan_body.hpp"
 #include "plan_report.hpp"
 #include "plan_text.hpp"
 

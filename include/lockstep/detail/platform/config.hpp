@@ -48,9 +48,9 @@
 // headers that only they need in
 //   #if LOCKSTEP_HAS_BODIES
 //   #endif
-// Where they would make it too long, and in public headers, the bodies are in a file X.ipp, which is included there at
-// the end. The library itself (src/) is the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the
-// code is the same, and the linker takes one.
+// The bodies of a public header X.hpp are in a file X.ipp, which X.hpp includes at its end. The library itself (src/) is
+// the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the code is the same, and the linker takes
+// one.
 #if !defined(LOCKSTEP_COMPILED)
 #define LOCKSTEP_COMPILED 0
 #endif

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "made_once.hpp"
 #include "process.hpp"
 #include "system_texts.hpp"
 

@@ -23,6 +23,7 @@
 
 #include "../../mutex.hpp"
 #include "../platform/process.hpp"
+#include "../platform/type_name.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstring>

@@ -36,6 +36,7 @@
 #include "../platform/config.hpp"
 #include "../platform/cpus.hpp"
 #include "../platform/error.hpp"
+#include "../platform/made_once.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
 
@@ -133,7 +134,7 @@ struct environment {
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
   /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
-  /// told, and has not been by others (debug_aids.ipp).
+  /// told, and has not been by others (debug_aids.hpp).
   LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/ledger.ipp -- the bodies of ledger_board.hpp (layer: trace)
+// lockstep/detail/trace/ledger.ipp -- the bodies of ledger.hpp (layer: trace)
 #ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_IPP
 #define LOCKSTEP_DETAIL_TRACE_LEDGER_IPP
 
@@ -7,178 +7,241 @@
 #include <cstring>
 
 #include "../../ledger.hpp"
-#include "../base/growing_array.hpp"
 #include "../platform/system_texts.hpp"
-#include "ledger_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD ledger_board::ledger_board(std::size_t members, double ticks_per_second,
-                                         std::size_t cpus)
-    : ticks_per_second_(ticks_per_second), members_(members) {
-  const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
-  paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
-  paces_.cpus = cpus;
-  paces_.regions.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
-  for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
-}
-
-LOCKSTEP_COLD void ledger_board::reset() noexcept {
-  for (std::size_t i = 0; i < members(); ++i) of(i).reset();
-  kept_before_.set(0);
-  if (kept_since_.get() != 0) kept_since_.set(tick_clock::now());
-  paces_.meetings.reset();
-  paces_.regions.reset();
-}
-
 namespace ledger_text {
 
-/// The account of one member that is part of a construct.
-struct account_place {
-  std::size_t rank, account;
-};
-
-/// All that belongs to one construct, from the tables of all members.
-struct found_construct {
-  construct_key key;
-  growing_array<account_place> accounts;
-};
-
-/// A construct of no known place: what found no room.
-inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr, nullptr}; }
-
-LOCKSTEP_COLD void add_account(growing_array<found_construct>& to, const construct_key& key,
-                               account_place at) {
-  for (found_construct& each : to) {
-    if (!each.key.is_same(key)) continue;
-    each.accounts.push_back(at);
-    return;
+/// In four characters of a number and a unit: "1.23 us".
+LOCKSTEP_COLD std::string time_text(double nanoseconds) {
+  static const char* const units[] = {"ns", "us", "ms", "s"};
+  unsigned unit = 0;
+  while (unit < 3 && nanoseconds >= 999.5) {
+    nanoseconds /= 1000;
+    ++unit;
   }
-  to.push_back(found_construct{key, growing_array<account_place>(1, at)});
+  std::string text;
+  append(text,
+         nanoseconds < 9.995 && unit > 0   ? "%.2f %s"
+         : nanoseconds < 99.95 && unit > 0 ? "%.1f %s"
+                                           : "%.0f %s",
+         nanoseconds, units[unit]);
+  return text;
 }
 
-LOCKSTEP_COLD ledger::waits waits_of(const construct_account& of, double nanosecond,
-                                     wait_counts& all) {
-  wait_counts counts;
-  counts.add(of.waits);
-  all.add(of.waits);
-  ledger::waits result;
-  result.count = of.passes.get();
-  result.total = static_cast<double>(of.waited.get()) / nanosecond;
-  result.worst = static_cast<double>(of.longest_wait.get()) / nanosecond;
-  const auto at_most_worst = [&](double ticks) {
-    return ticks / nanosecond < result.worst ? ticks / nanosecond : result.worst;
-  };
-  result.median = at_most_worst(counts.quantile(0.5));
-  result.p99 = at_most_worst(counts.quantile(0.99));
-  return result;
+/// The name of a file without its directories, and the line.
+LOCKSTEP_COLD std::string site_text(const ledger::construct& of) {
+  const std::size_t slash = of.file.find_last_of("/\\");
+  std::string text = slash == std::string::npos ? of.file : of.file.substr(slash + 1);
+  if (!text.empty()) append(text, ":%u", of.line);
+  return text;
 }
 
-/// `nanosecond`: in ticks.
-LOCKSTEP_COLD ledger::construct construct_of(const ledger_board& board, const found_construct& of,
-                                             double nanosecond) {
-  ledger::construct result;
-  result.kind = of.key.kind;
-  if (of.key.where.file != nullptr) result.file = of.key.where.file;
-  result.line = of.key.where.line;
-  if (of.key.label != nullptr) result.label = of.key.label;
-  const std::size_t size = board.members();
-  result.members.resize(size);
-  result.last.resize(size);
-  result.busy.resize(size + 1);
-  wait_counts all;
-  for (const account_place& at : of.accounts) {
-    const account_table& table = board.of(at.rank).accounts;
-    const construct_account& account = table[at.account];
-    const ledger::waits own = waits_of(account, nanosecond, all);
-    ledger::waits& member = result.members[at.rank];
-    // The same construct twice on one member: spelled differently in two units.
-    member.median = own.count > member.count ? own.median : member.median;
-    member.p99 = own.p99 > member.p99 ? own.p99 : member.p99;
-    member.worst = own.worst > member.worst ? own.worst : member.worst;
-    member.count += own.count;
-    member.total += own.total;
-    result.all.total += own.total;
-    result.all.count += own.count;
-    if (own.worst > result.all.worst) result.all.worst = own.worst;
-    if (member.count > result.count) result.count = member.count;
-    result.time += static_cast<double>(account.regions_time.get()) / nanosecond;
-    result.seen += account.seen.get();
-    result.gain += static_cast<double>(account.gain.get()) / nanosecond;
-    result.skew += static_cast<double>(account.skew.get()) / nanosecond;
-    const double worst_skew = static_cast<double>(account.longest_skew.get()) / nanosecond;
-    if (worst_skew > result.worst_skew) result.worst_skew = worst_skew;
-    result.coming += static_cast<double>(account.coming.get()) / nanosecond;
-    result.after_loops += account.after_loops.get();
-    result.coming_after_loops += static_cast<double>(account.coming_after_loops.get()) / nanosecond;
-    for (std::size_t i = 0; i < size; ++i) result.last[i] += table.last(at.account, i);
-    for (std::size_t k = 0; k <= size; ++k) {
-      result.busy[k] += static_cast<double>(table.busy(at.account, k)) / nanosecond;
+/// "0: 12 %  1: 88 %" for the shares of a sum that are not small; at most eight.
+LOCKSTEP_COLD std::string shares_text(const double* parts, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += parts[i];
+  std::string text;
+  unsigned shown = 0;
+  for (std::size_t i = 0; i < count && sum > 0; ++i) {
+    const double percent = 100 * parts[i] / sum;
+    if (percent < 0.5) continue;
+    if (++shown > 8) {
+      text += "  ...";
+      break;
+    }
+    append(text, "%s%zu: %.0f %%", text.empty() ? "" : "  ", i, percent);
+  }
+  return text;
+}
+LOCKSTEP_COLD std::string shares_text(const std::vector<std::uint64_t>& parts) {
+  std::vector<double> values;
+  for (const std::uint64_t each : parts) values.push_back(static_cast<double>(each));
+  return shares_text(values.data(), values.size());
+}
+
+/// A text in quotes, as JSON has it.
+LOCKSTEP_COLD std::string json_text(const std::string& of) {
+  std::string text = "\"";
+  for (const char each : of) {
+    const unsigned char code = static_cast<unsigned char>(each);
+    if (each == '"' || each == '\\') {
+      text += '\\';
+      text += each;
+    } else if (code < 0x20 || code >= 0x7f) {
+      append(text, "\\u%04x", code < 0x20 ? code : unsigned{'?'});  // of an unknown encoding
+    } else {
+      text += each;
     }
   }
-  if (result.time == 0) {  // no region: what lies before it
-    for (const double each : result.busy) result.time += each;
+  return text + "\"";
+}
+LOCKSTEP_COLD std::string json_of(const ledger::waits& of) {
+  std::string text;
+  append(text, "{\"count\":%llu,\"total\":%.0f,\"median\":%.0f,\"p99\":%.0f,\"worst\":%.0f}",
+         static_cast<unsigned long long>(of.count), of.total, of.median, of.p99, of.worst);
+  return text;
+}
+LOCKSTEP_COLD void append_json(std::string& text, std::uint64_t number) {
+  append(text, "%llu", static_cast<unsigned long long>(number));
+}
+/// Without a decimal point, which a locale may change.
+LOCKSTEP_COLD void append_json(std::string& text, double number) { append(text, "%.0f", number); }
+LOCKSTEP_COLD void append_json(std::string& text, const ledger::waits& of) { text += json_of(of); }
+template <class Value>
+void append_json(std::string& text, const char* name, const std::vector<Value>& values) {
+  append(text, ",\"%s\":[", name);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text += ',';
+    append_json(text, values[i]);
   }
-  const double worst = result.all.worst;
-  const double median = all.quantile(0.5) / nanosecond, p99 = all.quantile(0.99) / nanosecond;
-  result.all.median = median < worst ? median : worst;
-  result.all.p99 = p99 < worst ? p99 : worst;
-  return result;
+  text += ']';
+}
+template <class Value>
+void append_json(std::string& text, const char* name, const Value& value) {
+  append(text, ",\"%s\":", name);
+  append_json(text, value);
 }
 
 }  // namespace ledger_text
+}  // namespace detail
 
-LOCKSTEP_COLD ledger ledger_board::gather(const char* team) const {
-  using namespace ledger_text;
-  const double nanosecond = ticks_per_second_ / 1e9;
-  growing_array<found_construct> found;
-  for (std::size_t rank = 0; rank < members(); ++rank) {
-    const account_table& table = of(rank).accounts;
-    for (std::size_t i = 0; i < table.used(); ++i) {
-      if (table[i].passes.get() != 0) add_account(found, table.key(i), {rank, i});
-    }
-    if (table[account_table::others].passes.get() != 0) {
-      add_account(found, key_of_others(), {rank, account_table::others});
-    }
+LOCKSTEP_COLD std::vector<double> ledger::busy() const {
+  std::vector<double> sums(members + 1);
+  for (const construct& each : constructs) {
+    for (std::size_t k = 0; k < each.busy.size(); ++k) sums[k] += each.busy[k];
   }
-  ledger result;
-  result.team = team;
-  result.members = members();
-  const std::uint64_t since = kept_since_.get();
-  const std::uint64_t kept = kept_before_.get() + (since != 0 ? tick_clock::now() - since : 0);
-  result.time = static_cast<double>(kept) / nanosecond;
-  for (const found_construct& each : found) {
-    result.constructs.push_back(construct_of(*this, each, nanosecond));
-  }
-  // The longest waits first.
-  std::vector<ledger::construct>& all = result.constructs;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    for (std::size_t at = i; at > 0 && all[at - 1].all.total < all[at].all.total; --at) {
-      std::swap(all[at - 1], all[at]);
-    }
-  }
-  ledger::decisions& decided = result.decided;
-  decided.loops_on.resize(members() + 1);
-  for (std::size_t rank = 0; rank < members(); ++rank) {
-    const member_ledger& own = of(rank);
-    for (std::size_t k = 0; k <= members(); ++k) decided.loops_on[k] += own.loops_on(k);
-    decided.shares_taken += own.count_of(ledger_count::shares_taken);
-    decided.anticipated += own.count_of(ledger_count::anticipated);
-    decided.missed += own.count_of(ledger_count::missed);
-    decided.crowded += own.count_of(ledger_count::crowded);
-    decided.inline_runs += own.count_of(ledger_count::inline_runs);
-    decided.inline_loops += own.count_of(ledger_count::inline_loops);
-    decided.separated += own.count_of(ledger_count::separated);
-    decided.spun += own.count_of(ledger_count::waits_spun);
-    decided.yielded += own.count_of(ledger_count::waits_yielded);
-    decided.slept += own.count_of(ledger_count::waits_slept);
-  }
-  return result;
+  return sums;
 }
 
-}  // namespace detail
+LOCKSTEP_COLD std::string ledger::table() const {
+  using namespace detail;
+  using namespace detail::ledger_text;
+  std::string text = "lockstep ledger of team " + one_line(team.c_str());
+  append(text, ", %zu %s", members, members == 1 ? "member" : "members");
+  if (time > 0) append(text, ", kept for %s", time_text(time).c_str());
+  text += "\n";
+  std::size_t widest = 0;
+  for (const construct& each : constructs) {
+    widest = each.label.size() > widest ? each.label.size() : widest;
+  }
+  if (widest != 0 && widest < 8) widest = 8;
+  const int room = static_cast<int>(widest < 24 ? widest : 24);
+  const auto label_text = [room](const char* label) {
+    std::string of;
+    if (room != 0) append(of, "%-*.*s ", room, room, label);
+    return of;
+  };
+  append(text, "%-14s %-20s %s%9s %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
+         label_text("in, node").c_str(), "count", "time", "of all", "waited", "median", "p99",
+         "worst", "gain", "skew", "last, by rank");
+  for (const construct& each : constructs) {
+    const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
+    std::string share = "-";
+    if (each.time > 0 && time > 0) {
+      share.clear();
+      append(share, "%.0f %%", 100 * each.time / time);
+    }
+    append(text, "%-14s %-20s %s%9llu %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+           site_text(each).c_str(), label_text(one_line(each.label.c_str()).c_str()).c_str(),
+           static_cast<unsigned long long>(each.count),
+           each.time > 0 ? time_text(each.time).c_str() : "-", share.c_str(),
+           time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
+           time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
+           each.seen != 0 ? time_text(each.gain).c_str() : "-",
+           each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
+           shares_text(each.last).c_str());
+  }
+  for (const construct& each : constructs) {
+    if (each.after_loops == 0) continue;
+    append(text, "%s %s needs all members, and came after a loop %llu times: ", each.kind.c_str(),
+           site_text(each).c_str(), static_cast<unsigned long long>(each.after_loops));
+    append(text, "until the last had come %s, %s each\n",
+           time_text(each.coming_after_loops).c_str(),
+           time_text(each.coming_after_loops / static_cast<double>(each.after_loops)).c_str());
+  }
+  const std::vector<double> shares = busy();
+  const std::string busy_shares = shares_text(shares.data(), shares.size());
+  if (!busy_shares.empty())
+    text += "share of time with so many members busy: " + busy_shares + "\n";
+  std::string loops;
+  for (std::size_t k = 1; k < decided.loops_on.size(); ++k) {
+    if (decided.loops_on[k] == 0) continue;
+    append(loops, "%s%llu on %zu%s", loops.empty() ? "" : ", ",
+           static_cast<unsigned long long>(decided.loops_on[k]), k, k == 1 ? " (inline)" : "");
+  }
+  if (!loops.empty()) text += "loops: " + loops + "\n";
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  if ((decided.inline_runs | decided.inline_loops) != 0) {
+    append(text, "called inside of a region, and run alone: %llu regions, %llu loops\n",
+           number(decided.inline_runs), number(decided.inline_loops));
+  }
+  if (decided.crowded != 0) {
+    append(text, "regions and loops on more members than CPUs for them: %llu\n",
+           number(decided.crowded));
+  }
+  append(
+      text,
+      "shares taken over %llu; regions anticipated %llu, missed %llu; moves to another CPU %llu\n",
+      number(decided.shares_taken), number(decided.anticipated), number(decided.missed),
+      number(decided.separated));
+  append(text, "long waits over while spinning %llu, yielding %llu, asleep %llu\n",
+         number(decided.spun), number(decided.yielded), number(decided.slept));
+  text +=
+      "time: of regions all of them, of others what lies before, with the wait; waited: by all "
+      "members;\n"
+      "gain: if the same work were balanced; median, p99, last, gain, skew and busy\n"
+      "are of chosen passes where those are short (one in 128, and all long waits), else of all\n";
+  return text;
+}
+
+LOCKSTEP_COLD std::string ledger::json() const {
+  using namespace detail;
+  using namespace detail::ledger_text;
+  std::string text = "{\"team\":" + json_text(team);
+  append_json(text, "members", std::uint64_t{members});
+  append_json(text, "time", time);
+  text += ",\"unit\":\"ns\",\"constructs\":[";
+  bool is_first = true;
+  for (const construct& each : constructs) {
+    text += (is_first ? "{\"kind\":" : ",{\"kind\":") + json_text(each.kind);
+    is_first = false;
+    text += ",\"file\":" + json_text(each.file);
+    append_json(text, "line", std::uint64_t{each.line});
+    text += ",\"label\":" + json_text(each.label);
+    append_json(text, "count", each.count);
+    append_json(text, "waits", each.all);
+    append_json(text, "members", each.members);
+    append_json(text, "time", each.time);
+    append_json(text, "seen", each.seen);
+    append_json(text, "last", each.last);
+    append_json(text, "busy", each.busy);
+    append_json(text, "gain", each.gain);
+    append_json(text, "skew", each.skew);
+    append_json(text, "worst_skew", each.worst_skew);
+    append_json(text, "coming", each.coming);
+    append_json(text, "after_loops", each.after_loops);
+    append_json(text, "coming_after_loops", each.coming_after_loops);
+    text += '}';
+  }
+  text += "],\"decisions\":{\"shares_taken\":";
+  append_json(text, decided.shares_taken);
+  append_json(text, "anticipated", decided.anticipated);
+  append_json(text, "missed", decided.missed);
+  append_json(text, "crowded", decided.crowded);
+  append_json(text, "inline_runs", decided.inline_runs);
+  append_json(text, "inline_loops", decided.inline_loops);
+  append_json(text, "separated", decided.separated);
+  append_json(text, "spun", decided.spun);
+  append_json(text, "yielded", decided.yielded);
+  append_json(text, "slept", decided.slept);
+  append_json(text, "loops_on", decided.loops_on);
+  return text + "}}";
+}
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

@@ -24,7 +24,7 @@
 #include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/wake_pipe.hpp"
-#include "stuck_report.hpp"
+#include "stuck_text.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

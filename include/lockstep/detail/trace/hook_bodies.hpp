@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/hooks.ipp -- the bodies of observe/hooks.hpp, but for the ledger's (layer: trace)
+// lockstep/detail/trace/hook_bodies.hpp -- the bodies of observe/hooks.hpp, but for the ledger's (layer: trace)
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
 //   1  stage         relaxed  -      a hint for others
 //   2  steps         relaxed  -      as 1
-#ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
-#define LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+#ifndef LOCKSTEP_DETAIL_TRACE_HOOK_BODIES_HPP
+#define LOCKSTEP_DETAIL_TRACE_HOOK_BODIES_HPP
 
 #include <cstring>
 
@@ -19,6 +19,8 @@
 #include "trace_export.hpp"
 #include "wait_texts.hpp"
 #include "watch_hooks.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -383,4 +385,6 @@ void start_trace_of_program(const char* path, const char* whose, std::size_t rec
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_HOOK_BODIES_HPP

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/debug_aids.ipp -- LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY (layer: trace)
+// lockstep/detail/trace/debug_aids.hpp -- LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY (layer: trace)
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  seed.store  relaxed  -      before any thread is delayed
-#ifndef LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
-#define LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
+#ifndef LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_HPP
+#define LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_HPP
 
 #include <cstdio>
 #include <cstring>
@@ -13,6 +13,8 @@
 #include "../../watchdog.hpp"
 #include "../observe/hooks.hpp"
 #include "../platform/system_texts.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -128,4 +130,6 @@ LOCKSTEP_AT_LOAD start_debug_aids_at_load() { start_debug_aids(); }
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_HPP

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/stuck_text.ipp -- the sentences of a stuck_report (layer: trace)
-#ifndef LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_IPP
-#define LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_IPP
+// lockstep/detail/trace/stuck_text.hpp -- the sentences of a stuck_report (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_HPP
+#define LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_HPP
 
+#include <string>
+
+#include "stuck_report.hpp"
+
+#if LOCKSTEP_HAS_BODIES
 #include <utility>
 
 #include "../platform/system_texts.hpp"
-#include "stuck_report.hpp"
 #include "wait_texts.hpp"
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// What the snapshot says, as a text of several lines. `why` is the first one, without its end.
+LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* why);
+
+#if LOCKSTEP_HAS_BODIES
 
 class stuck_text {
  public:
@@ -310,8 +320,10 @@ LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* wh
   return stuck_text(all, why).text();
 }
 
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_IPP
+#endif  // LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_HPP

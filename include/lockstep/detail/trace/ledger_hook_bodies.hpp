@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/ledger_hooks.ipp -- what hooks tell the ledger of members, regions and teams (layer: trace)
+// lockstep/detail/trace/ledger_hook_bodies.hpp -- what hooks tell the ledger of members, regions and teams (layer: trace)
 //
 // What is left on is to be fast: in most meetings the ledger only counts, and it does so when the member was let go.
 // What is stored before a member arrives delays the others: a few stores cost a barrier 50 ns, in the shadow of the next
@@ -19,8 +19,8 @@
 //   5  kept.store        relaxed  -      null: nothing to see there
 //
 // Cost   off: none but the look at observers().
-#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_IPP
-#define LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_IPP
+#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_HOOK_BODIES_HPP
+#define LOCKSTEP_DETAIL_TRACE_LEDGER_HOOK_BODIES_HPP
 
 #include <cerrno>
 #include <cstdio>
@@ -31,9 +31,11 @@
 #include "../../ledger.hpp"
 #include "../observe/hooks.hpp"
 #include "../platform/user_files.hpp"
-#include "hooks.ipp"
+#include "hook_bodies.hpp"
 #include "ledger_board.hpp"
 #include "ledger_hooks.hpp"
+
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -348,4 +350,6 @@ void share_ends(member_ledger& of) noexcept { of.end_part(); }
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_IPP
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_HOOK_BODIES_HPP
