@@ -70,12 +70,12 @@ class Amalgamate(unittest.TestCase):
             "atomic.hpp": "int atomic;\n",
         })
         places = [text.index(part) for part in (
-            "#ifdef __linux__", "#include <unistd.h>", "int on_linux;", "#else", "#include <mutex>", "int on_other;",
+            "int atomic;", "#ifdef __linux__", "#include <unistd.h>", "int on_linux;", "#else", "#include <mutex>", "int on_other;",
             "#endif", "int user;")]
         self.assertEqual(places, sorted(places))
-        self.assertEqual(text.count("int atomic;"), 3)  # in each branch, and for user.hpp
+        self.assertEqual(text.count("int atomic;"), 1)  # for user.hpp, too
 
-    def test_a_header_first_met_inside_an_if_is_there_outside_of_it_too(self):
+    def test_a_header_that_two_branches_need_is_there_in_both(self):
         text = self.text({
             "lockstep.hpp": '#ifdef A\n#include "a.hpp"\n#else\n#include "b.hpp"\n#endif\n',
             "a.hpp": '#include "shared.hpp"\nint a;\n',
@@ -86,6 +86,30 @@ class Amalgamate(unittest.TestCase):
                   text.rindex("int shared;"), text.index("int b;")]
         self.assertEqual(places, sorted(places))
         self.assertEqual(text.count("int shared;"), 2)
+
+    def test_a_header_is_placed_again_only_where_the_earlier_place_may_be_left_out(self):
+        headers = {
+            "a.hpp": "int a;\n#if A\n#include \"shared.hpp\"\n#endif\n",
+            "b.hpp": "int b;\n#if B && A\n#include \"shared.hpp\"\n#endif\n",
+            "shared.hpp": "int shared;\n",
+        }
+        narrow_last = self.text({"lockstep.hpp": '#include "a.hpp"\n#include "b.hpp"\n', **headers})
+        self.assertEqual(narrow_last.count("int shared;"), 1)
+        wide_last = self.text({"lockstep.hpp": '#include "b.hpp"\n#include "a.hpp"\n', **headers})
+        self.assertEqual(wide_last.count("int shared;"), 2)
+
+    def test_what_an_if_in_the_middle_brings_in_and_others_need_too_comes_before_the_if(self):
+        text = self.text({
+            "lockstep.hpp": '#include "hooks.hpp"\n#include "log.hpp"\n',
+            "hooks.hpp": 'int hooks;\n#if BODIES\n#include "bodies.hpp"\n#endif\n',
+            "bodies.hpp": '#include "hooks.hpp"\n#include "log.hpp"\n#include "only.hpp"\nint bodies;\n',
+            "log.hpp": "int log;\n",
+            "only.hpp": "int only;\n",
+        })
+        places = [text.index(part) for part in (
+            "int hooks;", "int log;", "#if BODIES", "int only;", "int bodies;", "#endif")]
+        self.assertEqual(places, sorted(places))
+        self.assertEqual(text.count("int log;"), 1)
 
     def test_an_include_that_names_a_macro_is_left_alone(self):
         text = self.text({"lockstep.hpp": "#ifdef SEAM\n#include SEAM\n#endif\n"})
