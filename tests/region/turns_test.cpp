@@ -21,6 +21,8 @@ using lockstep::detail::caller_queue;
 using lockstep::detail::caller_turn;
 using lockstep::test::watched_thread;
 
+const caller_queue::label unnamed(nullptr, "a queue", "");
+
 class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
   bool spins() const { return GetParam().policy.is_spin(); }
@@ -32,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(policies, caller_queue_by,
                          lockstep::test::policy_name);
 
 TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
-  caller_queue queue(GetParam().policy);
+  caller_queue queue(GetParam().policy, unnamed);
   const int each = spins() ? 200 : 2000;
   long sum = 0;  // plain: one turn at a time
   int inside = 0;
@@ -49,7 +51,7 @@ TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
 
 TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begin) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
-  caller_queue queue(GetParam().policy);
+  caller_queue queue(GetParam().policy, unnamed);
   constexpr std::size_t waiters = 6;
   for (int round = 0; round < 5; ++round) {
     std::vector<std::size_t> order;  // plain: TURN-2
@@ -71,7 +73,7 @@ TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begi
 }
 
 TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
-  caller_queue queue(GetParam().policy);
+  caller_queue queue(GetParam().policy, unnamed);
   for (int round = 0; round < 20; ++round) {
     bool ended = false;  // plain: TURN-2
     queue.begin();
@@ -87,7 +89,7 @@ TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
 }
 
 TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
-  caller_queue queue(GetParam().policy);
+  caller_queue queue(GetParam().policy, unnamed);
   for (int round = 0; round < 5; ++round) {
     ASSERT_TRUE(queue.try_begin());
     EXPECT_FALSE(queue.try_begin()) << "it has begun";
@@ -100,7 +102,7 @@ TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
 
 TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
-  caller_queue queue(GetParam().policy);
+  caller_queue queue(GetParam().policy, unnamed);
   for (int round = 0; round < 20; ++round) {
     watched_thread watched;
     std::atomic<bool> over{false};
@@ -119,7 +121,7 @@ TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
 }
 
 TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
-  caller_queue queue(GetParam().policy);
+  caller_queue queue(GetParam().policy, unnamed);
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
   std::atomic<long> refused{0};
@@ -144,7 +146,7 @@ TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
 TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_turn) {
   // What fork_listener::in_child does, without a fork: tickets of threads that are gone count no more.
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy);
+    caller_queue queue(GetParam().policy, unnamed);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     queue.begin();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);

@@ -66,7 +66,7 @@ class loop_decision {
 
 class flow_board final : public stoppable {
  public:
-  /// `stop`: of the team. Null for tests that stop nothing.
+  /// `stop`: of the team. Null: the plan has no team.
   flow_board(std::size_t lanes, wait_policy policy, stop_source* stop)
       : stop_(stop), done_(lanes, policy), claimed_(lanes), gate_(1, policy) {
     if (stop_ != nullptr) stop_->add(*this);

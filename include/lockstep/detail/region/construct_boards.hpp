@@ -43,12 +43,12 @@ namespace detail {
 // Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
 class loop_board final : public stoppable {
  public:
-  /// How many constructs the fastest member may be ahead of the slowest.
   static constexpr std::uint32_t usual_slots = 8;
   /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
   static constexpr std::size_t most_hands = 8;
 
-  /// Requires: slot_count is a power of two, so that numbers may wrap. Tests pass fewer.
+  /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
+  /// so that numbers may wrap.
   LOCKSTEP_COLD loop_board(wait_policy policy, stop_source& stop,
                            std::uint32_t slot_count = usual_slots)
       : stop_(stop),

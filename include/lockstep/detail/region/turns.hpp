@@ -46,9 +46,9 @@ class caller_queue {
     LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
-  /// Tests pass a short patience.
-  explicit caller_queue(wait_policy policy, const label& whose = label(nullptr, "a queue", ""),
-                        std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
+  /// `patience`: where misuse is diagnosed, a wait for the turn that is longer than this is reported, once.
+  caller_queue(wait_policy policy, const label& whose,
+               std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
       : policy_(policy), whose_(whose), patience_(patience) {}
 
   /// Blocks until it is the caller's turn.

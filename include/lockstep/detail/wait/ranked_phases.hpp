@@ -153,7 +153,8 @@ class ranked_phases {
  public:
   using words = published_words<std::uint32_t, Value>;
 
-  /// For phases of up to `most` participants, with that many lines at least. Tests pass a smaller limit for flags.
+  /// For phases of up to `most` participants: up to `most_flags` meet by flags, more by the tree. `lines`: of flags, one
+  /// for each participant that may meet so, or for all where they carry values.
   ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags)
       : flags_(lines, policy),
         end_(1, policy),
