@@ -3,9 +3,7 @@
 // variable and barrier, with little contention, on all CPUs and oversubscribed
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <lockstep/lockstep.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,24 +22,11 @@ constexpr const char* about =
 
 constexpr sample_length full_length{0.2, 0.03, 10'000'000}, quick_length{0.02, 0.005, 10'000'000};
 
-struct options : common_options {
-  std::optional<double> sample_seconds;
-};
-
-sample_length length_of(const options& chosen) {
-  sample_length length = chosen.is_quick ? quick_length : full_length;
-  if (!chosen.sample_seconds) return length;
-  check_sample_seconds(*chosen.sample_seconds);
-  length.seconds = *chosen.sample_seconds;
-  length.trial_seconds = std::min(length.trial_seconds, length.seconds);
-  return length;
-}
-
-void run_all(const options& chosen) {
+void run_all(const timed_options& chosen) {
   const std::size_t cpus = lockstep::usable_cpus();
   std::vector<row> rows = all_rows(cpus);
   keep_matching(rows, chosen.filter, [](const row& one) { return name(one); });
-  const sample_length length = length_of(chosen);
+  const sample_length length = chosen.length(full_length, quick_length);
   if (chosen.is_list) {
     for (const row& one : rows) fmt::print("{}\n", name(one));
     return;
@@ -68,10 +53,8 @@ void run_all(const options& chosen) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  objects::options chosen;
+  timed_options chosen;
   CLI::App app(std::string(objects::about) + about_exit_status);
-  add_common_options(app, chosen);
-  app.add_option("--sample-seconds", chosen.sample_seconds,
-                 "how long a sample takes, about (default 0.2; with --quick 0.02)");
+  add_timed_options(app, chosen);
   return run_program(app, argc, argv, [&] { objects::run_all(chosen); });
 }

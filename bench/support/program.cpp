@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 
@@ -32,6 +33,21 @@ void add_common_options(CLI::App& app, common_options& chosen) {
 void check_sample_seconds(double seconds) {
   if (seconds > 0 && seconds <= 3600) return;
   throw argument_error("--sample-seconds: has to be above 0 and at most 3600");
+}
+
+sample_length timed_options::length(sample_length full, sample_length quick) const {
+  sample_length length = is_quick ? quick : full;
+  if (!sample_seconds) return length;
+  check_sample_seconds(*sample_seconds);
+  length.seconds = *sample_seconds;
+  length.trial_seconds = std::min(length.trial_seconds, length.seconds);
+  return length;
+}
+
+void add_timed_options(CLI::App& app, timed_options& chosen) {
+  add_common_options(app, chosen);
+  app.add_option("--sample-seconds", chosen.sample_seconds,
+                 "how long a sample takes, about (default 0.2; with --quick 0.02)");
 }
 
 std::regex parse_filter(const std::string& filter) {

@@ -12,6 +12,7 @@
 
 #include "examples/support/files.hpp"
 #include "support/argument_error.hpp"
+#include "support/calibration.hpp"
 #include "support/verdict.hpp"
 
 namespace bench {
@@ -33,6 +34,17 @@ void add_common_options(CLI::App& app, common_options& chosen);
 
 /// A length in seconds that an option gave; throws argument_error.
 void check_sample_seconds(double seconds);
+
+/// Of programs whose samples are to last a given time.
+struct timed_options : common_options {
+  std::optional<double> sample_seconds;
+
+  /// `full` or `quick`, or as long as the option says. Throws argument_error.
+  [[nodiscard]] sample_length length(sample_length full, sample_length quick) const;
+};
+
+/// The common ones and --sample-seconds, 0.2 by default, 0.02 with --quick.
+void add_timed_options(CLI::App& app, timed_options& chosen);
 
 /// Throws argument_error.
 [[nodiscard]] std::regex parse_filter(const std::string& filter);

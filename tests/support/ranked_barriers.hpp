@@ -9,21 +9,24 @@
 
 namespace lockstep::test {
 
-/// It counts arrivals as its number of participants says.
 class barrier_starting_at : public ranked_barrier {
  public:
+  /// It counts arrivals as its number of participants says.
   barrier_starting_at(std::uint32_t first, std::size_t participants, wait_policy policy)
-      : ranked_barrier(detail::first_phase{first}, participants, policy,
-                       detail::most_flags_for(policy)) {}
+      : barrier_starting_at(first, participants, policy, detail::most_flags_for(policy)) {}
+  /// It counts arrivals along a tree above `most_flags` participants.
+  barrier_starting_at(std::uint32_t first, std::size_t participants, wait_policy policy,
+                      std::size_t most_flags)
+      : ranked_barrier(detail::first_phase{first}, participants, policy, most_flags) {}
 };
 
 /// It counts arrivals along a tree, however few its participants are.
-class barrier_by_tree : public ranked_barrier {
+class barrier_by_tree : public barrier_starting_at {
  public:
   explicit barrier_by_tree(std::size_t participants, wait_policy policy = wait_policy())
       : barrier_by_tree(0, participants, policy) {}
   barrier_by_tree(std::uint32_t first, std::size_t participants, wait_policy policy)
-      : ranked_barrier(detail::first_phase{first}, participants, policy, 1) {}
+      : barrier_starting_at(first, participants, policy, 1) {}
 };
 
 }  // namespace lockstep::test
