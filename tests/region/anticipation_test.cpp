@@ -170,7 +170,7 @@ TEST(anticipation, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_agai
 TEST(anticipation, a_lost_time_slice_turns_it_off_for_some_waits_GAP_3) {
   anticipation known;
   for (int i = 0; i < 20; ++i) known.came_after(ms);
-  known.was_disturbed();
+  known.note_disturbance();
   EXPECT_FALSE(known.is_on());
   known.came_after(ms);
   EXPECT_FALSE(known.is_on());

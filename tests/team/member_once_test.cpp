@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_once_test.cpp -- what one member does for all: single, master, critical, sections
+// tests/team/member_once_test.cpp -- what one member does for all: single, masked, critical, sections
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>

@@ -101,11 +101,11 @@ class cpu_separation_test : public testing::Test {
       system.cpu = cpu_of_caller;
       board.is_separated(0, worker, system.now);
       system.cpu = cpu_of_worker;
-      is_elsewhere_ = board.is_separated(worker, 0, system.now);
+      is_separated_ = board.is_separated(worker, 0, system.now);
     }
   }
   const std::vector<unsigned>& left() const { return scripted_system::instance().left; }
-  bool is_elsewhere_ = false;
+  bool is_separated_ = false;
 };
 
 TEST_F(cpu_separation_test, a_worker_on_the_cpu_of_the_caller_leaves_it) {
@@ -113,14 +113,14 @@ TEST_F(cpu_separation_test, a_worker_on_the_cpu_of_the_caller_leaves_it) {
   wait_in_turns(board, 7, 7);
   ASSERT_FALSE(left().empty());
   EXPECT_EQ(left().front(), 7u);
-  EXPECT_FALSE(is_elsewhere_);
+  EXPECT_FALSE(is_separated_);
 }
 
 TEST_F(cpu_separation_test, members_on_cpus_of_their_own_know_it_and_stay) {
   cpu_separation board(2, true);
   wait_in_turns(board, 7, 65535);
   EXPECT_TRUE(left().empty());
-  EXPECT_TRUE(is_elsewhere_);
+  EXPECT_TRUE(is_separated_);
 }
 
 TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPARATE_1) {
@@ -164,7 +164,7 @@ TEST_F(cpu_separation_test, where_the_system_does_not_tell_the_cpu_nothing_is_kn
   cpu_separation board(2, true);
   wait_in_turns(board, -1, -1);
   EXPECT_TRUE(left().empty());
-  EXPECT_FALSE(is_elsewhere_);
+  EXPECT_FALSE(is_separated_);
 }
 
 /// A barrier whose participants run on these CPUs, and wait for each other in turns: the other one comes when the one that

@@ -64,13 +64,13 @@ class loop_steering {
 
   /// In a probe, after so many parts of the caller's share: whether to announce the rest.
   LOCKSTEP_COLD bool is_worth_announcing(std::uint32_t done) noexcept {
-    timing_.has_run(done);
+    timing_.note_run(done);
     if (!costs_.is_rest_worth(timing_.left_at(timing_.own_end()), is_asleep_)) return false;
     if (is_asleep_) woken_at_ = timing_.own_end();
     return true;
   }
   /// The caller has run all parts of a probe.
-  void end_probe() noexcept { timing_.has_run(all_parts()); }
+  void end_probe() noexcept { timing_.note_run(all_parts()); }
 
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {

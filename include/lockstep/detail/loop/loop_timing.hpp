@@ -47,7 +47,7 @@ class loop_timing {
     if (members_ != 0) wake_if_long(is_own ? own_end_ : monotonic_nanoseconds());
   }
   /// The caller has run so many parts, all of them its own, and nobody else has run any.
-  void has_run(std::size_t parts) {
+  void note_run(std::size_t parts) {
     parts_ = own_parts_ = parts;
     own_end_ = monotonic_nanoseconds();
   }

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "config.hpp"
-#include "made_once.hpp"
 #include "process.hpp"
 #include "system_texts.hpp"
 
@@ -28,6 +27,8 @@
 #else
 #include <thread>
 #endif
+
+#include "made_once.hpp"
 #endif
 
 namespace lockstep {

@@ -104,7 +104,7 @@ class anticipation {
   }
 
   /// Polling cost a time slice.
-  void was_disturbed() noexcept { doubt_ = 2 * most_doubt; }
+  void note_disturbance() noexcept { doubt_ = 2 * most_doubt; }
 
   std::uint64_t lead() const noexcept { return lead_; }
 
@@ -341,7 +341,7 @@ bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
     what.ask_where();
     yield_thread();
     has_cpu_since = monotonic_nanoseconds();
-    if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+    if (has_cpu_since - now_ > long_yield) known_.note_disturbance();
     had_no_cpu_ = has_cpu_since - now_ > lost_time;
     now_ = has_cpu_since;
     if (what.ready()) return true;

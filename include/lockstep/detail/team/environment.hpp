@@ -6,8 +6,8 @@
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
-//   LOCKSTEP_CPU_SEPARATION      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for;
-//                          also read by cpu_separation.hpp, for threads in a barrier
+//   LOCKSTEP_CPU_SEPARATION  0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait
+//                          for; also read by cpu_separation.hpp, for threads in a barrier
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
@@ -36,7 +36,6 @@
 #include "../platform/config.hpp"
 #include "../platform/cpus.hpp"
 #include "../platform/error.hpp"
-#include "../platform/made_once.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
 
@@ -45,6 +44,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "../platform/made_once.hpp"
 #if LOCKSTEP_HAS_OBSERVERS
 #include "../platform/user_files.hpp"
 #endif
