@@ -36,6 +36,7 @@ enum class region_kind : std::uint32_t {
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
 //   31..16  its size less 1     ranks from that on have no share of a loop
+//   15      1: a seen `run`     its members tell observers of their parts
 //   14..0   parts of a share    0 for a `run`
 class announcement {
  public:
@@ -43,8 +44,10 @@ class announcement {
 
   constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
   /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
-  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts) noexcept
-      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 | parts) {}
+  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts,
+                         bool is_seen = false) noexcept
+      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
+              (is_seen ? seen_bit : 0u) | parts) {}
 
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
@@ -56,8 +59,11 @@ class announcement {
   constexpr std::uint32_t parts() const noexcept {
     return static_cast<std::uint32_t>(word_) & most_parts;
   }
+  constexpr bool is_seen() const noexcept { return (word_ & seen_bit) != 0; }
 
  private:
+  static constexpr std::uint32_t seen_bit = most_parts + 1;
+
   std::uint64_t word_;
 };
 

@@ -200,16 +200,15 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 inline const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
   return shared.state(rank);
 }
+// What is seen goes a way of its own, so that this one keeps nothing over the wait.
 inline bool member_state::sync(const char* kind, call_site where) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_seen(kind, where);
   if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
-  if (is_alone()) {
-    if (kind != nullptr) come_to(kind, where);
-    return !is_stopped();
-  }
-  const meeting_view seen = begin_meeting(kind, where, true);
+  return is_alone() ? !is_stopped() : sync_unseen();
+}
+inline bool member_state::sync_unseen() {
   tell_construct();
   const bool goes_on = shared_->barrier.arrive_and_wait(*this);
-  end_meeting(seen, kind, where);
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
@@ -234,7 +233,7 @@ struct checked_combine {
 };
 template <class Combine>
 LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
-  const meeting_view seen = begin_meeting(nullptr, call_site::none(), true);
+  const meeting_view seen = begin_meeting(true);
   tell_construct();
   bool has_checked = false;
   const bool goes_on =
@@ -247,7 +246,7 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
   // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
-  const meeting_view seen = begin_meeting(nullptr, call_site::none(), arrival.arrives());
+  const meeting_view seen = begin_meeting(arrival.arrives());
   if (arrival.arrives()) tell_construct();
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, nullptr}, arrival);
@@ -277,6 +276,18 @@ LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& st
 }
 
 LOCKSTEP_COLD group::~group() = default;
+
+bool member_state::sync_seen(const char* kind, call_site where) {
+  if (is_alone()) {
+    if (kind != nullptr) come_to(kind, where);
+    return !is_stopped();
+  }
+  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
+  const meeting_view seen = meeting_begins(*this, kind, where, true);
+  const bool goes_on = sync_unseen();
+  if (seen != meeting_view::none) meeting_ends(*this, seen, kind, where);
+  return goes_on;
+}
 
 void group::destroy_kept_values() {
   if (kept_.load(memory_order_relaxed) == 0) return;  // 1

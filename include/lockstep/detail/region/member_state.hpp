@@ -85,6 +85,8 @@ class member_state : public member_view {
   /// Blocks until all have arrived; false once the region is stopped. `kind`: begins that construct first, as come_to()
   /// does, with one look for observers. This and those below are in group.hpp.
   bool sync(const char* kind = nullptr, call_site where = call_site::none());
+  /// The same where somebody watches.
+  LOCKSTEP_ONCE bool sync_seen(const char* kind, call_site where);
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
@@ -145,14 +147,17 @@ class member_state : public member_view {
 
  private:
   static const member_view& find(group& shared, std::size_t rank) noexcept;
-  meeting_view begin_meeting(const char* kind, call_site where, bool arrives) noexcept {
-    return LOCKSTEP_UNLIKELY(observers() != 0) ? meeting_begins(*this, kind, where, arrives)
-                                               : meeting_view::none;
+  meeting_view begin_meeting(bool arrives) noexcept {
+    return LOCKSTEP_UNLIKELY(observers() != 0)
+               ? meeting_begins(*this, nullptr, call_site::none(), arrives)
+               : meeting_view::none;
   }
-  void end_meeting(meeting_view seen, const char* kind = nullptr,
-                   call_site where = call_site::none()) noexcept {
-    if (LOCKSTEP_UNLIKELY(seen != meeting_view::none)) meeting_ends(*this, seen, kind, where);
+  void end_meeting(meeting_view seen) noexcept {
+    if (LOCKSTEP_UNLIKELY(seen != meeting_view::none)) {
+      meeting_ends(*this, seen, nullptr, call_site::none());
+    }
   }
+  bool sync_unseen();
 
   stop_source* stop_ = nullptr;
 };

@@ -78,6 +78,11 @@ class region_board {
   void announce(const region_head& head, Function& f) {
     announce<member>(head, f, 0, true);
   }
+  /// The same where observers see the region. A function of its own: an announcement that depends on the look at the
+  /// observers would wait for it.
+  void announce_seen(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0, true), what, true);
+  }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
@@ -224,11 +229,11 @@ class region_board {
       publish_lines(0, head, what, now, wakes);
     }
   }
-  announcement begin(const region_head& head, std::uint32_t parts) {
+  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
     caller_state& own = caller_[0].value;
     if (own.phase - own.renewed > most_age_) renew();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
     own.announced = now.word();
     return now;
   }

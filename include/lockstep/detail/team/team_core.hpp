@@ -162,6 +162,7 @@ class team_core {
   //   run_alone     what is done in place of a region, where the caller has no turn
   //   prepare       the size of the region, and the phase of the barrier when it begins
   //   announce      tells the workers
+  //   announce_seen the same, and tells observers
   //   perform       the caller's part
   //   collect       waits until all have reported, or does what is left
   //   finish        leaves all at rest; `goes_on`: the region was not stopped
@@ -186,8 +187,11 @@ class team_core {
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     const region_head head = {number_, wanted.size, wanted.phase};
-    work.announce(*this, head);
-    if (LOCKSTEP_UNLIKELY(is_seen)) work.tell(*this, head);
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
+      work.announce_seen(*this, head);
+    } else {
+      work.announce(*this, head);
+    }
     return head;
   }
   /// The second half: the caller's part, and the end. Requires: the calling thread is marked as inside the region.
@@ -251,8 +255,10 @@ class team_core {
     void announce(team_core& core, const region_head& head) const {
       if (head.size > 1) core.board_.announce(head, f);
     }
-    void tell(team_core& core, const region_head& head) const noexcept {
-      region_begins(core.seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
+    void announce_seen(team_core& core, const region_head& head) const {
+      job what;
+      what.assign<member>(f);
+      core.announce_seen(head, what, kind, where);
     }
     void perform(team_core& core, const region_head& head, bool is_seen) const {
       core.perform(0, head, f, is_seen);
@@ -285,7 +291,8 @@ class team_core {
       core.crew_.reset_counts();
       if (is_announced()) core.board_.announce_loop(head, what, plan->parts, plan->wakes);
     }
-    void tell(team_core& core, const region_head& head) const noexcept {
+    void announce_seen(team_core& core, const region_head& head) const {
+      announce(core, head);
       if (core.seen_.since != 0) core.steering_.tell(*plan);
       region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations,
                                  of.where, of.place, true});
@@ -329,7 +336,8 @@ class team_core {
       core.crew_.reset_counts();
       core.board_.announce_loop(head, what, 1, wakes);
     }
-    void tell(team_core& core, const region_head& head) const noexcept {
+    void announce_seen(team_core& core, const region_head& head) const {
+      announce(core, head);
       region_begins(core.seen_, {"plan", head.region, head.size, 1, 0, of.where, nullptr, false});
     }
     void perform(team_core& core, const region_head& head, bool) {
@@ -356,6 +364,10 @@ class team_core {
 
   /// A loop of an unknown place: STEER-4. True if every other member came in time.
   LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
+
+  /// A `run` that observers see: its announcement tells the workers so, which do not look again.
+  LOCKSTEP_ONCE void announce_seen(const region_head& head, const job& what, const char* kind,
+                                   source_place where);
 
   /// What a worker has to do in a `run`.
   LOCKSTEP_ONCE void run_part(std::size_t rank, const assignment& what);
@@ -521,10 +533,16 @@ LOCKSTEP_COLD void team_core::request_stop() {
   if (region != 0) stop_.request(region);
 }
 
+void team_core::announce_seen(const region_head& head, const job& what, const char* kind,
+                              source_place where) {
+  if (head.size > 1) board_.announce_seen(head, what);
+  region_begins(seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
+}
+
 void team_core::run_part(std::size_t rank, const assignment& what) {
   board_.relay(rank, what, true);
   const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what, observers() != 0);
+  if (rank < head.size) perform(rank, head, what.line->what, what.announced.is_seen());
   if (crew_.is_alone()) end_of_lone_child();
   if (board_.is_leader(rank)) board_.collect(rank, what.announced);
   board_.report(rank, what.announced);
