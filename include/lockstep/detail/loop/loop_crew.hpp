@@ -105,9 +105,9 @@ class loop_crew {
   void note_begun(std::uint32_t parts) noexcept {
     counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 2
   }
-  /// In a child process, inside a region; and when that ends.
-  void orphaned_by_fork(bool alone) noexcept { is_alone_ = alone; }
-  bool is_alone() const noexcept { return is_alone_; }
+  /// In a child process the crew of a region that was running is orphaned, until that region ends.
+  void set_orphaned(bool orphaned) noexcept { is_orphaned_ = orphaned; }
+  bool is_orphaned() const noexcept { return is_orphaned_; }
 
  private:
   loop_common common_of(const region_head& head, announcement at) noexcept {
@@ -127,14 +127,14 @@ class loop_crew {
                claimed.line->what);
       seen.end_part();
     }
-    if (is_alone_) {
+    if (is_orphaned_) {
       if (self != 0) end_of_lone_child();
       return;
     }
     if (!board_.finish_part(rank, claimed)) return;
     if (rank != 0 && board_.is_leader(rank)) {
       take_told(self, rank, claimed.announced, nullptr);
-      if (is_alone_) return;
+      if (is_orphaned_) return;
       board_.collect(rank, claimed.announced);
     }
     board_.report(rank, claimed.announced);
@@ -156,7 +156,7 @@ class loop_crew {
                                     loop_timing* timing) {
     bool took = false;
     assignment claimed;
-    while (!is_alone_ && !board_.has_reported(watcher, at) && board_.claim(watcher, claimed)) {
+    while (!is_orphaned_ && !board_.has_reported(watcher, at) && board_.claim(watcher, claimed)) {
       run_claimed_part(self, watcher, claimed, false);
       took = true;
       if (timing != nullptr) timing->after_part(watcher == self);
@@ -182,7 +182,7 @@ class loop_crew {
   first_error& errors_;
   const bool is_crowded_;
   const team_view* const team_;
-  bool is_alone_ = false;
+  bool is_orphaned_ = false;
   struct counts {
     detail::atomic<std::size_t> tickets{0};
     detail::wait_word begun{0};  ///< parts of the caller's share: CREW-6

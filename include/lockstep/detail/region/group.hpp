@@ -68,7 +68,7 @@ class sub_group_list {
 class group {
  public:
   /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `separates_cpus`: see
-  /// team_barrier.hpp. Tests pass a smaller limit for flags.
+  /// team_barrier.hpp. `most_flags`: regions of up to so many members meet by flags, larger ones by the tree.
   LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
                       group* of_region = nullptr, bool separates_cpus = false,
                       std::size_t most_flags = team_barrier::usual_most_flags);

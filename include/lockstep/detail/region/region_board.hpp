@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
-// A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes the region's
-// order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
+// A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes its
+// assignment from it, and reports back on a line of its own. Two ways, chosen when the board is made:
 //   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
 //            and for crowds, where a leader that is not running would hold up all behind it
 //   relayed  each leader publishes its lines when it has read its own, and collects their reports before
@@ -60,8 +60,7 @@ class region_board {
   /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
-  /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
+  /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
   LOCKSTEP_COLD region_board(region_tree tree, wait_policy policy, way how,
                              std::uint32_t first_phase = 0, bool anticipates = false,
                              std::uint64_t most_age = usual_most_age, bool separates_cpus = false);

@@ -207,8 +207,8 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);              // 1
-    if (crew_.is_alone()) crew_.orphaned_by_fork(false);  // members read that line
+    running_.store(0, memory_order_relaxed);             // 1
+    if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
     if (!stop_.requested(head.region)) return true;
     if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
     return false;
@@ -491,7 +491,7 @@ LOCKSTEP_COLD void team_core::forget_others() noexcept {
   reset_ledger();
   group_.forget_kept_values();
   if (in_region) {
-    crew_.orphaned_by_fork(true);
+    crew_.set_orphaned(true);
     request_stop();
   } else {
     running_.store(0, memory_order_relaxed);  // 1
@@ -511,7 +511,7 @@ LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head
   for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
     crew_.run_unannounced(head, plan.parts, what, 0, done, next);
     done = next;
-    if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
+    if (crew_.is_orphaned() || !steering_.is_worth_announcing(done)) continue;
     crew_.note_begun(done);
     board_.announce_loop(head, what, plan.parts, true);
     return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
@@ -543,7 +543,7 @@ void team_core::run_part(std::size_t rank, const assignment& what) {
   board_.relay(rank, what, true);
   const region_head head = what.head();
   if (rank < head.size) perform(rank, head, what.line->what, what.announced.is_seen());
-  if (crew_.is_alone()) end_of_lone_child();
+  if (crew_.is_orphaned()) end_of_lone_child();
   if (board_.is_leader(rank)) board_.collect(rank, what.announced);
   board_.report(rank, what.announced);
 }
