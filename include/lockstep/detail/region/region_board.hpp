@@ -60,7 +60,8 @@ class region_board {
   /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
-  /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
+  /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
+  /// adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
   LOCKSTEP_COLD region_board(region_tree tree, wait_policy policy, way how,
                              std::uint32_t first_phase = 0, bool anticipates = false,
                              std::uint64_t most_age = usual_most_age, bool separates_cpus = false);
