@@ -15,6 +15,7 @@ RESULTS.log, is what failing programs wrote. The exit status is 1 if a program f
 """
 
 import argparse
+import ctypes
 import os
 import re
 import shlex
@@ -35,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import ROOT  # noqa: E402
 
 TARBALLS = Path("/usr/src/gcc-12")
+libc = ctypes.CDLL(None)
 COMPILER = "gcc-12"
 BUILD = ROOT / "build" / "openmp_suite"
 COMPILE_TIMEOUT = 300  # seconds
@@ -217,13 +219,19 @@ def environment_for(library, program):
     return {**kept, **program.directives.environment}
 
 
+def end_with_parent():
+    """For a child: the system ends it if this script ends first."""
+    PR_SET_PDEATHSIG = 1
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def execute(program, environment, timeout):
     """Its exit status, None if it ran out of time; and what it wrote. No process of it stays."""
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as output:
         # No core files, and at most 64 MB of anything that a program in a loop may write.
         process = subprocess.Popen(["sh", "-c", 'ulimit -c 0; ulimit -f 131072; exec "$0"', program], cwd=scratch,
                                    env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+                                   stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_parent)
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
