@@ -25,6 +25,7 @@ usage: ./do COMMAND
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
+  openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
   coverage         lines and branches of include/ that the tests reach
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
@@ -127,6 +128,11 @@ do_fuzz() {
   scripts/run/fuzz.sh "$@"
 }
 
+do_openmp_suite() {
+  need scripts openmp_suite
+  python3 scripts/run/openmp_suite.py "$@"
+}
+
 do_coverage() {
   need build program test model scripts coverage
   scripts/run/coverage.sh
@@ -177,6 +183,7 @@ command=${1:-}
 case $command in
   demo | test | coverage | check | format | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  openmp-suite) shift && do_openmp_suite "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

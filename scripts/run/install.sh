@@ -29,6 +29,10 @@ machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++
 machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
 coverage gcovr               gcovr
 pictures graphviz            dot
+openmp_suite gcc-12          gcc-12
+openmp_suite g++-12          g++-12
+openmp_suite gfortran-12     gfortran-12
+openmp_suite gcc-12-source   /usr/src/gcc-12
 test     pkg-config          pkg-config
 '
 
