@@ -8,6 +8,7 @@
 #define LOCKSTEP_OPENMP_CONTROL_VARIABLES_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <lockstep/wait_policy.hpp>
@@ -21,6 +22,8 @@ struct schedule {
   schedule_kind kind = schedule_kind::dynamic;
   bool is_monotonic = false;
   long chunk = 1;
+
+  bool operator==(const schedule&) const = default;
 };
 
 /// The control variables that belong to a task's data environment.
@@ -32,7 +35,13 @@ struct task_variables {
   bool is_dynamic = false;
   proc_bind bind = proc_bind::no;
   schedule run_schedule;
+  std::uintptr_t allocator = 1;  ///< omp_allocator_handle_t: def-allocator-var
+
+  bool operator==(const task_variables&) const = default;
 };
+
+/// OMP_TARGET_OFFLOAD.
+enum class target_offload : int { usual, mandatory, disabled };
 
 /// The control variables that the process has once, and what else the environment says.
 struct process_variables {
@@ -46,10 +55,24 @@ struct process_variables {
   int num_teams = 0, teams_thread_limit = 0;
   std::size_t stack_size = 0;  ///< of threads, in bytes; 0: the system's
   wait_policy waiting;         ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
+  bool has_waiting = false;    ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
+  bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY
+  target_offload offload = target_offload::usual;
 };
 
-/// Of this process. Never destroyed: programs call from their own destructors.
-process_variables& process_settings() noexcept;
+/// Levels of nesting that omp_set_max_active_levels() takes.
+constexpr int supported_active_levels = 255;
+
+/// Never destroyed: programs call from their own destructors.
+union settings_storage {
+  process_variables value;
+  settings_storage() noexcept;  // environment.cpp: reads the environment, before the constructors of programs
+  ~settings_storage() {}
+};
+extern settings_storage settings_of_process;
+
+/// Of this process.
+inline process_variables& process_settings() noexcept { return settings_of_process.value; }
 
 }  // namespace lockstep::openmp
 

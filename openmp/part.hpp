@@ -61,6 +61,7 @@ struct thread_record {
   pool* pools = nullptr;     ///< one for each level of nesting that it encountered
   part* initial = nullptr;   ///< made at the first call, freed when the thread ends
   std::uint32_t number = 0;  ///< of the thread in this process, from 1 on; 0: not given yet
+  std::int32_t bound_place = -1;  ///< where affinity.cpp has bound the thread; -1: nowhere
 };
 extern __thread thread_record this_record __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
