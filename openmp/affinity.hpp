@@ -3,6 +3,8 @@
 #ifndef LOCKSTEP_OPENMP_AFFINITY_HPP
 #define LOCKSTEP_OPENMP_AFFINITY_HPP
 
+#include <vector>
+
 #include "abi.hpp"
 #include "part.hpp"
 
@@ -22,9 +24,11 @@ void bind_this_thread(int place) noexcept;
 /// Call only where process_settings().displays_affinity.
 void display_if_new(const part& of) noexcept;
 
-/// Reads OMP_PLACES or GOMP_CPU_AFFINITY; null: not given. False: the text is wrong.
+/// Reads OMP_PLACES or GOMP_CPU_AFFINITY. False: the text is wrong, or names no CPU that this process may use.
 bool read_places(const char* text) noexcept;
 bool read_cpu_affinity(const char* text) noexcept;
+/// From now on threads are bound, if there are places.
+void turn_on() noexcept;
 /// One place for each CPU, where threads are to be bound and nobody has said to what.
 void use_each_cpu() noexcept;
 int count() noexcept;
