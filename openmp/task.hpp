@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/task.hpp -- a task: its control variables, its place among the other tasks
+// openmp/task.hpp -- a task: its control variables, the taskgroup that it is in, the family of its children
 //
 // An implicit task is a member's part of a region (part.hpp); an explicit one is what `#pragma omp task` makes. What
 // happens to explicit tasks is in task_pool.hpp and tasks.cpp.
@@ -12,9 +12,8 @@
 
 namespace lockstep::openmp {
 
-struct task_group;        ///< of task_pool.hpp
-struct task_dependences;  ///< of task_dependences.hpp
-struct explicit_task;     ///< of task_pool.hpp
+struct task_group;   ///< of task_pool.hpp
+struct task_family;  ///< of task_pool.hpp
 
 /// What implicit and explicit tasks have in common.
 //
@@ -23,12 +22,10 @@ struct explicit_task;     ///< of task_pool.hpp
 //           task: the region's, those of the thread's initial task, or `own`.
 struct task {
   const task_variables* variables = nullptr;  ///< to be read; to be changed through own_variables()
-  task* parent = nullptr;       ///< that encountered it; null for implicit and initial tasks
-  task_group* group = nullptr;  ///< the innermost taskgroup that it is in, or null
-  explicit_task* children = nullptr;          ///< first of those that have not ended; guarded by the pool's lock
-  std::uint32_t unfinished_children = 0;      ///< guarded likewise
-  task_dependences* dependences = nullptr;    ///< addresses that its children named in depend(); null: none
+  task_group* group = nullptr;                ///< the innermost taskgroup that it is in, or null
+  task_family* family = nullptr;  ///< its children; null: all that it made were run at once, and left nothing behind
   bool is_explicit = false;
+  bool is_pooled = false;  ///< an explicit_task of a task_pool
   bool is_final = false;  ///< all that it makes is run at once
   task_variables own;     ///< if `variables` says so
 
@@ -38,6 +35,16 @@ struct task {
       variables = &own;
     }
     return own;
+  }
+  /// A child begins with what its parent has now; later changes of the parent are not the child's.
+  void inherit(const task& parent) noexcept {
+    if (parent.variables == &parent.own) {
+      own = parent.own;
+      variables = &own;
+    } else {
+      variables = parent.variables;
+    }
+    group = parent.group;
   }
 };
 
