@@ -92,26 +92,38 @@ bool reserve(allocator& in, std::size_t size) noexcept {
 }
 void give_back(allocator& in, std::size_t size) noexcept { in.used.fetch_sub(size, detail::memory_order_relaxed); }
 
+/// What a block takes: its size, and room to align it behind its header.
+struct extent {
+  std::size_t align, extra, total;
+
+  extent(const allocator* in, std::size_t asked_align, std::size_t size) noexcept
+      : align(in != nullptr && in->align > asked_align ? in->align : asked_align) {
+    if (align < alignof(std::max_align_t)) align = alignof(std::max_align_t);
+    extra = sizeof(header) + align - 1;
+    total = size + extra;
+  }
+  bool is_possible() const noexcept { return is_power_of_2(align) && total > extra; }
+  /// The program's address in the memory at `start`.
+  void* block_in(void* start) const noexcept {
+    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(start) + extra) & ~(align - 1));
+  }
+};
+
 void* allocate(std::size_t align, std::size_t size, handle from, bool is_zeroed) noexcept {
   if (size == 0) return nullptr;
   if (from == none) from = here().variables().allocator;
   // As often as allocators name one another as their fallback; the last one has malloc's memory or none.
   while (true) {
     allocator* const in = of(from);
-    std::size_t aligned_to = in != nullptr && in->align > align ? in->align : align;
-    if (aligned_to < alignof(std::max_align_t)) aligned_to = alignof(std::max_align_t);
-    const std::size_t extra = sizeof(header) + aligned_to - 1;
-    const std::size_t total = size + extra;
-    const bool is_possible = is_power_of_2(aligned_to) && total > size;
-    if (is_possible && (in == nullptr || reserve(*in, total))) {
-      void* const start = is_zeroed ? std::calloc(1, total) : std::malloc(total);
+    const extent needs(in, align, size);
+    if (needs.is_possible() && (in == nullptr || reserve(*in, needs.total))) {
+      void* const start = is_zeroed ? std::calloc(1, needs.total) : std::malloc(needs.total);
       if (start != nullptr) {
-        const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(start) + extra;
-        void* const block = reinterpret_cast<void*>(first & ~(aligned_to - 1));
-        header_of(block) = header{start, size, total, from};
+        void* const block = needs.block_in(start);
+        header_of(block) = header{start, size, needs.total, from};
         return block;
       }
-      if (in != nullptr) give_back(*in, total);
+      if (in != nullptr) give_back(*in, needs.total);
     }
     if (in == nullptr) return nullptr;  // the fallback of a predefined allocator is the same memory
     switch (in->when_full) {
@@ -129,6 +141,28 @@ void release(void* block) noexcept {
   const header kept = header_of(block);
   if (allocator* const in = of(kept.owner)) give_back(*in, kept.total);
   std::free(kept.start);
+}
+
+/// Makes a block larger or smaller within its allocator, which has no need for both. Null, and nothing changed, if that
+/// fails.
+void* resize(void* block, std::size_t size) noexcept {
+  const header old = header_of(block);
+  allocator* const in = of(old.owner);
+  const extent needs(in, 1, size);
+  if (!needs.is_possible()) return nullptr;
+  if (in != nullptr && needs.total > old.total && !reserve(*in, needs.total - old.total)) return nullptr;
+  const std::size_t offset = static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.start));
+  const std::size_t least = offset + (old.size < size ? old.size : size);
+  void* const start = std::realloc(old.start, needs.total > least ? needs.total : least);
+  if (start == nullptr) {
+    if (in != nullptr && needs.total > old.total) give_back(*in, needs.total - old.total);
+    return nullptr;
+  }
+  if (in != nullptr && needs.total < old.total) give_back(*in, old.total - needs.total);
+  void* const made = needs.block_in(start);
+  std::memmove(made, static_cast<char*>(start) + offset, old.size < size ? old.size : size);
+  header_of(made) = header{start, size, needs.total, old.owner};
+  return made;
 }
 
 /// The product, or a number that nobody can allocate.
@@ -228,7 +262,11 @@ OPENMP_API void* omp_realloc(void* block, std::size_t size, handle from, handle)
     return nullptr;
   }
   const header& old = header_of(block);
-  void* const made = allocate(1, size, from == none ? old.owner : from, false);
+  if (from == none) from = old.owner;
+  if (from == old.owner) {
+    if (void* const made = resize(block, size)) return made;
+  }
+  void* const made = allocate(1, size, from, false);
   if (made == nullptr) return nullptr;
   std::memcpy(made, block, old.size < size ? old.size : size);
   release(block);

@@ -205,9 +205,7 @@ void note_waiting(const char* policy, bool has_count, unsigned long long looks) 
 
 void show_environment(bool is_verbose) noexcept {
   const process_variables& all = process_settings();
-  // Of the calling thread's task, where it has one: what the program has set since.
-  const task_variables& own =
-      this_record.current != nullptr ? this_record.current->variables() : all.initial;
+  const task_variables& own = all.initial;
   std::vector<std::string> threads{number_as_text(own.threads)}, binds{text_of(own.bind)};
   for (std::size_t i = 1; i < all.threads_of_level.size(); ++i) threads.push_back(number_as_text(all.threads_of_level[i]));
   for (std::size_t i = 1; i < all.bind_of_level.size(); ++i) binds.push_back(text_of(all.bind_of_level[i]));
