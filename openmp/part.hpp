@@ -21,12 +21,16 @@
 namespace lockstep::openmp {
 
 class shared_region;  ///< of shared_region.hpp: what the members of a region share
+struct started_region;
+struct task_blocks;   ///< of task_pool.hpp
 class pool;           ///< of pool.hpp: the threads that a thread has for the regions that it encounters
 
 /// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
 struct thread_places {
   int place = -1;  ///< that the thread is bound to; -1: to none
   int first = 0, count = 0;
+
+  bool operator==(const thread_places&) const = default;
 };
 
 struct part {
@@ -41,11 +45,15 @@ struct part {
   task* running;                         ///< what the thread runs now: &implicit, or an explicit task
   task implicit;
   std::uint32_t barriers = 0;  ///< passed in this region: tasks are counted by it (task_pool.hpp)
-  std::uint32_t constructs = 0;  ///< worksharing constructs that have shared records, so far
   std::uint32_t singles = 0;
   loop_cursor loop;  ///< the worksharing construct that the part is in
   thread_places places;
+  started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
+  task_blocks* blocks = nullptr;  ///< free memory for tasks (task_pool.hpp); null: it has made none yet
   bool is_in_teams = false;
+  bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
+  bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
+  std::uint32_t work_cancelled_at = ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
 
   part() noexcept : running(&implicit) {}
   part(const part&) = delete;
