@@ -61,6 +61,9 @@ lone_part::lone_part(part& outer, outlined_function function, const region_reque
   self.implicit.group = request.group;
   self.places = outer.places;
   self.is_in_teams = outer.is_in_teams;
+  if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no, 0)) {
+    self.implicit.own_variables().bind = request.bind;
+  }
   if (__builtin_expect(has_levels(), 0)) set_level(self.implicit.own_variables(), self.level);
   this_record.current = &self;
   if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(self);
@@ -68,6 +71,7 @@ lone_part::lone_part(part& outer, outlined_function function, const region_reque
 }
 
 lone_part::~lone_part() {
+  if (self.implicit.family != nullptr) end_family(self.implicit);
   if (__builtin_expect(self.shared != nullptr, 0)) {
     task_pool& tasks = self.shared->tasks;
     if (self.is_cancelled) {
@@ -77,7 +81,6 @@ lone_part::~lone_part() {
     }
     delete self.shared;
   }
-  if (self.implicit.family != nullptr) end_family(self.implicit);
   this_record.current = self.outer;
 }
 
@@ -108,6 +111,7 @@ void run_region_with_pool_of(thread_record& record, part& self, outlined_functio
   if (__builtin_expect(affinity::is_on(), 0)) {
     frame.bind = own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
     frame.is_bound = frame.bind != proc_bind::no;
+    frame.variables.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
   }
   frame.is_displayed = process_settings().displays_affinity;
   if (__builtin_expect(has_levels(), 0)) set_level(frame.variables, frame.level);

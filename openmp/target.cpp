@@ -95,7 +95,7 @@ kept_call* keep(outlined_function function, std::size_t count, void** variables,
   std::uintptr_t next = reinterpret_cast<std::uintptr_t>(addresses + count);
   for (std::size_t i = 0; i < count; ++i) {
     addresses[i] = variables[i];
-    if (!is_firstprivate(kinds[i])) continue;
+    if (!is_firstprivate(kinds[i]) || variables[i] == nullptr) continue;  // null: an optional argument that is absent
     const std::uintptr_t align = std::uintptr_t{1} << (kinds[i] >> 8);
     next = (next + align - 1) & ~(align - 1);
     addresses[i] = reinterpret_cast<void*>(next);
