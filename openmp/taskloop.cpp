@@ -25,15 +25,13 @@ loop_division divide_exactly(ull total, ull iterations) noexcept {
 
 /// `wanted`: tasks, or iterations of a task (loop_has_grainsize); 0: our choice.
 loop_division divide(ull total, unsigned flags, ull wanted, unsigned members) noexcept {
-  const bool is_strict = (flags & loop_is_strict) != 0;
   if ((flags & loop_has_grainsize) != 0) {
     if (wanted == 0) wanted = 1;
     if (wanted >= total) return {1, total};
-    return is_strict ? divide_exactly(total, wanted) : divide_evenly(total, total / wanted);
+    return (flags & loop_is_strict) != 0 ? divide_exactly(total, wanted) : divide_evenly(total, total / wanted);
   }
   if (wanted == 0) wanted = members;
-  if (wanted >= total) return {total, 1};
-  return is_strict ? divide_exactly(total, total / wanted + (total % wanted != 0)) : divide_evenly(total, wanted);
+  return wanted >= total ? loop_division{total, 1} : divide_evenly(total, wanted);
 }
 
 template <class Number>

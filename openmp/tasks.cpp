@@ -116,3 +116,8 @@ OPENMP_API void GOMP_taskyield() {
 
 /// By any thread, also one that OpenMP does not know. `event`: what GOMP_task has put into the event's variable.
 OPENMP_API void omp_fulfill_event(std::uintptr_t event) { task_pool::fulfil(*reinterpret_cast<explicit_task*>(event)); }
+
+/// taskwait with depend and nowait, of compilers since GCC 13: a task that does nothing.
+OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
+  GOMP_task([](void*) {}, nullptr, nullptr, 0, 1, true, task_depends, depend, 0, nullptr);
+}
