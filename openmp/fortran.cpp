@@ -28,11 +28,8 @@ int narrow(i64 value) {
   return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : static_cast<int>(value);
 }
 
-/// A text without the blanks at its end.
-std::string text_of(const char* text, std::size_t length) {
-  while (length > 0 && text[length - 1] == ' ') --length;
-  return std::string(text, length);
-}
+/// Blanks at the end belong to the text, as with GCC's runtime.
+std::string text_of(const char* text, std::size_t length) { return std::string(text, length); }
 
 /// As much as fits, and blanks behind.
 int fill(char* to, std::size_t size, const std::string& text) {
@@ -107,8 +104,8 @@ OPENMP_API i32 omp_get_place_num_procs_(const i32* of) { return omp_get_place_nu
 OPENMP_API i32 omp_get_place_num_procs_8_(const i64* of) { return omp_get_place_num_procs(narrow(*of)); }
 OPENMP_API i32 omp_pause_resource_(const i32* kind, const i32* device) { return omp_pause_resource(*kind, *device); }
 OPENMP_API i32 omp_pause_resource_all_(const i32* kind) { return omp_pause_resource_all(*kind); }
-OPENMP_API void omp_fulfill_event_(const std::intptr_t* event) {
-  omp_fulfill_event(static_cast<std::uintptr_t>(*event));
+OPENMP_API void omp_fulfill_event_(std::intptr_t event) {  // omp_lib says `value`
+  omp_fulfill_event(static_cast<std::uintptr_t>(event));
 }
 
 // --- schedules ---

@@ -2,10 +2,11 @@
 // tool/run.cpp -- lockstep run PROGRAM ARGUMENT...: an OpenMP program of GCC's, with lockstep as its runtime
 //
 // The loader is told to load our libgomp.so.1 first (LD_PRELOAD): it is then what the program and its libraries find under
-// that name. Programs that bundle the runtime under another name, as Python's wheels do (libgomp-a34b3233.so.1.0.0), find
-// ours under that name too, if the loader is told each of these names; it looks for them in a directory of links
-// (LD_LIBRARY_PATH). Which names there are say the loader's list of the program's libraries, the directories that Python
-// loads modules from, and --bundled.
+// that name. Some bundle the runtime under another name, as Python's wheels do (libgomp-a34b3233.so.1.0.0). Their calls
+// reach ours as well, because it was loaded first. So that theirs is not even loaded, the loader is told to load ours by
+// each of these names, too; it looks for them in a directory of links (LD_LIBRARY_PATH). It does load theirs where the
+// program itself has a path for libraries (DT_RPATH): that comes first. Which names there are say the loader's list of
+// the program's libraries, the directories that Python loads modules from, and --bundled.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -274,18 +275,21 @@ void set_environment(const fs::path& library, const std::set<std::string>& names
   std::set<std::string> others = names;
   others.erase("libgomp.so.1");
   std::string preloaded = library.string();
-  if (!others.empty() || preloaded.find_first_of(" :") != std::string::npos) {
+  const bool has_separators = preloaded.find_first_of(" :") != std::string::npos;
+  if (!others.empty() || has_separators) {
     const fs::path directory = directory_of_links();
-    if (directory.string().find(':') != std::string::npos) {
-      throw cannot_run(fmt::format("{}: the loader takes no directory with a colon in its name", directory.string()));
+    if (directory.string().find_first_of(" :;") != std::string::npos) {
+      throw cannot_run(fmt::format("{}: the loader takes no such path; set XDG_CACHE_HOME to another", directory.string()));
     }
-    preloaded = "libgomp.so.1";
-    make_link(directory, "libgomp.so.1", library);
+    if (has_separators) {
+      make_link(directory, "libgomp.so.1", library);
+      preloaded = (directory / "libgomp.so.1").string();
+    }
     for (const std::string& each : others) {
       make_link(directory, each, library);
       preloaded += ":" + each;
     }
-    put_first("LD_LIBRARY_PATH", directory.string(), ":");
+    if (!others.empty()) put_first("LD_LIBRARY_PATH", directory.string(), ":");
   }
   put_first("LD_PRELOAD", preloaded, ":");
 }
@@ -343,11 +347,13 @@ void add_run(CLI::App& program) {
       "run", "run an OpenMP program that GCC has compiled on lockstep: lockstep run -- PROGRAM ARGUMENT...");
   const auto options = std::make_shared<run_options>();
   command->add_option("--library", options->library, "lockstep's libgomp.so.1 (default: beside this command)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command
       ->add_option("--bundled", options->bundled,
-                   "a runtime that the program has under another name, or a directory with some")
-      ->type_name("PATH");
+                   "a runtime that the program has under another name, or a directory with some; may be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
   command->add_flag("-q,--quiet", options->is_quiet, "no remarks on what the program loads");
   command->add_flag("-v,--verbose", options->is_verbose, "say what takes the place of what, and that it is in place");
   command->add_option("command", options->command, "the program and its arguments")->type_name("PROGRAM")->required();

@@ -86,7 +86,7 @@ program omp_lib_functions
 
   call omp_set_affinity_format ('n%n of %N  ')
   length = omp_get_affinity_format (text)
-  call check (length == 9 .and. text == 'n%n of %N', 'format')
+  call check (length == 11 .and. text == 'n%n of %N', 'format')
   length = omp_capture_affinity (text, 'L%.3L')
   call check (length == 4 .and. text == 'L  0', 'captured')
 
