@@ -17,6 +17,7 @@ usage: ./do COMMAND
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
                    trace (what a timeline costs); arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
+  openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep
   pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
@@ -83,6 +84,12 @@ do_figures() {
   need build program
   build release bench.figures
   build/release/bench/figures "$@"
+}
+
+do_openmp() {
+  need build program
+  build release openmp
+  echo "build/release/openmp/libgomp.so.1"
 }
 
 do_pictures() {
@@ -181,7 +188,7 @@ do_test() {
 
 command=${1:-}
 case $command in
-  demo | test | coverage | check | format | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
+  demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   "" | help | -h | --help) usage ;;

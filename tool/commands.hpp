@@ -16,5 +16,7 @@ struct system_failure : std::runtime_error {
 
 void add_timeline(CLI::App& program);
 void add_summary(CLI::App& program);
+/// Linux only.
+void add_run(CLI::App& program);
 
 }  // namespace tool

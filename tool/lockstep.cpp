@@ -21,6 +21,8 @@ int run(CLI::App& program, int argc, char** argv) {
     return tool::success;
   } catch (const CLI::Success& asked) {
     return program.exit(asked);
+  } catch (const CLI::RuntimeError& said) {
+    return said.get_exit_code();
   } catch (const CLI::ParseError& failure) {
     fmt::print(stderr, "lockstep: {}. See lockstep --help.\n", failure.what());
     return tool::bad_input;
@@ -35,11 +37,14 @@ int run(CLI::App& program, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   CLI::App program(
-      "Shows what the threads of a program that uses lockstep did.\n"
+      "Shows what the threads of a program that uses lockstep did, and runs OpenMP programs on lockstep.\n"
       "Exit status: 0 done; 1 the system failed; 2 bad arguments, or a file that is no trace.",
       "lockstep");
   program.require_subcommand(1);
   tool::add_timeline(program);
   tool::add_summary(program);
+#if LOCKSTEP_TOOL_RUNS_PROGRAMS
+  tool::add_run(program);
+#endif
   return run(program, argc, argv);
 }

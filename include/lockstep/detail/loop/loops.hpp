@@ -37,6 +37,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "../region/group.hpp"
 #include "../region/member_state.hpp"
@@ -71,6 +72,8 @@ struct cell_combine {
 /// What a member does at the end of a loop: see team_barrier::meet().
 class late_shares {
  public:
+  using may_be_called = std::false_type;
+
   late_shares(member_state& at, std::uint32_t loop, bool arrives, const rank_shares& shares,
               const cell_combine& combine) noexcept
       : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "../platform/cache_line.hpp"
 #include "../platform/system.hpp"
@@ -30,10 +31,23 @@ struct stops_with_region {
   bool requested() const noexcept { return source.requested(region); }
 };
 
-/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
+/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits. A kind that
+/// may be called away from its wait has is_called(), with acquire order, and help(): it is not in its wait but in help()
+/// while is_called() is true. Whoever calls it changes what is_called() looks at, and then wakes the sleepers
+/// (notify_all_sleepers).
 struct usual_arrival {
+  using may_be_called = std::false_type;
   static constexpr bool arrives() noexcept { return true; }
   static void meanwhile() noexcept {}
+};
+
+/// For waits: interrupted where the region is stopped, or the participant is called away.
+template <class Arrival>
+struct interrupts_wait {
+  stops_with_region stop;
+  const Arrival& arrival;
+
+  bool requested() const noexcept { return stop.requested() || arrival.is_called(); }
 };
 
 // The barrier.
@@ -46,6 +60,8 @@ struct usual_arrival {
 //   MEET-4  With the tree, combine() runs once, on the last to arrive; else on every member, with the same values.
 //   MEET-5  A participant that has come may leave its arrival to another (arrive_for), and waits for it as all
 //           others do.
+//   MEET-6  A participant that has arrived may do something else while it waits (help). It goes on only after it has seen
+//           that the phase is over, or the region is stopped, as all others do.
 //
 // Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
@@ -144,8 +160,8 @@ class team_barrier final : public stoppable {
     ++self.phase;
     if (arrival.arrives()) phases_.flag(self.rank()).publish(self.phase);
     arrival.meanwhile();
-    wait_for_others(self);
-    if (!arrival.arrives()) wait(self, phases_.flag(self.rank()), self.rank());
+    wait_for_others(self, arrival);
+    if (!arrival.arrives()) wait(self, phases_.flag(self.rank()), self.rank(), arrival);
     return goes_on(self);
   }
   template <class Combine, class Arrival>
@@ -155,7 +171,7 @@ class team_barrier final : public stoppable {
     ++self.phase;
     if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
       arrival.meanwhile();
-      wait_for_others(self);
+      wait_for_others(self, arrival);
     }
     return goes_on(self);
   }
@@ -168,15 +184,36 @@ class team_barrier final : public stoppable {
     self.has_left = stop_.requested(self.region());
     return !self.has_left;
   }
-  void wait_for_others(member_state& self) {
+  template <class Arrival>
+  void wait_for_others(member_state& self, Arrival& arrival) {
     phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
-      return wait(self, at, other);
+      return wait(self, at, other, arrival);
     });
   }
-  bool wait(member_state& self, const word& at, std::size_t other) {
+  template <class Arrival>
+  bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
+    return wait(self, at, other, arrival, typename Arrival::may_be_called());
+  }
+  template <class Arrival>
+  bool wait(member_state& self, const word& at, std::size_t other, Arrival&, std::false_type) {
+    return wait_once(self, at, other, stops_with_region{stop_, self.region()});
+  }
+  template <class Arrival>
+  bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival,
+            std::true_type) {
+    const stops_with_region stop{stop_, self.region()};
+    const phase_reached is_over{self.phase};
+    while (true) {
+      wait_once(self, at, other, interrupts_wait<Arrival>{stop, arrival});
+      if (is_over(at.value()) || stop.requested()) return true;
+      arrival.help();
+    }
+  }
+  template <class Stop>
+  bool wait_once(member_state& self, const word& at, std::size_t other, Stop stop) {
     cpu_separation* const known = other < self.size() ? &separation_ : nullptr;
-    return at.wait(phase_reached{self.phase}, stops_with_region{stop_, self.region()}, self.history,
-                   deadline::never(), whereabouts{known, self.rank(), other});
+    return at.wait(phase_reached{self.phase}, stop, self.history, deadline::never(),
+                   whereabouts{known, self.rank(), other});
   }
 
   line_gap before_;

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+// Places: reading lists of them, dealing them out to the members of a region, and binding threads.
+#include "affinity.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+#include <string>
+#include <strings.h>
+#include <vector>
+
+#include <lockstep/detail/platform/cpus.hpp>
+
+#include "message.hpp"
+
+namespace lockstep::openmp::affinity {
+namespace {
+
+using place = std::vector<unsigned>;
+using place_list = std::vector<place>;
+
+struct known {
+  place_list places;
+  place usable;  ///< what this process could run on when it started
+  bool is_bound = false;
+};
+// Never destroyed, as the settings.
+known& state() noexcept {
+  static known* const kept = new known{{}, detail::affinity(), false};
+  return *kept;
+}
+
+// --- the machine ---
+
+enum class unit { threads, cores, sockets, ll_caches, numa_domains };
+
+/// Adds `cpu` to the place that `key` says; keys are in `keys`, in the order of their first CPU.
+void add_by_key(place_list& to, std::vector<unsigned>& keys, unsigned key, unsigned cpu) {
+  std::size_t at = 0;
+  while (at < keys.size() && keys[at] != key) ++at;
+  if (at == keys.size()) {
+    keys.push_back(key);
+    to.emplace_back();
+  }
+  to[at].push_back(cpu);
+}
+
+/// The lowest of the CPUs that share the last level of cache with `cpu`; `cpu` itself where nothing is known.
+unsigned first_of_cache(unsigned cpu) {
+  unsigned first = cpu;
+  unsigned highest = 0;
+  for (unsigned index = 0; index < 16; ++index) {
+    constexpr char directory[] = "/sys/devices/system/cpu/cpu%u/cache/index%u/%s";
+    const std::string level = detail::file_text(directory, cpu, index, "level");
+    const char* at = level.c_str();
+    unsigned long long number = 0;
+    if (!detail::read_number(at, 16, number)) break;
+    std::vector<unsigned> sharing;
+    if (number < highest || !detail::parse_cpu_list(
+                                detail::file_text(directory, cpu, index, "shared_cpu_list").c_str(), sharing)) {
+      continue;
+    }
+    highest = static_cast<unsigned>(number);
+    first = sharing[0];
+    for (const unsigned each : sharing) first = each < first ? each : first;
+  }
+  return first;
+}
+
+/// The memory node that `cpu` is at; 0 where nothing is known.
+std::vector<unsigned> nodes_of(const place& cpus) {
+  std::vector<unsigned> result(cpus.size(), 0);
+  std::vector<unsigned> nodes;
+  if (!detail::parse_cpu_list(detail::file_text("/sys/devices/system/node/online").c_str(), nodes)) return result;
+  for (const unsigned node : nodes) {
+    std::vector<unsigned> members;
+    if (!detail::parse_cpu_list(detail::file_text("/sys/devices/system/node/node%u/cpulist", node).c_str(), members)) {
+      continue;
+    }
+    detail::sort_once(members);
+    for (std::size_t i = 0; i < cpus.size(); ++i) {
+      if (detail::find_sorted(members, cpus[i]) < members.size()) result[i] = node;
+    }
+  }
+  return result;
+}
+
+place_list units_of_machine(unit which) {
+  const place& usable = state().usable;
+  place_list result;
+  std::vector<unsigned> keys;
+  if (which == unit::threads) {
+    for (const unsigned cpu : usable) result.push_back({cpu});
+  } else if (which == unit::ll_caches) {
+    for (const unsigned cpu : usable) add_by_key(result, keys, first_of_cache(cpu), cpu);
+  } else if (which == unit::numa_domains) {
+    const std::vector<unsigned> nodes = nodes_of(usable);
+    for (std::size_t i = 0; i < usable.size(); ++i) add_by_key(result, keys, nodes[i], usable[i]);
+  } else {
+    for (const detail::cpu_place& each : detail::read_topology(usable)) {
+      add_by_key(result, keys, which == unit::cores ? each.core : each.package, each.cpu);
+    }
+  }
+  return result;
+}
+
+// --- texts ---
+
+/// Reads on in a text. What begins with `take` moves on only if it returns true.
+class reader {
+ public:
+  explicit reader(const char* text) noexcept : at_(text) {}
+
+  bool take(char wanted) noexcept {
+    skip();
+    if (*at_ != wanted) return false;
+    ++at_;
+    return true;
+  }
+  bool take_number(unsigned& result) noexcept {
+    skip();
+    unsigned long long number = 0;
+    if (!detail::read_number(at_, detail::max_cpus - 1, number)) return false;
+    result = static_cast<unsigned>(number);
+    return true;
+  }
+  bool take_signed(int& result) noexcept {
+    const bool is_negative = take('-');
+    if (!is_negative) take('+');
+    unsigned number = 0;
+    if (!take_number(number)) return false;
+    result = is_negative ? -static_cast<int>(number) : static_cast<int>(number);
+    return true;
+  }
+  bool take_word(const char* word) noexcept {
+    skip();
+    const std::size_t length = std::strlen(word);
+    if (strncasecmp(at_, word, length) != 0) return false;
+    at_ += length;
+    return true;
+  }
+  bool is_at_end() noexcept {
+    skip();
+    return *at_ == 0;
+  }
+
+ private:
+  void skip() noexcept { at_ = detail::skip_blanks(at_); }
+
+  const char* at_;
+};
+
+/// ":length" and ":length:stride", both optional. A length of 0 is refused.
+bool take_interval(reader& from, unsigned& length, int& stride) noexcept {
+  length = 1;
+  stride = 1;
+  if (!from.take(':')) return true;
+  return from.take_number(length) && length > 0 && (!from.take(':') || from.take_signed(stride));
+}
+
+void remove(place& from, unsigned cpu) {
+  place kept;
+  for (const unsigned each : from) {
+    if (each != cpu) kept.push_back(each);
+  }
+  from = kept;
+}
+bool contains(const place& in, unsigned cpu) noexcept {
+  for (const unsigned each : in) {
+    if (each == cpu) return true;
+  }
+  return false;
+}
+
+/// "{0,2:3,!3}", or a number alone.
+bool take_place(reader& from, place& result) {
+  result.clear();
+  unsigned first = 0;
+  if (!from.take('{')) {
+    if (!from.take_number(first)) return false;
+    result.push_back(first);
+    return true;
+  }
+  do {
+    const bool is_excluded = from.take('!');
+    unsigned length = 1;
+    int stride = 1;
+    if (!from.take_number(first) || !take_interval(from, length, stride)) return false;
+    for (unsigned i = 0; i < length; ++i) {
+      const long cpu = static_cast<long>(first) + static_cast<long>(i) * stride;
+      if (cpu < 0 || cpu >= static_cast<long>(detail::max_cpus)) return false;
+      const unsigned number = static_cast<unsigned>(cpu);
+      if (is_excluded) {
+        remove(result, number);
+      } else if (!contains(result, number)) {
+        result.push_back(number);
+      }
+    }
+  } while (from.take(','));
+  return from.take('}');
+}
+
+/// The place, its numbers moved by `by`. False if one falls out of range.
+bool moved(const place& from, long by, place& result) {
+  result.clear();
+  for (const unsigned cpu : from) {
+    const long number = static_cast<long>(cpu) + by;
+    if (number < 0 || number >= static_cast<long>(detail::max_cpus)) return false;
+    result.push_back(static_cast<unsigned>(number));
+  }
+  return true;
+}
+
+bool take_explicit_list(reader& from, place_list& result) {
+  do {
+    const bool is_excluded = from.take('!');
+    place first;
+    unsigned length = 1;
+    int stride = 1;
+    if (!take_place(from, first) || !take_interval(from, length, stride)) return false;
+    for (unsigned i = 0; i < length; ++i) {
+      place next;
+      if (!moved(first, static_cast<long>(i) * stride, next)) return false;
+      if (!is_excluded) {
+        if (result.size() == detail::max_cpus) return false;
+        result.push_back(next);
+        continue;
+      }
+      detail::sort_once(next);
+      std::size_t at = 0;
+      for (; at < result.size(); ++at) {
+        place each = result[at];
+        detail::sort_once(each);
+        if (each == next) break;
+      }
+      if (at == result.size()) return false;  // excludes what is not there
+      result.erase(result.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  } while (from.take(','));
+  return true;
+}
+
+bool take_units(reader& from, place_list& result, bool& is_named) {
+  const struct {
+    const char* name;
+    unit which;
+  } names[] = {{"threads", unit::threads},
+               {"cores", unit::cores},
+               {"sockets", unit::sockets},
+               {"ll_caches", unit::ll_caches},
+               {"numa_domains", unit::numa_domains}};
+  for (const auto& each : names) {
+    if (!from.take_word(each.name)) continue;
+    is_named = true;
+    unsigned most = detail::max_cpus;
+    if (from.take('(') && (!from.take_number(most) || most == 0 || !from.take(')'))) return false;
+    result = units_of_machine(each.which);
+    if (result.size() > most) result.resize(most);
+    return true;
+  }
+  return true;
+}
+
+/// Takes what of the list can be run on. False if that is nothing.
+bool accept(const place_list& list, const char* variable) {
+  place_list usable;
+  for (const place& each : list) {
+    place fitting;
+    for (const unsigned cpu : each) {
+      if (detail::find_sorted(state().usable, cpu) < state().usable.size()) fitting.push_back(cpu);
+    }
+    if (!fitting.empty()) usable.push_back(fitting);
+  }
+  if (usable.empty()) {
+    say("%s: this process may use none of these CPUs", variable);
+    return false;
+  }
+  if (usable.size() < list.size()) {
+    say("%s: %zu of %zu places have CPUs that this process may use; the others are left out", variable, usable.size(),
+        list.size());
+  }
+  state().places = usable;
+  return true;
+}
+
+// --- binding ---
+
+void bind_to(const place& cpus) noexcept {
+  unsigned highest = 0;
+  for (const unsigned cpu : cpus) highest = cpu > highest ? cpu : highest;
+  const std::size_t size = CPU_ALLOC_SIZE(highest + 1);
+  unsigned long mask[detail::max_cpus / (8 * sizeof(unsigned long))];
+  std::memset(mask, 0, size);
+  cpu_set_t* const set = reinterpret_cast<cpu_set_t*>(mask);
+  for (const unsigned cpu : cpus) CPU_SET_S(cpu, size, set);
+  sched_setaffinity(0, size, set);  // where the system refuses, the thread runs where it did
+}
+
+thread_places in_one(int which) noexcept { return thread_places{which, which, 1}; }
+
+}  // namespace
+
+bool read_places(const char* text) noexcept {
+  reader from(text);
+  place_list list;
+  bool is_named = false;
+  if (!take_units(from, list, is_named) || (!is_named && !take_explicit_list(from, list)) || !from.is_at_end()) {
+    return false;
+  }
+  return accept(list, "OMP_PLACES");
+}
+
+bool read_cpu_affinity(const char* text) noexcept {
+  // "0 3 1-2 4-15:2": CPUs or ranges, with blanks or commas between; each CPU is a place.
+  reader from(text);
+  place_list list;
+  do {
+    unsigned first = 0;
+    if (!from.take_number(first)) return false;
+    unsigned last = first, stride = 1;
+    if (from.take('-') && (!from.take_number(last) || last < first)) return false;
+    if (from.take(':') && (!from.take_number(stride) || stride == 0)) return false;
+    for (unsigned cpu = first; cpu <= last && list.size() < detail::max_cpus; cpu += stride) list.push_back({cpu});
+    from.take(',');
+  } while (!from.is_at_end());
+  return accept(list, "GOMP_CPU_AFFINITY");
+}
+
+void use_each_cpu() noexcept { state().places = units_of_machine(unit::threads); }
+
+void turn_on() noexcept { state().is_bound = !state().places.empty(); }
+
+bool is_on() noexcept { return state().is_bound; }
+
+int count() noexcept { return static_cast<int>(state().places.size()); }
+
+const std::vector<unsigned>& cpus_of(int which) noexcept { return state().places[static_cast<std::size_t>(which)]; }
+
+thread_places initial_places() noexcept {
+  return is_on() ? thread_places{this_record.bound_place, 0, count()} : thread_places();
+}
+
+//   primary  all are where the encountering thread is.
+//   close    members follow each other from place to place, beginning there. With more members than places each place
+//            gets as many in a row as come out even, and the rest go round once more, one to a place.
+//   spread   the partition is cut into as many parts as there are members, the first ones larger by one where it does
+//            not come out even. The caller has the part that its place is in, the others follow; each member is at the
+//            first place of its part, the caller stays. With more members than places: as close, in parts of one place.
+thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size, proc_bind how) noexcept {
+  const unsigned places = static_cast<unsigned>(parent.count);
+  if (places == 0 || how == proc_bind::no) return parent;
+  const unsigned origin = parent.place < parent.first ? 0 : static_cast<unsigned>(parent.place - parent.first);
+  const auto number = [&](unsigned offset) { return parent.first + static_cast<int>(offset % places); };
+  if (how == proc_bind::primary) return thread_places{number(origin), parent.first, parent.count};
+  if (size > places) {
+    const unsigned even = size / places;
+    const unsigned step = rank < even * places ? rank / even : rank - even * places;
+    const int where = number(origin + step);
+    return how == proc_bind::spread ? in_one(where) : thread_places{where, parent.first, parent.count};
+  }
+  if (how != proc_bind::spread) return thread_places{number(origin + rank), parent.first, parent.count};
+  const unsigned even = places / size, larger = places % size;
+  const unsigned own = origin < larger * (even + 1) ? origin / (even + 1) : larger + (origin - larger * (even + 1)) / even;
+  const unsigned part = (own + rank) % size;
+  const unsigned first = part * even + (part < larger ? part : larger);
+  const int length = static_cast<int>(even + (part < larger ? 1 : 0));
+  return thread_places{number(rank == 0 ? origin : first), parent.first + static_cast<int>(first), length};
+}
+
+void bind_this_thread(int which) noexcept {
+  if (this_record.bound_place == which) return;
+  this_record.bound_place = which;
+  bind_to(which < 0 ? state().usable : cpus_of(which));
+}
+
+}  // namespace lockstep::openmp::affinity

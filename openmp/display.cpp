@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "display.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/mutex.hpp>
+
+#include "affinity.hpp"
+#include "allocators.hpp"
+#include "control_variables.hpp"
+#include "message.hpp"
+#include "part.hpp"
+
+namespace lockstep::openmp {
+namespace display {
+namespace {
+
+using detail::append;
+
+constexpr char usual_format[] = "level %L thread %i affinity %A";
+
+/// What is only shown, or asked for rarely. Never destroyed, as the settings.
+struct shown_state {
+  const char* policy = nullptr;
+  bool has_count = false;
+  unsigned long long looks = 0;
+  mutex lock;  ///< guards the rest
+  std::string format = usual_format;
+  struct shown_part {
+    unsigned rank = 0, level = 0, size = 0;
+    int place = -2;
+  };
+  std::vector<shown_part> part_of_thread;  ///< by number of thread: what was shown last
+};
+shown_state& state() noexcept {
+  static shown_state* const kept = new shown_state;
+  return *kept;
+}
+
+// --- affinity formats ---
+
+/// What a field of a format is, and its value.
+struct field {
+  char letter;
+  const char* name;
+};
+constexpr field fields[] = {{'t', "team_num"},      {'T', "num_teams"},        {'L', "nesting_level"},
+                            {'n', "thread_num"},    {'N', "num_threads"},      {'a', "ancestor_tnum"},
+                            {'A', "thread_affinity"}, {'H', "host"},           {'P', "process_id"},
+                            {'i', "native_thread_id"}};
+
+/// "0-3,7".
+std::string cpus_as_text(const std::vector<unsigned>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    append(text, i == 0 ? "%u" : ",%u", cpus[i]);
+    if (last > i) append(text, "-%u", cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string host_name() {
+  char name[256] = "node";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string number_as_text(long value) {
+  std::string text;
+  append(text, "%ld", value);
+  return text;
+}
+
+std::string value_of(char letter, const part& of) {
+  switch (letter) {
+    case 't': return number_as_text(of.team_num);
+    case 'T': return number_as_text(of.num_teams);
+    case 'L': return number_as_text(of.level);
+    case 'n': return number_as_text(of.rank);
+    case 'N': return number_as_text(of.size);
+    case 'a': return number_as_text(of.level == 0 || of.outer == nullptr ? -1 : static_cast<long>(of.outer->rank));
+    case 'A': return cpus_as_text(detail::affinity());
+    case 'H': return host_name();
+    case 'P': return number_as_text(getpid());
+    default: break;
+  }
+  std::string text;
+  append(text, "0x%" PRIxPTR, static_cast<std::uintptr_t>(pthread_self()));
+  return text;
+}
+
+/// At `at`, behind the '%': reads the field's letter or its name in braces.
+char take_letter(const char*& at) {
+  if (*at != '{') {
+    for (const field& each : fields) {
+      if (each.letter == *at) {
+        ++at;
+        return each.letter;
+      }
+    }
+    fail("affinity format: there is no field of type '%c'", *at);
+  }
+  ++at;
+  for (const field& each : fields) {
+    const std::size_t length = std::strlen(each.name);
+    if (std::strncmp(at, each.name, length) != 0 || at[length] != '}') continue;
+    at += length + 1;
+    return each.letter;
+  }
+  fail("affinity format: there is no field of the name '%s'", detail::one_line(at).c_str());
+}
+
+void append_field(std::string& text, const std::string& value, bool has_zeros, bool is_right, unsigned width) {
+  const std::size_t missing = value.size() < width ? width - value.size() : 0;
+  if (!is_right) {
+    text += value;
+    text.append(missing, ' ');
+  } else if (has_zeros && value[0] == '-') {
+    text += '-';
+    text.append(missing, '0');
+    text.append(value, 1);
+  } else {
+    text.append(missing, has_zeros ? '0' : ' ');
+    text += value;
+  }
+}
+
+// --- settings ---
+
+const char* text_of(proc_bind how) {
+  switch (how) {
+    case proc_bind::no: return "FALSE";
+    case proc_bind::yes: return "TRUE";
+    case proc_bind::primary: return "PRIMARY";
+    case proc_bind::close: return "CLOSE";
+    default: return "SPREAD";
+  }
+}
+const char* text_of(bool value) { return value ? "TRUE" : "FALSE"; }
+
+std::string text_of(const schedule& of) {
+  const bool is_static = of.kind == schedule_kind::fixed;
+  std::string text;
+  if (is_static != of.is_monotonic) text = of.is_monotonic ? "MONOTONIC:" : "NONMONOTONIC:";
+  text += is_static                              ? "STATIC"
+          : of.kind == schedule_kind::dynamic    ? "DYNAMIC"
+          : of.kind == schedule_kind::guided     ? "GUIDED"
+                                                 : "AUTO";
+  if (of.chunk != (is_static ? 0 : 1)) append(text, ",%ld", of.chunk);
+  return text;
+}
+
+/// "{0:4},{4,6}".
+std::string places_as_text() {
+  std::string text;
+  for (int i = 0; i < affinity::count(); ++i) {
+    text += i == 0 ? "{" : ",{";
+    const std::vector<unsigned>& cpus = affinity::cpus_of(i);
+    for (std::size_t at = 0; at < cpus.size();) {
+      std::size_t last = at;
+      while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+      append(text, at == 0 ? "%u" : ",%u", cpus[at]);
+      if (last > at) append(text, ":%zu", last - at + 1);
+      at = last + 1;
+    }
+    text += '}';
+  }
+  return text;
+}
+
+void add(std::string& text, const char* name, const std::string& value) {
+  text += "  ";
+  text += name;
+  text += " = '";
+  text += value;
+  text += "'\n";
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& each : parts) text += (text.empty() ? "" : ",") + each;
+  return text;
+}
+
+}  // namespace
+
+void note_waiting(const char* policy, bool has_count, unsigned long long looks) noexcept {
+  state().policy = policy;
+  state().has_count = has_count;
+  state().looks = looks;
+}
+
+void show_environment(bool is_verbose) noexcept {
+  const process_variables& all = process_settings();
+  const task_variables& own = all.initial;
+  std::vector<std::string> threads{number_as_text(own.threads)}, binds{text_of(own.bind)};
+  for (std::size_t i = 1; i < all.threads_of_level.size(); ++i) threads.push_back(number_as_text(all.threads_of_level[i]));
+  for (std::size_t i = 1; i < all.bind_of_level.size(); ++i) binds.push_back(text_of(all.bind_of_level[i]));
+  const bool is_limited = own.thread_limit != 2147483647;
+  std::string text = "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n";
+  add(text, "_OPENMP", "201511");
+  add(text, "OMP_DYNAMIC", text_of(own.is_dynamic));
+  add(text, "OMP_NESTED", text_of(own.max_active_levels > 1));
+  add(text, "OMP_NUM_THREADS", joined(threads));
+  add(text, "OMP_SCHEDULE", text_of(own.run_schedule));
+  add(text, "OMP_PROC_BIND", joined(binds));
+  add(text, "OMP_PLACES", places_as_text());
+  add(text, "OMP_STACKSIZE", number_as_text(static_cast<long>(all.stack_size)));
+  add(text, "OMP_WAIT_POLICY", state().policy != nullptr ? state().policy : "PASSIVE");
+  add(text, "OMP_THREAD_LIMIT", is_limited ? number_as_text(own.thread_limit) : "4294967295");
+  add(text, "OMP_MAX_ACTIVE_LEVELS", number_as_text(own.max_active_levels));
+  add(text, "OMP_NUM_TEAMS", number_as_text(all.num_teams));
+  add(text, "OMP_TEAMS_THREAD_LIMIT", number_as_text(all.teams_thread_limit));
+  add(text, "OMP_CANCELLATION", text_of(all.can_cancel));
+  add(text, "OMP_DEFAULT_DEVICE", number_as_text(own.default_device));
+  add(text, "OMP_MAX_TASK_PRIORITY", number_as_text(all.max_task_priority));
+  add(text, "OMP_DISPLAY_AFFINITY", text_of(all.displays_affinity));
+  add(text, "OMP_AFFINITY_FORMAT", affinity_format());
+  add(text, "OMP_ALLOCATOR", allocators::name_of(own.allocator));
+  add(text, "OMP_TARGET_OFFLOAD",
+      all.offload == target_offload::usual       ? "DEFAULT"
+      : all.offload == target_offload::mandatory ? "MANDATORY"
+                                                 : "DISABLED");
+  if (is_verbose) {
+    std::string looks = "lockstep's own choice";
+    if (state().has_count) {
+      looks.clear();
+      append(looks, "%llu", state().looks);
+    }
+    add(text, "GOMP_CPU_AFFINITY", "");
+    add(text, "GOMP_STACKSIZE", number_as_text(static_cast<long>(all.stack_size)));
+    add(text, "GOMP_SPINCOUNT", looks);
+  }
+  text += "  this runtime is lockstep ";
+  text += LOCKSTEP_VERSION;
+  text += "\nOPENMP DISPLAY ENVIRONMENT END\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void set_affinity_format(const char* format) noexcept {
+  shown_state& all = state();
+  all.lock.lock();
+  all.format = format != nullptr ? format : "";
+  all.lock.unlock();
+}
+
+std::string affinity_format() noexcept {
+  shown_state& all = state();
+  all.lock.lock();
+  const std::string copy = all.format;
+  all.lock.unlock();
+  return copy;
+}
+
+std::string filled_in(const char* format, const part& of) noexcept {
+  const std::string kept = format == nullptr || *format == 0 ? affinity_format() : std::string(format);
+  std::string text;
+  for (const char* at = kept.c_str(); *at != 0;) {
+    if (*at != '%') {
+      text += *at++;
+      continue;
+    }
+    ++at;
+    if (*at == '%') {
+      text += *at++;
+      continue;
+    }
+    const bool has_zeros = *at == '0';
+    if (has_zeros && at[1] != '.') fail("affinity format: a zero behind %% is followed by a dot, as in %%0.5n");
+    if (has_zeros) ++at;
+    const bool is_right = *at == '.';
+    if (is_right) ++at;
+    unsigned long long width = 0;
+    detail::read_number(at, 1000, width);
+    const char letter = take_letter(at);
+    const bool is_number = letter != 'A' && letter != 'H';
+    append_field(text, value_of(letter, of), has_zeros && is_number, is_right, static_cast<unsigned>(width));
+  }
+  return text;
+}
+
+}  // namespace display
+
+namespace affinity {
+
+void display_if_new(const part& of) noexcept {
+  display::shown_state& all = display::state();
+  const std::uint32_t thread = thread_number();
+  all.lock.lock();
+  if (all.part_of_thread.size() <= thread) all.part_of_thread.resize(thread + 1);
+  display::shown_state::shown_part& last = all.part_of_thread[thread];
+  const bool is_new = last.rank != of.rank || last.level != of.level || last.size != of.size || last.place != of.places.place;
+  last = {of.rank, of.level, of.size, of.places.place};
+  all.lock.unlock();
+  if (!is_new) return;
+  const std::string line = display::filled_in(nullptr, of) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace affinity
+}  // namespace lockstep::openmp

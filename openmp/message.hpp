@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// openmp/message.hpp -- what the runtime says on stderr
+#ifndef LOCKSTEP_OPENMP_MESSAGE_HPP
+#define LOCKSTEP_OPENMP_MESSAGE_HPP
+
+namespace lockstep::openmp {
+
+/// One line, written at once: "libgomp (lockstep): " and what std::printf would print.
+void say(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
+/// The same; then the process ends with status 1, as with GCC's runtime.
+[[noreturn]] void fail(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
+/// For a call that cannot be served: says so once for each name.
+void say_unsupported(const char* name, const char* what_happens_instead) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_MESSAGE_HPP

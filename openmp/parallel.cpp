@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Regions, as compilers from GCC 4.9 on call them.
+#include "parallel.hpp"
+
+#include <cstdint>
+
+#include "affinity.hpp"
+#include "loops.hpp"
+#include "pool.hpp"
+#include "root.hpp"
+#include "task_memory.hpp"
+#include "task_reductions.hpp"
+
+namespace lockstep::openmp {
+namespace {
+
+constexpr int no_limit = 2147483647;
+
+/// OMP_NUM_THREADS and OMP_PROC_BIND may say something for each level.
+bool has_levels() noexcept {
+  const process_variables& settings = process_settings();
+  return settings.threads_of_level.size() > 1 || settings.bind_of_level.size() > 1;
+}
+void set_level(task_variables& of, unsigned level) noexcept {
+  const process_variables& settings = process_settings();
+  if (level < settings.threads_of_level.size()) of.threads = settings.threads_of_level[level];
+  if (level < settings.bind_of_level.size()) of.bind = settings.bind_of_level[level];
+}
+
+/// Where observers are told that a region is.
+[[gnu::noinline, gnu::cold]] call_site site_of(outlined_function of) noexcept {
+  return call_site(name_of_function(reinterpret_cast<const void*>(of)), 0);
+}
+
+}  // namespace
+
+unsigned resolve_threads(part& self, unsigned asked, unsigned sections) noexcept {
+  const task_variables& own = self.variables();
+  if (asked == 1) return 1;
+  if (self.active_level >= static_cast<unsigned>(own.max_active_levels)) return 1;
+  unsigned size = asked != 0 ? asked : static_cast<unsigned>(own.threads);
+  if (own.is_dynamic) {
+    const unsigned most = static_cast<unsigned>(process_settings().usable_cpus);
+    if (size > most) size = most;
+    if (sections != 0 && size > sections) size = sections;
+  }
+  if (own.thread_limit != no_limit && size > 1) {
+    size = root_of(self).take_threads(size, static_cast<unsigned>(own.thread_limit));
+  }
+  return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
+}
+
+lone_part::lone_part(part& outer, outlined_function function, const region_request& request) noexcept {
+  self.level = outer.level + 1;
+  self.active_level = outer.active_level;
+  self.team_num = outer.team_num;
+  self.num_teams = outer.num_teams;
+  self.outer = &outer;
+  self.function = function;
+  self.implicit.variables = outer.running->variables;
+  self.implicit.group = request.group;
+  self.places = outer.places;
+  self.is_in_teams = outer.is_in_teams;
+  if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no, 0)) {
+    self.implicit.own_variables().bind = request.bind;
+  }
+  if (__builtin_expect(has_levels(), 0)) set_level(self.implicit.own_variables(), self.level);
+  this_record.current = &self;
+  if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(self);
+  if (request.loop != nullptr) self.loop.begin(*request.loop, nullptr, 0, 1);
+}
+
+lone_part::~lone_part() {
+  if (self.implicit.family != nullptr) end_family(self.implicit);
+  if (__builtin_expect(self.shared != nullptr, 0)) {
+    task_pool& tasks = self.shared->tasks;
+    if (self.is_cancelled) {
+      tasks.discard(self);
+    } else if (tasks.has_unfinished(self.barriers & 1u)) {
+      tasks.finish(self, self.barriers & 1u);
+    }
+    delete self.shared;
+  }
+  this_record.current = self.outer;
+}
+
+void run_region(part& self, outlined_function function, void* data, unsigned size,
+                const region_request& request) noexcept {
+  if (size == 1) {
+    const lone_part alone(self, function, request);
+    function(data);
+    return;
+  }
+  run_region_with_pool_of(this_record, self, function, data, size, request);
+}
+
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function, void* data, unsigned size,
+                             const region_request& request) noexcept {
+  pool& of = pool::idle_one(record);
+  const task_variables& own = self.variables();
+  region_frame frame;
+  frame.variables = own;
+  frame.outer = &self;
+  frame.group = request.group;
+  frame.level = self.level + 1;
+  frame.active_level = self.active_level + 1;
+  frame.team_num = self.team_num;
+  frame.num_teams = self.num_teams;
+  frame.places = self.places;
+  frame.is_in_teams = self.is_in_teams;
+  if (__builtin_expect(affinity::is_on(), 0)) {
+    frame.bind = own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
+    frame.is_bound = frame.bind != proc_bind::no;
+    frame.variables.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
+  }
+  frame.is_displayed = process_settings().displays_affinity;
+  if (__builtin_expect(has_levels(), 0)) set_level(frame.variables, frame.level);
+  if (!(frame == of.frame)) of.frame = frame;
+  const member_call what = {function, data, &of, request.loop, may_make_tasks(function)};
+  const call_site where = __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
+  if (!of.run(size, what, where)) {
+    of.shared.tasks.discard(self);
+    of.shared.reset();
+  }
+  if (__builtin_expect(own.thread_limit != no_limit, 0)) root_of(self).give_threads_back(size);
+}
+
+}  // namespace lockstep::openmp
+
+using namespace lockstep::openmp;
+
+namespace {
+
+proc_bind bind_of(unsigned flags) noexcept { return static_cast<proc_bind>(flags & 7u); }
+
+void run_loop(outlined_function function, void* data, unsigned threads, const loop_spec& loop, unsigned flags) noexcept {
+  part& self = here();
+  region_request request;
+  request.bind = bind_of(flags);
+  request.loop = &loop;
+  run_region(self, function, data, resolve_threads(self, threads), request);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_parallel(outlined_function function, void* data, unsigned threads, unsigned flags) {
+  part& self = here();
+  region_request request;
+  request.bind = bind_of(flags);
+  run_region(self, function, data, resolve_threads(self, threads), request);
+}
+
+OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* data, unsigned threads, unsigned flags) {
+  part& self = here();
+  const unsigned size = resolve_threads(self, threads);
+  region_request request;
+  request.bind = bind_of(flags);
+  request.group = begin_parallel_reductions(self, *static_cast<std::uintptr_t**>(data), size);
+  run_region(self, function, data, size, request);
+  end_parallel_reductions(request.group);
+  return size;
+}
+
+OPENMP_API void GOMP_parallel_loop_static(outlined_function function, void* data, unsigned threads, long start,
+                                          long end, long increment, long chunk, unsigned flags) {
+  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::fixed, true, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_dynamic(outlined_function function, void* data, unsigned threads, long start,
+                                           long end, long increment, long chunk, unsigned flags) {
+  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::dynamic, true, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_guided(outlined_function function, void* data, unsigned threads, long start,
+                                          long end, long increment, long chunk, unsigned flags) {
+  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::guided, true, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_dynamic(outlined_function function, void* data, unsigned threads,
+                                                        long start, long end, long increment, long chunk,
+                                                        unsigned flags) {
+  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::dynamic, false, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_guided(outlined_function function, void* data, unsigned threads,
+                                                       long start, long end, long increment, long chunk,
+                                                       unsigned flags) {
+  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::guided, false, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_runtime(outlined_function function, void* data, unsigned threads, long start,
+                                           long end, long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), false), flags);
+}
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_runtime(outlined_function function, void* data, unsigned threads,
+                                                        long start, long end, long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true), flags);
+}
+OPENMP_API void GOMP_parallel_loop_maybe_nonmonotonic_runtime(outlined_function function, void* data, unsigned threads,
+                                                              long start, long end, long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true), flags);
+}
+
+OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, unsigned threads, unsigned count,
+                                       unsigned flags) {
+  part& self = here();
+  const loop_spec sections = sections_of(count);
+  region_request request;
+  request.bind = bind_of(flags);
+  request.loop = &sections;
+  run_region(self, function, data, resolve_threads(self, threads, count), request);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What a thread keeps, from its first call to its end.
+#include "part.hpp"
+
+#include <pthread.h>
+
+#include <new>
+
+#include "affinity.hpp"
+#include "barrier.hpp"
+#include "message.hpp"
+#include "pool.hpp"
+#include "root.hpp"
+
+namespace lockstep::openmp {
+
+__thread thread_record this_record;
+
+namespace {
+
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  numbers.fetch_add  relaxed  -      hands out numbers, nothing else
+detail::atomic<std::uint32_t> numbers{0};
+
+/// The thread ends: so do its pools, with their threads.
+void end_thread(void*) noexcept {
+  thread_record& record = this_record;
+  while (record.pools != nullptr) {
+    pool* const one = record.pools;
+    record.pools = one->next;
+    delete one;
+  }
+  if (record.initial == nullptr) return;
+  root_part* const initial = static_cast<root_part*>(record.initial);
+  record.initial = record.current = nullptr;
+  delete initial;
+}
+
+pthread_key_t make_key() noexcept {
+  pthread_key_t key;
+  if (pthread_key_create(&key, end_thread) != 0) fail("The system has no key left for data of threads");
+  return key;
+}
+
+}  // namespace
+
+void end_with_thread() noexcept {
+  static const pthread_key_t key = make_key();
+  // Any value but null: the record is where the thread finds it.
+  pthread_setspecific(key, &this_record);
+}
+
+part& begin_thread() noexcept {
+  root_part* const made = new (std::nothrow) root_part;
+  if (made == nullptr) fail("Out of memory");
+  made->implicit.variables = &process_settings().initial;
+  made->places = affinity::initial_places();
+  this_record.initial = this_record.current = made;
+  end_with_thread();
+  return *made;
+}
+
+root_part& root_of(part& of) noexcept {
+  part* at = &of;
+  while (at->outer != nullptr) at = at->outer;
+  return static_cast<root_part&>(*at);
+}
+
+std::uint32_t thread_number() noexcept {
+  std::uint32_t& number = this_record.number;
+  if (number == 0) number = numbers.fetch_add(1, detail::memory_order_relaxed) + 1;  // 1
+  return number;
+}
+
+shared_region& make_shared_of(part& self) noexcept {
+  self.shared = new (std::nothrow) shared_region;
+  if (self.shared == nullptr) fail("Out of memory");
+  return *self.shared;
+}
+
+}  // namespace lockstep::openmp

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "pool.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <lockstep/detail/platform/this_thread.hpp>
+#include <lockstep/detail/team/placement.hpp>
+
+#include "affinity.hpp"
+#include "barrier.hpp"
+#include "message.hpp"
+#include "root.hpp"
+
+namespace lockstep::openmp {
+namespace {
+
+detail::resolved_team team_for(unsigned size) {
+  const process_variables& settings = process_settings();
+  team_options options;
+  options.members(size).name("OpenMP").bind(binding::none());
+  if (settings.has_waiting) options.policy(settings.waiting);
+  if (affinity::is_on()) options.cpu_separation(false);
+  return detail::resolve(options);
+}
+
+class holding {
+ public:
+  explicit holding(pthread_mutex_t& lock) noexcept : lock_(lock) { pthread_mutex_lock(&lock_); }
+  ~holding() { pthread_mutex_unlock(&lock_); }
+  holding(const holding&) = delete;
+  holding& operator=(const holding&) = delete;
+
+ private:
+  pthread_mutex_t& lock_;
+};
+
+[[gnu::noinline, gnu::cold]] bool finish_tasks(part& self) noexcept {
+  self.shared->tasks.finish(self, self.barriers & 1u);
+  return true;
+}
+
+/// The end of a member's part: it leaves no task behind, and holds no slot.
+void end_part(part& self) noexcept {
+  self.loop.leave_all();
+  if (self.ends_with_barrier) {
+    static_cast<void>(pass_barrier(self, "end of region"));
+  } else if (__builtin_expect(self.shared->tasks.has_unfinished(self.barriers & 1u), 0) &&
+             !self.at->is_stopped()) {
+    finish_tasks(self);
+  }
+  if (__builtin_expect(self.implicit.family != nullptr, 0)) end_family(self.implicit);
+}
+
+[[gnu::noinline, gnu::cold]] void place_part(part& self, const region_frame& frame) noexcept {
+  if (frame.is_bound) {
+    self.places = affinity::places_of_member(frame.places, self.rank, self.size, frame.bind);
+    affinity::bind_this_thread(self.places.place);
+  }
+  if (frame.is_displayed) affinity::display_if_new(self);
+}
+
+}  // namespace
+
+void member_call::operator()(member& me) const noexcept {
+  detail::member_state& at = detail::member_access::state_of(me);
+  const region_frame& frame = of->frame;
+  part self;
+  self.rank = static_cast<unsigned>(at.rank());
+  self.size = static_cast<unsigned>(at.size());
+  self.level = frame.level;
+  self.active_level = frame.active_level;
+  self.team_num = frame.team_num;
+  self.num_teams = frame.num_teams;
+  self.at = &at;
+  self.shared = &of->shared;
+  self.outer = frame.outer;
+  self.function = function;
+  self.implicit.variables = &frame.variables;
+  self.implicit.group = frame.group;
+  self.places = frame.places;
+  self.is_in_teams = frame.is_in_teams;
+  self.ends_with_barrier = ends_with_barrier;
+  thread_record& record = this_record;
+  part* const before = record.current;
+  record.current = &self;
+  if (__builtin_expect(frame.is_bound || frame.is_displayed, 0)) place_part(self, frame);
+  if (loop != nullptr) self.loop.begin(*loop, &at, self.rank, self.size);
+  function(data);
+  end_part(self);
+  record.current = before;
+}
+
+pool& pool::idle_one(thread_record& of) noexcept {
+  pool** at = &of.pools;
+  while (*at != nullptr && (*at)->is_used_) at = &(*at)->next;
+  if (*at != nullptr) return **at;
+  pool* const made = new (std::nothrow) pool;
+  if (made == nullptr) fail("Out of memory");
+  *at = made;
+  end_with_thread();
+  return *made;
+}
+
+pool::served_team::served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size)
+    : door(its_size, made.policy, "OpenMP", made.name.c_str()),
+      core(made, door),
+      of(its_pool),
+      size(its_size),
+      listener(this, in_child) {}
+
+void pool::fit(unsigned size) noexcept {
+  if (is_orphaned_) {
+    team_ = nullptr;
+    last_ = nullptr;
+    started_ = 0;
+    serving_ = 0;
+    teams_ = 0;
+    offered_ = nullptr;
+    is_orphaned_ = false;
+    pthread_mutex_init(&lock_, nullptr);
+    pthread_cond_init(&news_, nullptr);
+    pthread_cond_init(&leaving_, nullptr);
+    // Tasks and records of the region in which the process was forked are as other threads have left them.
+    shared.~shared_region();
+    ::new (static_cast<void*>(&shared)) shared_region();
+  }
+  if (team_ != nullptr && size == team_->size) {
+    fitting_size_ = size;
+    smaller_regions_ = 0;
+    return;
+  }
+  if (team_ != nullptr && size < team_->size) {
+    if (size != smaller_size_) smaller_regions_ = 0;
+    smaller_size_ = size;
+    if (++smaller_regions_ < shrink_after) {
+      fitting_size_ = 0;  // the next one is to be looked at as well
+      return;
+    }
+  }
+  make_team(size);
+}
+
+void pool::make_team(unsigned size) noexcept {
+  release_team();
+  if (started_ + 1 < size) start_threads(size);
+  team_ = new (std::nothrow) served_team(*this, team_for(size), size);
+  if (team_ == nullptr) fail("Out of memory");
+  shared.reset();
+  fitting_size_ = size;
+  smaller_regions_ = 0;
+  const holding lock(lock_);
+  offered_ = team_;
+  serving_ = size - 1;
+  ++teams_;
+  pthread_cond_broadcast(&news_);
+}
+
+void pool::release_team() noexcept {
+  if (team_ == nullptr) return;
+  team_->core.close();
+  {
+    const holding lock(lock_);
+    while (serving_ != 0) pthread_cond_wait(&leaving_, &lock_);
+    offered_ = nullptr;
+  }
+  delete team_;
+  team_ = nullptr;
+}
+
+void pool::start_threads(unsigned size) noexcept {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  const std::size_t stack_size = process_settings().stack_size;
+  if (stack_size != 0 && pthread_attr_setstacksize(&attributes, stack_size) != 0) {
+    say("Stack size change failed: %s", std::strerror(EINVAL));
+  }
+  while (started_ + 1 < size) {
+    worker* const added = new (std::nothrow) worker{*this, started_ + 1, last_, pthread_t()};
+    if (added == nullptr) fail("Out of memory");
+    const int error = pthread_create(&added->thread, &attributes,
+                                     [](void* self) -> void* { return run_worker(self); }, added);
+    if (error != 0) fail("Thread creation failed: %s", std::strerror(error));
+    last_ = added;
+    ++started_;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+pool::~pool() {
+  if (is_orphaned_) return;
+  release_team();
+  {
+    const holding lock(lock_);
+    is_over_ = true;
+    pthread_cond_broadcast(&news_);
+  }
+  while (last_ != nullptr) {
+    worker* const one = last_;
+    last_ = one->before;
+    pthread_join(one->thread, nullptr);
+    delete one;
+  }
+}
+
+void pool::in_child(void* team) noexcept {
+  served_team& of_child = *static_cast<served_team*>(team);
+  of_child.core.forget_others();
+  of_child.of.is_orphaned_ = true;
+  of_child.of.fitting_size_ = 0;
+}
+
+void* pool::run_worker(void* self) noexcept {
+  const worker& own = *static_cast<const worker*>(self);
+  char name[32];
+  std::snprintf(name, sizeof name, "OpenMP %u", own.rank);
+  detail::name_this_thread(name);
+  own.of.serve(own.rank);
+  return nullptr;
+}
+
+void pool::serve(unsigned rank) noexcept {
+  std::uint64_t seen = 0;
+  while (true) {
+    served_team* team = nullptr;
+    {
+      const holding lock(lock_);
+      while (seen == teams_ && !is_over_) pthread_cond_wait(&news_, &lock_);
+      if (is_over_) return;
+      seen = teams_;
+      team = offered_;
+      if (team == nullptr || rank >= team->size) continue;
+    }
+    team->core.work(rank);
+    const holding lock(lock_);
+    if (--serving_ == 0) pthread_cond_signal(&leaving_);
+  }
+}
+
+}  // namespace lockstep::openmp

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// openmp/pool.hpp -- the threads that a thread has for the regions that it encounters
+//
+// Each thread that encounters regions has a pool, and one more for each level of nesting. A pool has threads of its own:
+// thread r is member r of the pool's regions, as long as it lives, so what the program keeps for each thread is there
+// again in the next region. They serve a lockstep team of the pool's, one at a time.
+//
+//   POOL-3  A region larger than the team makes another team, and threads that lack; one of fewer members runs on the
+//           first ones of the team. After shrink_after regions of one smaller size in a row a team of that size is made:
+//           those who are left out disturb nobody then. Threads are never ended before the pool.
+//   POOL-4  In a child of fork() there are no threads: the next region makes new ones, and a new team. The old team is
+//           left as it is: the forking thread may be in it.
+//   POOL-5  What regions read of the thread that encountered them is in `frame`. It is written only where it changes: else
+//           each member would fetch its line again in every region.
+//   POOL-6  Only the thread that has the pool calls it, and only while none of its regions runs.
+#ifndef LOCKSTEP_OPENMP_POOL_HPP
+#define LOCKSTEP_OPENMP_POOL_HPP
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/region/team_door.hpp>
+#include <lockstep/detail/team/team_core.hpp>
+
+#include "control_variables.hpp"
+#include "part.hpp"
+#include "shared_region.hpp"
+
+namespace lockstep::openmp {
+
+/// What the members of a region read of it, beside the function and its data.
+struct region_frame {
+  task_variables variables;
+  part* outer = nullptr;
+  task_group* group = nullptr;  ///< of the implicit tasks; null but for parallel with task reductions
+  unsigned level = 0, active_level = 0;
+  unsigned team_num = 0, num_teams = 1;
+  thread_places places;  ///< of the thread that has encountered it
+  proc_bind bind = proc_bind::no;
+  bool is_bound = false, is_in_teams = false, is_displayed = false;
+
+  bool operator==(const region_frame&) const = default;
+};
+
+/// A region, as its members are told.
+struct member_call {
+  outlined_function function;
+  void* data;
+  pool* of;
+  const loop_spec* loop;   ///< null: none
+  bool ends_with_barrier;  ///< it may make tasks
+
+  void operator()(member& me) const noexcept;
+};
+
+class pool {
+ public:
+  pool() noexcept = default;
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+  /// Ends the threads.
+  ~pool();
+
+  /// Of the calling thread: one that is not in use.
+  static pool& idle_one(thread_record& of) noexcept;
+
+  /// Runs a region of `size` members, 2 or more. False if it was cancelled.
+  bool run(unsigned size, const member_call& what, call_site where) noexcept {
+    if (__builtin_expect(size != fitting_size_, 0)) fit(size);
+    is_used_ = true;
+    served_team& team = *team_;
+    const bool goes_on =
+        detail::team_core::run(team.door, &team.core, team.threads, size, what, where, "parallel");
+    is_used_ = false;
+    return goes_on;
+  }
+
+  region_frame frame;
+  alignas(64) shared_region shared;
+  pool* next = nullptr;  ///< of the same thread
+
+  /// What a thread of the pool does.
+  struct worker {
+    pool& of;
+    unsigned rank;
+    worker* before;
+    pthread_t thread;
+  };
+
+ private:
+  static constexpr unsigned shrink_after = 64;
+
+  /// The threads come by themselves.
+  struct no_threads {
+    void make_ready() const noexcept {}
+  };
+  /// The core lies at a boundary of 256 bytes: see owned_body of team_door.hpp.
+  struct alignas(256) served_team {
+    served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size);
+
+    detail::team_door door;
+    alignas(256) detail::team_core core;
+    no_threads threads;
+    pool& of;
+    unsigned size;
+    detail::fork_listener listener;
+  };
+
+  /// Sees to it that there is a team for regions of this size.
+  [[gnu::noinline]] void fit(unsigned size) noexcept;
+  void make_team(unsigned size) noexcept;
+  void start_threads(unsigned size) noexcept;
+  void release_team() noexcept;
+  static void in_child(void* team) noexcept;
+  static void* run_worker(void* self) noexcept;
+  void serve(unsigned rank) noexcept;
+
+  bool is_used_ = false;
+  bool is_orphaned_ = false;      ///< POOL-4
+  unsigned fitting_size_ = 0;     ///< a region of this size needs no look at the team
+  unsigned smaller_size_ = 0, smaller_regions_ = 0;  ///< so many regions of that size, in a row
+  unsigned started_ = 0;          ///< threads
+  served_team* team_ = nullptr;
+  worker* last_ = nullptr;
+
+  // Between the pool and its threads.
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t news_ = PTHREAD_COND_INITIALIZER, leaving_ = PTHREAD_COND_INITIALIZER;
+  std::uint64_t teams_ = 0;  ///< made so far
+  unsigned serving_ = 0;     ///< threads in the team
+  served_team* offered_ = nullptr;
+  bool is_over_ = false;
+};
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_POOL_HPP

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// openmp/task.hpp -- a task: its control variables, the taskgroup that it is in, the family of its children
+//
+// An implicit task is a member's part of a region (part.hpp); an explicit one is what `#pragma omp task` makes. What
+// happens to explicit tasks is in task_pool.hpp and tasks.cpp.
+#ifndef LOCKSTEP_OPENMP_TASK_HPP
+#define LOCKSTEP_OPENMP_TASK_HPP
+
+#include <cstdint>
+
+#include "control_variables.hpp"
+
+namespace lockstep::openmp {
+
+struct task_group;   ///< of task_pool.hpp
+struct task_family;  ///< of task_pool.hpp
+
+/// What implicit and explicit tasks have in common.
+//
+//   TASK-1  Many tasks share the variables of the region: reading a task's own would cost each member a line transfer at
+//           the begin of each region. Who changes one makes a copy first. What `variables` points to lives as long as the
+//           task: the region's, those of the thread's initial task, or `own`.
+struct task {
+  const task_variables* variables = nullptr;  ///< to be read; to be changed through own_variables()
+  task_group* group = nullptr;                ///< the innermost taskgroup that it is in, or null
+  task_family* family = nullptr;  ///< its children; null: all that it made were run at once, and left nothing behind
+  bool is_explicit = false;
+  bool is_pooled = false;  ///< an explicit_task of a task_pool
+  bool is_final = false;  ///< all that it makes is run at once
+  task_variables own;     ///< if `variables` says so
+
+  task_variables& own_variables() noexcept {
+    if (variables != &own) {
+      own = *variables;
+      variables = &own;
+    }
+    return own;
+  }
+  /// A child begins with what its parent has now; later changes of the parent are not the child's.
+  void inherit(const task& parent) noexcept {
+    if (parent.variables == &parent.own) {
+      own = parent.own;
+      variables = &own;
+    } else {
+      variables = parent.variables;
+    }
+    group = parent.group;
+  }
+};
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_TASK_HPP

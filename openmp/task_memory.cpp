@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "task_memory.hpp"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <lockstep/detail/platform/atomic.hpp>
+
+namespace lockstep::openmp {
+namespace {
+
+// What is known, in a table with one place for each function: others that fall on the same place displace it.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  known.load   relaxed  -      the word is all that is read
+//   2  known.store  relaxed  -      as 1; a lost entry is found out again
+//
+//   bits of a word  meaning
+//   63..1           the function's address
+//   0               whether it makes tasks
+constexpr std::size_t places = 256;
+detail::atomic<std::uint64_t> known[places];
+
+std::uint64_t address_of(outlined_function of) noexcept { return reinterpret_cast<std::uint64_t>(of); }
+detail::atomic<std::uint64_t>& place_of(outlined_function of) noexcept {
+  return known[(address_of(of) * 0x9E3779B97F4A7C15u) >> 56];
+}
+
+bool makes_tasks(const char* name) noexcept {
+  return std::strcmp(name, "GOMP_task") == 0 || std::strncmp(name, "GOMP_taskloop", 13) == 0 ||
+         std::strcmp(name, "GOMP_taskwait_depend_nowait") == 0;
+}
+
+/// The dynamic symbols that a module has.
+struct symbol_table {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  std::size_t count = 0;
+};
+
+/// Those without a definition come before all that the hash table knows.
+std::size_t undefined_in(const std::uint32_t* gnu_hash) noexcept { return gnu_hash[1]; }
+
+symbol_table table_of(const dl_phdr_info& module) noexcept {
+  symbol_table found;
+  const ElfW(Dyn)* entry = nullptr;
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    if (module.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    entry = reinterpret_cast<const ElfW(Dyn)*>(module.dlpi_addr + module.dlpi_phdr[i].p_vaddr);
+  }
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    // The loader has made addresses of most of them; of the vdso's it has not.
+    const ElfW(Addr) at = entry->d_un.d_ptr < module.dlpi_addr ? entry->d_un.d_ptr + module.dlpi_addr : entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_SYMTAB: found.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+      case DT_STRTAB: found.names = reinterpret_cast<const char*>(at); break;
+      case DT_HASH: found.count = reinterpret_cast<const std::uint32_t*>(at)[1]; break;
+      case DT_GNU_HASH:
+        if (found.count == 0) found.count = undefined_in(reinterpret_cast<const std::uint32_t*>(at));
+        break;
+      default: break;
+    }
+  }
+  return found;
+}
+
+struct search {
+  std::uint64_t address;
+  bool makes_tasks;
+};
+
+int look_into(dl_phdr_info* module, std::size_t, void* data) noexcept {
+  search& wanted = *static_cast<search*>(data);
+  bool is_here = false;
+  for (int i = 0; i < module->dlpi_phnum && !is_here; ++i) {
+    const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+    is_here = segment.p_type == PT_LOAD && wanted.address - module->dlpi_addr - segment.p_vaddr < segment.p_memsz;
+  }
+  if (!is_here) return 0;
+  const symbol_table table = table_of(*module);
+  if (table.symbols == nullptr || table.names == nullptr || table.count == 0) return 1;
+  wanted.makes_tasks = false;
+  for (std::size_t i = 1; i < table.count && !wanted.makes_tasks; ++i) {
+    const ElfW(Sym)& symbol = table.symbols[i];
+    wanted.makes_tasks = symbol.st_shndx == SHN_UNDEF && makes_tasks(table.names + symbol.st_name);
+  }
+  return 1;
+}
+
+[[gnu::noinline, gnu::cold]] bool find_out(outlined_function of) noexcept {
+  // Code of no module may do anything.
+  search wanted{address_of(of), true};
+  dl_iterate_phdr(look_into, &wanted);
+  place_of(of).store(address_of(of) << 1 | (wanted.makes_tasks ? 1u : 0u), detail::memory_order_relaxed);  // 2
+  return wanted.makes_tasks;
+}
+
+}  // namespace
+
+bool may_make_tasks(outlined_function of) noexcept {
+  const std::uint64_t word = place_of(of).load(detail::memory_order_relaxed);  // 1
+  if (__builtin_expect(word >> 1 == address_of(of), 1)) return (word & 1u) != 0;
+  return find_out(of);
+}
+
+void remember_tasks(outlined_function of) noexcept {
+  place_of(of).store(address_of(of) << 1 | 1u, detail::memory_order_relaxed);  // 2
+}
+
+}  // namespace lockstep::openmp

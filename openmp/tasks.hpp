@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// openmp/tasks.hpp -- how explicit tasks are made: at once or later, by task, taskloop and target
+#ifndef LOCKSTEP_OPENMP_TASKS_HPP
+#define LOCKSTEP_OPENMP_TASKS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "abi.hpp"
+#include "part.hpp"
+#include "shared_region.hpp"
+#include "task_memory.hpp"
+#include "task_pool.hpp"
+
+namespace lockstep::openmp {
+
+/// The bits of GOMP_task's and GOMP_taskloop's flags.
+enum task_flag : unsigned {
+  task_final = 1u << 1,
+  task_depends = 1u << 3,
+  task_has_priority = 1u << 4,
+  loop_goes_up = 1u << 8,
+  loop_has_grainsize = 1u << 9,
+  loop_if = 1u << 10,  ///< not set: if(false)
+  loop_without_group = 1u << 11,
+  loop_reduces = 1u << 12,
+  task_is_detached = 1u << 13,
+  loop_is_strict = 1u << 14
+};
+
+/// A task as the compiler describes it. Its data is copied, so that it may run when its maker has gone on.
+struct task_request {
+  outlined_function function;
+  void* data;
+  copy_function copy;  ///< null: the bytes are copied
+  std::size_t size, align;
+  bool is_final = false;
+  int priority = 0;
+
+  /// The argument of one that is made of it.
+  void fill(void* argument) const noexcept {
+    if (copy != nullptr) {
+      copy(argument, data);
+    } else if (size != 0) {
+      std::memcpy(argument, data, size);
+    }
+  }
+};
+
+inline void describe(explicit_task& one, const task_request& what) noexcept {
+  one.function = what.function;
+  one.is_final = what.is_final;
+  one.priority = what.priority;
+  one.runs_always = what.copy != nullptr;
+}
+
+/// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
+inline bool runs_tasks_at_once(const part& self) noexcept {
+  return self.running->is_final || self.is_alone() || self.shared->tasks.is_full(self.size);
+}
+
+/// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
+void run_at_once(part& self, const task_request& what) noexcept;
+template <class Set>
+__attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what, const Set& set) noexcept {
+  char* const memory = static_cast<char*>(__builtin_alloca(what.size + what.align));
+  void* const argument =
+      memory + (what.align - reinterpret_cast<std::uintptr_t>(memory) % what.align) % what.align;
+  what.fill(argument);
+  set(argument);
+  task_request copied = what;
+  copied.data = argument;
+  copied.copy = nullptr;
+  run_at_once(self, copied);
+}
+
+/// Makes a task that may run later, by any member, or at once if the pool is full. set() as above.
+template <class Set>
+void make_task(part& self, const task_request& what, const Set& set) noexcept {
+  if (runs_tasks_at_once(self)) return run_copy_at_once(self, what, set);
+  note_tasks(self);
+  task& parent = *self.running;
+  task_pool& tasks = self.shared->tasks;
+  explicit_task& one = tasks.make(self, parent, what.size, what.align, 0);
+  describe(one, what);
+  what.fill(one.argument);
+  set(one.argument);
+  tasks.add(self, parent, one, nullptr, false);
+}
+
+/// Whether `cancel` has reached the task that is running: it makes no more tasks.
+bool is_cancelled_here(const part& self) noexcept;
+
+/// Waits until those children of the running task have ended that a depend array names.
+void wait_for_dependences(part& self, void** depend) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_TASKS_HPP

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// task_trees.c -- tasks that make tasks: recursion, ends before the children's, final, if, regions inside of tasks
+#include <omp.h>
+#include <stdlib.h>
+
+#include "check.h"
+
+static int fibonacci(int n) {
+  int a, b;
+  if (n < 2) return n;
+#pragma omp task shared(a)
+  a = fibonacci(n - 1);
+#pragma omp task shared(b)
+  b = fibonacci(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+
+static int fibonacci_final(int n) {
+  int a, b;
+  if (n < 2) return n;
+#pragma omp task shared(a) final(n < 8) mergeable
+  {
+    CHECK(!(n < 8) || omp_in_final());
+    a = fibonacci_final(n - 1);
+  }
+#pragma omp task shared(b) if (n > 10) untied
+  b = fibonacci_final(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+
+struct node {
+  struct node *left, *right;
+  int visits;
+};
+static struct node* grow(int depth) {
+  struct node* const one = calloc(1, sizeof *one);
+  if (depth > 0) {
+    one->left = grow(depth - 1);
+    one->right = grow(depth - 1);
+  }
+  return one;
+}
+// Parents end before their children: only the barrier waits for all.
+static void visit(struct node* one) {
+  if (one->left) {
+#pragma omp task
+    visit(one->left);
+  }
+  if (one->right) {
+#pragma omp task
+    visit(one->right);
+  }
+  ++one->visits;
+}
+static int count_and_free(struct node* one) {
+  if (!one) return 0;
+  const int visits = one->visits + count_and_free(one->left) + count_and_free(one->right);
+  free(one);
+  return visits;
+}
+
+// A task that is run at once makes one that is not, and ends before it.
+static void leave_behind(int* count) {
+#pragma omp task if (0) shared(count)
+  {
+#pragma omp task shared(count)
+    add(count, 1);
+    add(count, 1);
+  }
+}
+
+static void barriers(int threads) {
+  int made[3] = {0}, wrong = 0;
+#pragma omp parallel num_threads(threads)
+  {
+    for (int phase = 0; phase < 30; ++phase) {
+      for (int i = 0; i < 5; ++i) {
+#pragma omp task firstprivate(phase)
+        {
+#pragma omp task
+          add(&made[phase % 3], 1);
+        }
+      }
+#pragma omp barrier
+      if (get(&made[phase % 3]) != 5 * threads) add(&wrong, 1);
+#pragma omp barrier
+#pragma omp single
+      made[phase % 3] = 0;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+static void region_inside(void) {
+  int sum = 0, ranks = 0;
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 12; ++i) {
+#pragma omp task shared(sum, ranks)
+    {
+      const int rank = omp_get_thread_num();
+#pragma omp parallel num_threads(3) shared(sum)
+      {
+#pragma omp task shared(sum)
+        add(&sum, 1);
+#pragma omp taskwait
+        if (omp_get_level() != 2) add(&sum, 1000);
+      }
+      if (omp_get_thread_num() == rank && omp_get_level() == 1) add(&ranks, 1);
+    }
+  }
+  CHECK(sum == 36 && ranks == 12);
+  omp_set_max_active_levels(1);
+}
+
+static void variables_of_tasks(void) {
+  int wrong = 0;
+#pragma omp parallel num_threads(2) shared(wrong)
+  {
+    omp_set_num_threads(3 + omp_get_thread_num());
+    const int mine = 3 + omp_get_thread_num();
+    for (int i = 0; i < 50; ++i) {
+#pragma omp task firstprivate(mine) shared(wrong)
+      {
+        if (omp_get_max_threads() != mine) add(&wrong, 1);
+        omp_set_num_threads(9);
+#pragma omp task shared(wrong)
+        if (omp_get_max_threads() != 9) add(&wrong, 1);
+      }
+    }
+#pragma omp taskwait
+    if (omp_get_max_threads() != mine) add(&wrong, 1);
+  }
+  CHECK(wrong == 0);
+}
+
+static void large_data(void) {
+  struct {
+    char bytes[3000];
+  } data;
+  typedef struct {
+    _Alignas(256) int value;
+  } aligned;
+  aligned one;
+  int wrong = 0;
+#pragma omp parallel num_threads(3) private(data, one) shared(wrong)
+  for (int i = 0; i < 40; ++i) {
+    memset(&data, i, sizeof data);
+    one.value = i;
+#pragma omp task firstprivate(data, one, i) shared(wrong)
+    {
+      for (unsigned k = 0; k < sizeof data; ++k) {
+        if (data.bytes[k] != (char)i) add(&wrong, 1);
+      }
+      if (one.value != i || (size_t)&one % 256 != 0) add(&wrong, 1);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+int main(void) {
+  for (int threads = 1; threads <= 6; ++threads) {
+    int a = 0, b = 0, left = 0, n = 17;
+    struct node* const root = grow(11);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp single nowait
+      a = fibonacci(n);
+#pragma omp single
+      {
+        b = fibonacci_final(n);
+        visit(root);
+      }
+      for (int i = 0; i < 100; ++i) leave_behind(&left);
+    }
+    CHECK(a == 1597 && b == 1597 && left == 200 * threads);
+    CHECK(count_and_free(root) == 4095);
+    barriers(threads);
+    printf("%d threads\n", threads);
+  }
+  for (int i = 0; i < 10; ++i) region_inside();
+  variables_of_tasks();
+  large_data();
+  // Outside of regions.
+  int made = 0;
+  for (int i = 0; i < 10; ++i) {
+#pragma omp task shared(made)
+    ++made;
+  }
+#pragma omp taskwait
+  CHECK(made == 10 && fibonacci(10) == 55);
+  return result();
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The functions of omp.h, locks, allocators, target and teams, from C; what error directives say.
+
+usage: interface_test.py libgomp.so.1
+"""
+
+import unittest
+
+import support
+from support import PROGRAMS, compiled, run
+
+DIRECTIVES = """
+int main(int arguments, char** unused) {
+#pragma omp error at(execution) severity(warning) message("hello")
+#pragma omp error at(execution) severity(warning)
+  if (arguments > 1) {
+#pragma omp error at(execution) message("the end")
+  }
+  return 0;
+}
+"""
+
+
+class Interface(support.Programs):
+    def expect_right(self, name, **variables):
+        for option in ("-O0", "-O2"):
+            with self.subTest(option=option):
+                program = compiled(PROGRAMS / f"{name}.c", self.scratch / f"{name}{option}", option, "-pthread", "-ldl")
+                self.expect_success(program, **variables)
+
+    def test_functions(self):
+        self.expect_right("interface")
+
+    def test_locks(self):
+        self.expect_right("locks")
+
+    def test_locks_that_sleep_at_once(self):
+        self.expect_right("locks", OMP_WAIT_POLICY="passive")
+
+    def test_allocators(self):
+        self.expect_right("allocators")
+
+    def test_target_and_teams(self):
+        self.expect_right("target")
+
+    def test_target_has_a_device_where_it_must(self):
+        source = self.scratch / "must.c"
+        source.write_text("int main(void) {\n#pragma omp target device(3)\n  ;\n  return 0; }\n")
+        done = run(compiled(source, self.scratch / "must"), OMP_TARGET_OFFLOAD="mandatory")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("OMP_TARGET_OFFLOAD", done.stderr)
+
+    def test_error_directives(self):
+        source = self.scratch / "directives.c"
+        source.write_text(DIRECTIVES)
+        program = compiled(source, self.scratch / "directives")
+        said = "\nlibgomp: error directive encountered: hello\n\nlibgomp: error directive encountered\n"
+        done = run(program)
+        self.assertEqual((done.returncode, done.stderr), (0, said))
+        done = run(program, "more")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, said + "\nlibgomp: fatal error: error directive encountered: the end\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

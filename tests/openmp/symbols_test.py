@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Is libgomp.so.1 in form what programs expect: names, versions, what it needs, how much thread-local storage it has?
+
+usage: symbols_test.py libgomp.so.1
+
+Names and versions are compared with those of the libgomp of this machine's GCC, where there is one.
+"""
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+import support
+
+# All nodes that GCC 4.2 to 14 gives names of OpenMP.
+NODES = ("GOMP_1.0 GOMP_2.0 GOMP_3.0 GOMP_4.0 GOMP_4.0.1 GOMP_4.5 GOMP_5.0 GOMP_5.0.1 GOMP_5.1 GOMP_5.1.1 "
+         "OMP_1.0 OMP_2.0 OMP_3.0 OMP_3.1 OMP_4.0 OMP_4.5 OMP_5.0 OMP_5.0.1 OMP_5.0.2 OMP_5.1 OMP_5.1.1 OMP_5.2").split()
+# Of later GCCs than these nodes are, or of OpenACC and its plugins.
+FOREIGN = re.compile(r"@@?(OACC|GOACC|GOMP_PLUGIN)_|@@?G?OMP_(5\.1\.[2-9]|6)")
+LOCKS = [f"omp_{verb}_{kind}lock{end}" for verb in ("init", "destroy", "set", "unset", "test")
+         for kind in ("", "nest_") for end in ("", "_")]
+
+
+def readelf(*options):
+    return subprocess.run(["readelf", "-W", *options], capture_output=True, text=True, check=True).stdout
+
+
+def exported(library):
+    """Names with '@' or, for the usual version of a name, '@@' and the version."""
+    names = set()
+    for line in readelf("--dyn-syms", str(library)).splitlines():
+        words = line.split()
+        if len(words) == 8 and words[4] in ("GLOBAL", "WEAK") and words[6] not in ("UND", "ABS"):
+            names.add(words[7])
+    return names
+
+
+class Symbols(unittest.TestCase):
+    def test_every_name_of_the_systems_library_is_there_in_its_version(self):
+        found = subprocess.run([support.GCC, "-print-file-name=libgomp.so.1"], capture_output=True, text=True).stdout.strip()
+        if not Path(found).is_absolute():
+            self.skipTest("GCC has no libgomp.so.1")
+        theirs = {name for name in exported(found) if not FOREIGN.search(name)}
+        self.assertGreater(len(theirs), 200)
+        self.assertEqual(theirs - exported(support.LIBRARY), set())
+
+    def test_nothing_is_exported_but_the_interface(self):
+        for name in exported(support.LIBRARY):
+            self.assertRegex(name, r"^(GOMP|omp)_[a-z0-9_]+@@?G?OMP_[0-9.]+$")
+
+    def test_all_versions_are_there(self):
+        versions = re.findall(r"Name: (\S+)", readelf("--version-info", str(support.LIBRARY)).split("Version needs")[0])
+        self.assertEqual(set(versions) - {"libgomp.so.1"}, set(NODES))
+
+    def test_locks_have_two_versions_of_which_the_newer_one_is_usual(self):
+        names = exported(support.LIBRARY)
+        for lock in LOCKS:
+            self.assertIn(f"{lock}@OMP_1.0", names)
+            self.assertIn(f"{lock}@@OMP_3.0", names)
+
+    def test_it_is_named_as_programs_call_it_and_needs_the_c_library_only(self):
+        dynamic = readelf("--dynamic", str(support.LIBRARY))
+        self.assertIn("Library soname: [libgomp.so.1]", dynamic)
+        for needed in re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", dynamic):
+            self.assertRegex(needed, r"^(lib(c|m|dl|pthread)\.so\.\d|ld-linux.*)$")
+        self.assertIn("NODELETE", dynamic)  # threads run its code: it stays when a module that wanted it goes
+
+    def test_thread_local_storage_fits_where_libraries_are_loaded_late(self):
+        segment = re.search(r"^\s+TLS\s+(?:0x\w+\s+){4}(0x\w+)", readelf("--segments", str(support.LIBRARY)), re.MULTILINE)
+        self.assertLessEqual(int(segment.group(1), 16), 136)
+        self.assertIn("STATIC_TLS", readelf("--dynamic", str(support.LIBRARY)))  # it is found without a call
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+// tool/run.cpp -- lockstep run PROGRAM ARGUMENT...: an OpenMP program of GCC's, with lockstep as its runtime
+//
+// The loader is told to load our libgomp.so.1 first (LD_PRELOAD): it is then what the program and its libraries find under
+// that name. Some bundle the runtime under another name, as Python's wheels do (libgomp-a34b3233.so.1.0.0). Their calls
+// reach ours as well, because it was loaded first. So that theirs is not even loaded, the loader is told to load ours by
+// each of these names, too; it looks for them in a directory of links (LD_LIBRARY_PATH). It does load theirs where the
+// program itself has a path for libraries (DT_RPATH): that comes first. Which names there are say the loader's list of
+// the program's libraries, the directories that Python loads modules from, and --bundled.
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tool/commands.hpp"
+
+namespace tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What makes no sense, or cannot work; exit status 2.
+struct cannot_run : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void say(const std::string& text) { fmt::print(stderr, "lockstep run: {}\n", text); }
+
+// --- our library ---
+
+/// The library given, or that beside the command: in the build tree, or where both are installed.
+fs::path find_library(const std::string& given) {
+  std::vector<fs::path> places;
+  if (!given.empty()) {
+    places.push_back(given);
+  } else {
+    const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+    places = {here / "../openmp/libgomp.so.1", here / "../lib/lockstep/libgomp.so.1",
+              here / "../lib64/lockstep/libgomp.so.1", here / LOCKSTEP_LIBRARY_FROM_COMMAND};
+  }
+  for (const fs::path& each : places) {
+    std::error_code error;
+    if (fs::is_regular_file(each, error)) return fs::canonical(each);
+  }
+  throw cannot_run(given.empty() ? "there is no libgomp.so.1 of lockstep beside this command; build it with './do openmp', "
+                                   "or name it with --library"
+                                 : fmt::format("{}: no such file", given));
+}
+
+// --- the program ---
+
+fs::path find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (access(name.c_str(), X_OK) != 0) throw cannot_run(fmt::format("{}: {}", name, std::strerror(errno)));
+    return name;
+  }
+  const char* const path = std::getenv("PATH");
+  std::istringstream directories(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string each; std::getline(directories, each, ':');) {
+    const fs::path found = fs::path(each.empty() ? "." : each) / name;
+    std::error_code error;
+    if (fs::is_regular_file(found, error) && access(found.c_str(), X_OK) == 0) return found;
+  }
+  throw cannot_run(fmt::format("{}: not found", name));
+}
+
+std::string first_bytes(const fs::path& file, std::size_t count) {
+  std::string bytes(count, '\0');
+  std::ifstream from(file, std::ios::binary);
+  from.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(from.gcount(), 0)));
+  return bytes;
+}
+
+/// The program that runs a script: of its first line the first word, or the second behind 'env'. Nothing for programs.
+std::optional<fs::path> interpreter_of(const fs::path& file) {
+  const std::string bytes = first_bytes(file, 512);
+  if (bytes.rfind("#!", 0) != 0) return std::nullopt;
+  std::istringstream line(bytes.substr(2, bytes.find('\n') - 2));
+  std::string word;
+  line >> word;
+  if (fs::path(word).filename() == "env") {
+    while (line >> word && (word.rfind('-', 0) == 0 || word.find('=') != std::string::npos)) continue;
+  }
+  if (word.empty()) return std::nullopt;
+  return find_program(word);
+}
+
+/// Refuses what the loader cannot put another library into.
+void check_program(const fs::path& file) {
+  const std::string bytes = first_bytes(file, 4096);
+  if (bytes.size() < sizeof(Elf64_Ehdr) || bytes.compare(0, SELFMAG, ELFMAG) != 0) {
+    throw cannot_run(fmt::format("{} is no program of this system", file.string()));
+  }
+  Elf64_Ehdr head;
+  Elf64_Ehdr own;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  std::memcpy(&own, first_bytes("/proc/self/exe", sizeof own).data(), sizeof own);
+  if (head.e_ident[EI_CLASS] != own.e_ident[EI_CLASS] || head.e_machine != own.e_machine) {
+    throw cannot_run(fmt::format("{} is for another kind of processor than this libgomp.so.1", file.string()));
+  }
+  bool is_dynamic = false;
+  for (unsigned i = 0; i < head.e_phnum; ++i) {
+    Elf64_Phdr part;
+    const std::size_t at = head.e_phoff + std::size_t{i} * head.e_phentsize;
+    if (at + sizeof part > bytes.size()) break;
+    std::memcpy(&part, bytes.data() + at, sizeof part);
+    is_dynamic = is_dynamic || part.p_type == PT_INTERP;
+  }
+  if (!is_dynamic) {
+    throw cannot_run(fmt::format(
+        "{} is linked statically: the OpenMP runtime is a part of it, and nothing can be put in its place", file.string()));
+  }
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return;
+  const bool changes_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid();
+  const bool changes_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getegid();
+  if (changes_user || changes_group || getxattr(file.c_str(), "security.capability", nullptr, 0) > 0) {
+    throw cannot_run(fmt::format("{} runs with more rights than its caller: the loader then lets nobody put a library "
+                                 "in, for good reasons",
+                                 file.string()));
+  }
+}
+
+// --- what it loads ---
+
+/// What a program writes to standard output, called with these variables besides.
+std::string output_of(const std::vector<std::string>& command, const char* variable, const char* value) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw system_failure("no pipe");
+  const pid_t child = fork();
+  if (child < 0) throw system_failure("no process");
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    const int nowhere = open("/dev/null", O_RDWR);
+    dup2(nowhere, STDIN_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    if (variable != nullptr) setenv(variable, value, 1);
+    std::vector<char*> words;
+    for (const std::string& each : command) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+    execv(words[0], words.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) != 0;) {
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return text;
+}
+
+bool is_runtime(const std::string& name) {
+  const bool is_ours = name.rfind("libgomp", 0) == 0 && name.find(".so") != std::string::npos;
+  return is_ours && name.size() > 7 && (name[7] == '-' || name[7] == '.') && name.rfind("libgomp-plugin", 0) != 0;
+}
+
+struct loaded {
+  std::set<std::string> runtimes;  ///< names under which libraries want GCC's runtime
+  std::string other;               ///< a runtime of another compiler
+};
+
+/// What the loader would load for it, as ldd asks.
+loaded libraries_of(const fs::path& program) {
+  loaded result;
+  std::istringstream lines(output_of({program.string()}, "LD_TRACE_LOADED_OBJECTS", "1"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    name = fs::path(name).filename().string();
+    if (is_runtime(name)) result.runtimes.insert(name);
+    if (name.rfind("libomp", 0) == 0 || name.rfind("libiomp", 0) == 0) result.other = name;
+  }
+  return result;
+}
+
+/// The runtimes in a directory of libraries.
+void add_from_directory(const fs::path& directory, std::set<std::string>& names) {
+  std::error_code error;
+  for (const fs::directory_entry& each : fs::directory_iterator(directory, error)) {
+    const std::string name = each.path().filename().string();
+    if (is_runtime(name)) names.insert(name);
+  }
+}
+
+/// Wheels keep theirs in NAME.libs, NAME/.libs or NAME/lib, beside the packages.
+void add_from_python(const fs::path& python, std::set<std::string>& names) {
+  std::istringstream paths(
+      output_of({python.string(), "-c", "import sys; print('\\n'.join(sys.path))"}, nullptr, nullptr));
+  for (std::string path; std::getline(paths, path);) {
+    std::error_code error;
+    if (path.empty()) continue;
+    for (const fs::directory_entry& package : fs::directory_iterator(path, error)) {
+      std::error_code type_error;
+      if (!package.is_directory(type_error)) continue;
+      if (package.path().extension() == ".libs") add_from_directory(package.path(), names);
+      add_from_directory(package.path() / ".libs", names);
+      add_from_directory(package.path() / "lib", names);
+    }
+  }
+}
+
+void add_bundled(const fs::path& path, std::set<std::string>& names) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw cannot_run(fmt::format("{}: no such file or directory", path.string()));
+  if (!fs::is_directory(path, error)) {
+    names.insert(path.filename().string());
+    return;
+  }
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (const fs::directory_entry& each : fs::recursive_directory_iterator(path, options, error)) {
+    const std::string name = each.path().filename().string();
+    if (is_runtime(name)) names.insert(name);
+  }
+}
+
+// --- the environment ---
+
+/// A directory of ours, kept: processes that the program starts look there, too.
+fs::path directory_of_links() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  const fs::path base = cache != nullptr && *cache == '/' ? fs::path(cache)
+                        : home != nullptr && *home == '/' ? fs::path(home) / ".cache"
+                                                          : fs::temp_directory_path() / fmt::format("user-{}", geteuid());
+  const fs::path directory = base / "lockstep" / "openmp";
+  fs::create_directories(directory);
+  struct stat status {};
+  if (lstat(directory.c_str(), &status) != 0 || status.st_uid != geteuid() || (status.st_mode & 022) != 0) {
+    throw cannot_run(fmt::format("{} can be written by others: it is not used", directory.string()));
+  }
+  return directory;
+}
+
+/// Under `name` the loader finds our library.
+void make_link(const fs::path& directory, const std::string& name, const fs::path& library) {
+  const fs::path link = directory / name;
+  std::error_code error;
+  if (fs::read_symlink(link, error) == library) return;
+  const fs::path made = directory / fmt::format(".{}.{}", name, getpid());
+  fs::remove(made, error);
+  fs::create_symlink(library, made);
+  fs::rename(made, link);
+}
+
+void put_first(const char* variable, const std::string& value, const char* separator) {
+  const char* const old = std::getenv(variable);
+  const bool has_old = old != nullptr && *old != 0;
+  setenv(variable, (has_old ? value + separator + old : value).c_str(), 1);
+}
+
+void set_environment(const fs::path& library, const std::set<std::string>& names) {
+  std::set<std::string> others = names;
+  others.erase("libgomp.so.1");
+  std::string preloaded = library.string();
+  const bool has_separators = preloaded.find_first_of(" :") != std::string::npos;
+  if (!others.empty() || has_separators) {
+    const fs::path directory = directory_of_links();
+    if (directory.string().find_first_of(" :;") != std::string::npos) {
+      throw cannot_run(fmt::format("{}: the loader takes no such path; set XDG_CACHE_HOME to another", directory.string()));
+    }
+    if (has_separators) {
+      make_link(directory, "libgomp.so.1", library);
+      preloaded = (directory / "libgomp.so.1").string();
+    }
+    for (const std::string& each : others) {
+      make_link(directory, each, library);
+      preloaded += ":" + each;
+    }
+    if (!others.empty()) put_first("LD_LIBRARY_PATH", directory.string(), ":");
+  }
+  put_first("LD_PRELOAD", preloaded, ":");
+}
+
+struct run_options {
+  std::string library;
+  std::vector<std::string> bundled;
+  std::vector<std::string> command;
+  bool is_quiet = false;
+  bool is_verbose = false;
+};
+
+[[noreturn]] void run_program(const run_options& options) {
+  const fs::path library = find_library(options.library);
+  const fs::path program = find_program(options.command[0]);
+  fs::path binary = program;
+  for (int depth = 0; depth < 4; ++depth) {
+    const std::optional<fs::path> next = interpreter_of(binary);
+    if (!next) break;
+    binary = *next;
+  }
+  check_program(binary);
+  loaded libraries = libraries_of(binary);
+  std::set<std::string>& names = libraries.runtimes;
+  const bool is_python = binary.filename().string().rfind("python", 0) == 0;
+  if (is_python) add_from_python(binary, names);
+  for (const std::string& each : options.bundled) add_bundled(each, names);
+  if (!options.is_quiet) {
+    if (!libraries.other.empty()) {
+      say(fmt::format("{} uses {}, the runtime of another compiler: lockstep serves only what GCC has compiled",
+                      program.string(), libraries.other));
+    } else if (names.empty() && !is_python && binary == program) {
+      say(fmt::format("{} does not load GCC's OpenMP runtime when it starts; if it loads it later, that is lockstep's",
+                      program.string()));
+    }
+  }
+  set_environment(library, names);
+  if (options.is_verbose) {
+    std::string list;
+    for (const std::string& each : names) list += " " + each;
+    say(fmt::format("{} takes the place of:{}", library.string(), list.empty() ? " libgomp.so.1" : list));
+    setenv("LOCKSTEP_DISPLAY_ENV", "1", 1);
+  }
+  std::vector<char*> words;
+  for (const std::string& each : options.command) words.push_back(const_cast<char*>(each.c_str()));
+  words.push_back(nullptr);
+  execv(program.c_str(), words.data());
+  throw system_failure(fmt::format("{}: {}", program.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_run(CLI::App& program) {
+  CLI::App* const command = program.add_subcommand(
+      "run", "run an OpenMP program that GCC has compiled on lockstep: lockstep run -- PROGRAM ARGUMENT...");
+  const auto options = std::make_shared<run_options>();
+  command->add_option("--library", options->library, "lockstep's libgomp.so.1 (default: beside this command)")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command
+      ->add_option("--bundled", options->bundled,
+                   "a runtime that the program has under another name, or a directory with some; may be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  command->add_flag("-q,--quiet", options->is_quiet, "no remarks on what the program loads");
+  command->add_flag("-v,--verbose", options->is_verbose, "say what takes the place of what, and that it is in place");
+  command->add_option("command", options->command, "the program and its arguments")->type_name("PROGRAM")->required();
+  command->positionals_at_end();
+  command->prefix_command(false);
+  command->callback([options] {
+    try {
+      run_program(*options);
+    } catch (const cannot_run& failure) {
+      say(failure.what());
+      throw CLI::RuntimeError(bad_input);
+    }
+  });
+}
+
+}  // namespace tool
