@@ -26,6 +26,8 @@ usage: ./do COMMAND
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
+  openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
+                   equal values, and times; --quick: the small ones, values only
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
   format           include guards, reformat the sources
@@ -137,6 +139,16 @@ do_cost() {
   scripts/check/include_cost.sh "$@"
 }
 
+do_openmp_proofs() {
+  local groups=(build scripts libomp proofs)
+  case " $* " in
+    *" --quick "*) ;;
+    *) groups+=(large_proofs) ;;
+  esac
+  need "${groups[@]}"
+  python3 bench/openmp/run.py "$@"
+}
+
 do_check() {
   need scripts format
   local failed=0
@@ -177,6 +189,7 @@ command=${1:-}
 case $command in
   demo | test | coverage | check | format | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  openmp-proofs) shift && do_openmp_proofs "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac
