@@ -9,7 +9,7 @@ import time
 from cases import bits_of, cpu_seconds, print_runtime, report
 from lightgbm_train import data, train
 
-PATIENCE_S = 20
+PATIENCE_S = 10
 
 x, y = data()
 expected = bits_of(train(x, y).predict(x))
