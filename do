@@ -26,8 +26,10 @@ usage: ./do COMMAND
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
-  openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
   coverage         lines and branches of include/ that the tests reach
+  openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
+  openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
+                   equal values, and times; --quick: the small ones, values only
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
   format           include guards, reformat the sources
@@ -150,6 +152,16 @@ do_cost() {
   scripts/check/include_cost.sh "$@"
 }
 
+do_openmp_proofs() {
+  local groups=(build scripts libomp proofs)
+  case " $* " in
+    *" --quick "*) ;;
+    *) groups+=(large_proofs) ;;
+  esac
+  need "${groups[@]}"
+  python3 bench/openmp/run.py "$@"
+}
+
 do_check() {
   need scripts format
   local failed=0
@@ -191,6 +203,7 @@ case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
+  openmp-proofs) shift && do_openmp_proofs "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac
