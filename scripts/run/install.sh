@@ -30,6 +30,7 @@ machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
 coverage gcovr               gcovr
 pictures graphviz            dot
 test     pkg-config          pkg-config
+openmp   gfortran            gfortran
 '
 
 need() {
