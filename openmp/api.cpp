@@ -10,8 +10,8 @@
 #include "affinity.hpp"
 #include "control_variables.hpp"
 #include "display.hpp"
+#include "parallel.hpp"
 #include "part.hpp"
-#include "pool.hpp"
 
 using namespace lockstep::openmp;
 
