@@ -108,14 +108,14 @@ do_build() {
     echo "./do build: CMakePresets.json has no preset '$preset'" >&2
     return 2
   fi
-  need build program test model scripts
+  need build program test model scripts openmp
   case $preset in clang | *san) need clang ;; esac
   build "$preset"
 }
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang browser
+  need build program peers team libomp test model scripts clang browser openmp
   exec scripts/run/test.sh --nightly "${1:-.}"
 }
 
@@ -194,7 +194,7 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang format browser
+  need build program peers team libomp test model scripts clang format browser openmp
   exec scripts/run/test.sh
 }
 

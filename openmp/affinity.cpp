@@ -4,9 +4,9 @@
 
 #include <sched.h>
 
+#include <strings.h>
 #include <cstring>
 #include <string>
-#include <strings.h>
 #include <vector>
 
 #include <lockstep/detail/platform/cpus.hpp>
@@ -56,8 +56,9 @@ unsigned first_of_cache(unsigned cpu) {
     unsigned long long number = 0;
     if (!detail::read_number(at, 16, number)) break;
     std::vector<unsigned> sharing;
-    if (number < highest || !detail::parse_cpu_list(
-                                detail::file_text(directory, cpu, index, "shared_cpu_list").c_str(), sharing)) {
+    if (number < highest ||
+        !detail::parse_cpu_list(detail::file_text(directory, cpu, index, "shared_cpu_list").c_str(),
+                                sharing)) {
       continue;
     }
     highest = static_cast<unsigned>(number);
@@ -71,10 +72,12 @@ unsigned first_of_cache(unsigned cpu) {
 std::vector<unsigned> nodes_of(const place& cpus) {
   std::vector<unsigned> result(cpus.size(), 0);
   std::vector<unsigned> nodes;
-  if (!detail::parse_cpu_list(detail::file_text("/sys/devices/system/node/online").c_str(), nodes)) return result;
+  if (!detail::parse_cpu_list(detail::file_text("/sys/devices/system/node/online").c_str(), nodes))
+    return result;
   for (const unsigned node : nodes) {
     std::vector<unsigned> members;
-    if (!detail::parse_cpu_list(detail::file_text("/sys/devices/system/node/node%u/cpulist", node).c_str(), members)) {
+    if (!detail::parse_cpu_list(
+            detail::file_text("/sys/devices/system/node/node%u/cpulist", node).c_str(), members)) {
       continue;
     }
     detail::sort_once(members);
@@ -276,8 +279,8 @@ bool accept(const place_list& list, const char* variable) {
     return false;
   }
   if (usable.size() < list.size()) {
-    say("%s: %zu of %zu places have CPUs that this process may use; the others are left out", variable, usable.size(),
-        list.size());
+    say("%s: %zu of %zu places have CPUs that this process may use; the others are left out",
+        variable, usable.size(), list.size());
   }
   state().places = usable;
   return true;
@@ -304,7 +307,8 @@ bool read_places(const char* text) noexcept {
   reader from(text);
   place_list list;
   bool is_named = false;
-  if (!take_units(from, list, is_named) || (!is_named && !take_explicit_list(from, list)) || !from.is_at_end()) {
+  if (!take_units(from, list, is_named) || (!is_named && !take_explicit_list(from, list)) ||
+      !from.is_at_end()) {
     return false;
   }
   return accept(list, "OMP_PLACES");
@@ -320,7 +324,8 @@ bool read_cpu_affinity(const char* text) noexcept {
     unsigned last = first, stride = 1;
     if (from.take('-') && (!from.take_number(last) || last < first)) return false;
     if (from.take(':') && (!from.take_number(stride) || stride == 0)) return false;
-    for (unsigned cpu = first; cpu <= last && list.size() < detail::max_cpus; cpu += stride) list.push_back({cpu});
+    for (unsigned cpu = first; cpu <= last && list.size() < detail::max_cpus; cpu += stride)
+      list.push_back({cpu});
     from.take(',');
   } while (!from.is_at_end());
   return accept(list, "GOMP_CPU_AFFINITY");
@@ -334,7 +339,9 @@ bool is_on() noexcept { return state().is_bound; }
 
 int count() noexcept { return static_cast<int>(state().places.size()); }
 
-const std::vector<unsigned>& cpus_of(int which) noexcept { return state().places[static_cast<std::size_t>(which)]; }
+const std::vector<unsigned>& cpus_of(int which) noexcept {
+  return state().places[static_cast<std::size_t>(which)];
+}
 
 thread_places initial_places() noexcept {
   return is_on() ? thread_places{this_record.bound_place, 0, count()} : thread_places();
@@ -346,25 +353,34 @@ thread_places initial_places() noexcept {
 //   spread   the partition is cut into as many parts as there are members, the first ones larger by one where it does
 //            not come out even. The caller has the part that its place is in, the others follow; each member is at the
 //            first place of its part, the caller stays. With more members than places: as close, in parts of one place.
-thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size, proc_bind how) noexcept {
+thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size,
+                               proc_bind how) noexcept {
   const unsigned places = static_cast<unsigned>(parent.count);
   if (places == 0 || how == proc_bind::no) return parent;
-  const unsigned origin = parent.place < parent.first ? 0 : static_cast<unsigned>(parent.place - parent.first);
-  const auto number = [&](unsigned offset) { return parent.first + static_cast<int>(offset % places); };
+  const unsigned origin =
+      parent.place < parent.first ? 0 : static_cast<unsigned>(parent.place - parent.first);
+  const auto number = [&](unsigned offset) {
+    return parent.first + static_cast<int>(offset % places);
+  };
   if (how == proc_bind::primary) return thread_places{number(origin), parent.first, parent.count};
   if (size > places) {
     const unsigned even = size / places;
     const unsigned step = rank < even * places ? rank / even : rank - even * places;
     const int where = number(origin + step);
-    return how == proc_bind::spread ? in_one(where) : thread_places{where, parent.first, parent.count};
+    return how == proc_bind::spread ? in_one(where)
+                                    : thread_places{where, parent.first, parent.count};
   }
-  if (how != proc_bind::spread) return thread_places{number(origin + rank), parent.first, parent.count};
+  if (how != proc_bind::spread)
+    return thread_places{number(origin + rank), parent.first, parent.count};
   const unsigned even = places / size, larger = places % size;
-  const unsigned own = origin < larger * (even + 1) ? origin / (even + 1) : larger + (origin - larger * (even + 1)) / even;
+  const unsigned own = origin < larger * (even + 1)
+                           ? origin / (even + 1)
+                           : larger + (origin - larger * (even + 1)) / even;
   const unsigned part = (own + rank) % size;
   const unsigned first = part * even + (part < larger ? part : larger);
   const int length = static_cast<int>(even + (part < larger ? 1 : 0));
-  return thread_places{number(rank == 0 ? origin : first), parent.first + static_cast<int>(first), length};
+  return thread_places{number(rank == 0 ? origin : first), parent.first + static_cast<int>(first),
+                       length};
 }
 
 void bind_this_thread(int which) noexcept {

@@ -16,7 +16,8 @@ bool is_on() noexcept;
 thread_places initial_places() noexcept;
 /// The places of the member `rank` of a region of `size`, encountered by a thread with `parent`, bound as `how` says.
 /// Pure, but for the list of places.
-thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size, proc_bind how) noexcept;
+thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size,
+                               proc_bind how) noexcept;
 /// Binds the calling thread to a place, unless it is there already; -1 lets it go where the process may.
 void bind_this_thread(int place) noexcept;
 

@@ -69,7 +69,7 @@ allocator* of(handle which) noexcept {
 }
 
 struct header {
-  void* start;  ///< as malloc() gave it
+  void* start;        ///< as malloc() gave it
   std::size_t size;   ///< that the program asked for
   std::size_t total;  ///< that counts in the allocator's pool
   handle owner;
@@ -90,7 +90,9 @@ bool reserve(allocator& in, std::size_t size) noexcept {
   }
   return false;
 }
-void give_back(allocator& in, std::size_t size) noexcept { in.used.fetch_sub(size, detail::memory_order_relaxed); }
+void give_back(allocator& in, std::size_t size) noexcept {
+  in.used.fetch_sub(size, detail::memory_order_relaxed);
+}
 
 /// What a block takes: its size, and room to align it behind its header.
 struct extent {
@@ -105,7 +107,8 @@ struct extent {
   bool is_possible() const noexcept { return is_power_of_2(align) && total > extra; }
   /// The program's address in the memory at `start`.
   void* block_in(void* start) const noexcept {
-    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(start) + extra) & ~(align - 1));
+    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(start) + extra) &
+                                   ~(align - 1));
   }
 };
 
@@ -150,8 +153,10 @@ void* resize(void* block, std::size_t size) noexcept {
   allocator* const in = of(old.owner);
   const extent needs(in, 1, size);
   if (!needs.is_possible()) return nullptr;
-  if (in != nullptr && needs.total > old.total && !reserve(*in, needs.total - old.total)) return nullptr;
-  const std::size_t offset = static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.start));
+  if (in != nullptr && needs.total > old.total && !reserve(*in, needs.total - old.total))
+    return nullptr;
+  const std::size_t offset =
+      static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.start));
   const std::size_t least = offset + (old.size < size ? old.size : size);
   void* const start = std::realloc(old.start, needs.total > least ? needs.total : least);
   if (start == nullptr) {
@@ -250,7 +255,8 @@ OPENMP_API void* omp_aligned_alloc(std::size_t align, std::size_t size, handle f
 OPENMP_API void* omp_calloc(std::size_t count, std::size_t size, handle from) {
   return allocate(1, product(count, size), from, true);
 }
-OPENMP_API void* omp_aligned_calloc(std::size_t align, std::size_t count, std::size_t size, handle from) {
+OPENMP_API void* omp_aligned_calloc(std::size_t align, std::size_t count, std::size_t size,
+                                    handle from) {
   return allocate(align, product(count, size), from, true);
 }
 OPENMP_API void omp_free(void* block, handle) { release(block); }

@@ -10,8 +10,8 @@
 #include "affinity.hpp"
 #include "control_variables.hpp"
 #include "display.hpp"
+#include "parallel.hpp"
 #include "part.hpp"
-#include "pool.hpp"
 
 using namespace lockstep::openmp;
 
@@ -80,10 +80,13 @@ OPENMP_API void omp_set_nested(int yes) {
 }
 OPENMP_API int omp_get_nested() {
   const part& self = here();
-  return self.variables().max_active_levels > as_int(self.active_level) && self.variables().max_active_levels > 1;
+  return self.variables().max_active_levels > as_int(self.active_level) &&
+         self.variables().max_active_levels > 1;
 }
 OPENMP_API int omp_get_thread_limit() { return here().variables().thread_limit; }
-OPENMP_API void omp_set_default_device(int device) { own().default_device = device >= 0 ? device : 0; }
+OPENMP_API void omp_set_default_device(int device) {
+  own().default_device = device >= 0 ? device : 0;
+}
 OPENMP_API int omp_get_default_device() { return here().variables().default_device; }
 
 OPENMP_API void omp_set_schedule(unsigned kind, int chunk) {
@@ -162,7 +165,9 @@ std::size_t copy_out(const std::string& text, char* to, std::size_t size) {
 
 }  // namespace
 
-OPENMP_API void omp_set_affinity_format(const char* format) { display::set_affinity_format(format); }
+OPENMP_API void omp_set_affinity_format(const char* format) {
+  display::set_affinity_format(format);
+}
 OPENMP_API std::size_t omp_get_affinity_format(char* to, std::size_t size) {
   return copy_out(display::affinity_format(), to, size);
 }
@@ -181,8 +186,11 @@ OPENMP_API int omp_get_initial_device() { return 0; }
 OPENMP_API int omp_get_device_num() { return 0; }
 OPENMP_API int omp_is_initial_device() { return 1; }
 
-/// Of the host nothing is given up: its threads sleep.
+/// What the host gives up is threads. Not inside of a region.
 OPENMP_API int omp_pause_resource(int kind, int device) {
-  return (kind == 1 || kind == 2) && device == omp_get_initial_device() ? 0 : -1;
+  const bool is_right = (kind == 1 || kind == 2) && device == omp_get_initial_device();
+  return is_right && end_threads() ? 0 : -1;
 }
-OPENMP_API int omp_pause_resource_all(int kind) { return kind == 1 || kind == 2 ? 0 : -1; }
+OPENMP_API int omp_pause_resource_all(int kind) {
+  return (kind == 1 || kind == 2) && end_threads() ? 0 : -1;
+}

@@ -54,9 +54,9 @@ struct field {
   char letter;
   const char* name;
 };
-constexpr field fields[] = {{'t', "team_num"},      {'T', "num_teams"},        {'L', "nesting_level"},
-                            {'n', "thread_num"},    {'N', "num_threads"},      {'a', "ancestor_tnum"},
-                            {'A', "thread_affinity"}, {'H', "host"},           {'P', "process_id"},
+constexpr field fields[] = {{'t', "team_num"},        {'T', "num_teams"},   {'L', "nesting_level"},
+                            {'n', "thread_num"},      {'N', "num_threads"}, {'a', "ancestor_tnum"},
+                            {'A', "thread_affinity"}, {'H', "host"},        {'P', "process_id"},
                             {'i', "native_thread_id"}};
 
 /// "0-3,7".
@@ -91,7 +91,9 @@ std::string value_of(char letter, const part& of) {
     case 'L': return number_as_text(of.level);
     case 'n': return number_as_text(of.rank);
     case 'N': return number_as_text(of.size);
-    case 'a': return number_as_text(of.level == 0 || of.outer == nullptr ? -1 : static_cast<long>(of.outer->rank));
+    case 'a':
+      return number_as_text(
+          of.level == 0 || of.outer == nullptr ? -1 : static_cast<long>(of.outer->rank));
     case 'A': return cpus_as_text(detail::affinity());
     case 'H': return host_name();
     case 'P': return number_as_text(getpid());
@@ -123,7 +125,8 @@ char take_letter(const char*& at) {
   fail("affinity format: there is no field of the name '%s'", detail::one_line(at).c_str());
 }
 
-void append_field(std::string& text, const std::string& value, bool has_zeros, bool is_right, unsigned width) {
+void append_field(std::string& text, const std::string& value, bool has_zeros, bool is_right,
+                  unsigned width) {
   const std::size_t missing = value.size() < width ? width - value.size() : 0;
   if (!is_right) {
     text += value;
@@ -155,10 +158,10 @@ std::string text_of(const schedule& of) {
   const bool is_static = of.kind == schedule_kind::fixed;
   std::string text;
   if (is_static != of.is_monotonic) text = of.is_monotonic ? "MONOTONIC:" : "NONMONOTONIC:";
-  text += is_static                              ? "STATIC"
-          : of.kind == schedule_kind::dynamic    ? "DYNAMIC"
-          : of.kind == schedule_kind::guided     ? "GUIDED"
-                                                 : "AUTO";
+  text += is_static                           ? "STATIC"
+          : of.kind == schedule_kind::dynamic ? "DYNAMIC"
+          : of.kind == schedule_kind::guided  ? "GUIDED"
+                                              : "AUTO";
   if (of.chunk != (is_static ? 0 : 1)) append(text, ",%ld", of.chunk);
   return text;
 }
@@ -207,8 +210,10 @@ void show_environment(bool is_verbose) noexcept {
   const process_variables& all = process_settings();
   const task_variables& own = all.initial;
   std::vector<std::string> threads{number_as_text(own.threads)}, binds{text_of(own.bind)};
-  for (std::size_t i = 1; i < all.threads_of_level.size(); ++i) threads.push_back(number_as_text(all.threads_of_level[i]));
-  for (std::size_t i = 1; i < all.bind_of_level.size(); ++i) binds.push_back(text_of(all.bind_of_level[i]));
+  for (std::size_t i = 1; i < all.threads_of_level.size(); ++i)
+    threads.push_back(number_as_text(all.threads_of_level[i]));
+  for (std::size_t i = 1; i < all.bind_of_level.size(); ++i)
+    binds.push_back(text_of(all.bind_of_level[i]));
   const bool is_limited = own.thread_limit != 2147483647;
   std::string text = "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n";
   add(text, "_OPENMP", "201511");
@@ -266,7 +271,8 @@ std::string affinity_format() noexcept {
 }
 
 std::string filled_in(const char* format, const part& of) noexcept {
-  const std::string kept = format == nullptr || *format == 0 ? affinity_format() : std::string(format);
+  const std::string kept =
+      format == nullptr || *format == 0 ? affinity_format() : std::string(format);
   std::string text;
   for (const char* at = kept.c_str(); *at != 0;) {
     if (*at != '%') {
@@ -279,7 +285,8 @@ std::string filled_in(const char* format, const part& of) noexcept {
       continue;
     }
     const bool has_zeros = *at == '0';
-    if (has_zeros && at[1] != '.') fail("affinity format: a zero behind %% is followed by a dot, as in %%0.5n");
+    if (has_zeros && at[1] != '.')
+      fail("affinity format: a zero behind %% is followed by a dot, as in %%0.5n");
     if (has_zeros) ++at;
     const bool is_right = *at == '.';
     if (is_right) ++at;
@@ -287,7 +294,8 @@ std::string filled_in(const char* format, const part& of) noexcept {
     detail::read_number(at, 1000, width);
     const char letter = take_letter(at);
     const bool is_number = letter != 'A' && letter != 'H';
-    append_field(text, value_of(letter, of), has_zeros && is_number, is_right, static_cast<unsigned>(width));
+    append_field(text, value_of(letter, of), has_zeros && is_number, is_right,
+                 static_cast<unsigned>(width));
   }
   return text;
 }
@@ -302,7 +310,8 @@ void display_if_new(const part& of) noexcept {
   all.lock.lock();
   if (all.part_of_thread.size() <= thread) all.part_of_thread.resize(thread + 1);
   display::shown_state::shown_part& last = all.part_of_thread[thread];
-  const bool is_new = last.rank != of.rank || last.level != of.level || last.size != of.size || last.place != of.places.place;
+  const bool is_new = last.rank != of.rank || last.level != of.level || last.size != of.size ||
+                      last.place != of.places.place;
   last = {of.rank, of.level, of.size, of.places.place};
   all.lock.unlock();
   if (!is_new) return;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Reads the variables that the OpenMP specification and the manual of GCC's runtime describe. Values that make no sense
 // are said on stderr and ignored, as that runtime does.
+#include <strings.h>
 #include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <strings.h>
 
+#include <lockstep/detail/platform/process_fence.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/system_texts.hpp>
 
@@ -81,8 +82,7 @@ bool take_switch(reader& from, bool& result) noexcept {
 }
 bool read_switch(const char* name, bool& result) noexcept {
   bool value = false;
-  const bool is_given =
-      read_variable(name, [&](reader& from) { return take_switch(from, value); });
+  const bool is_given = read_variable(name, [&](reader& from) { return take_switch(from, value); });
   if (is_given) result = value;
   return is_given;
 }
@@ -182,7 +182,8 @@ void read_levels(process_variables& of) noexcept {
   } else if (of.threads_of_level.size() > 1 || of.bind_of_level.size() > 1) {
     levels = supported_active_levels;
   }
-  of.initial.max_active_levels = levels < supported_active_levels ? levels : supported_active_levels;
+  of.initial.max_active_levels =
+      levels < supported_active_levels ? levels : supported_active_levels;
 }
 
 void read_schedule(process_variables& of) noexcept {
@@ -310,7 +311,8 @@ void read_rest(process_variables& of) noexcept {
     }
     return false;
   });
-  if (const char* const format = value_of("OMP_AFFINITY_FORMAT")) display::set_affinity_format(format);
+  if (const char* const format = value_of("OMP_AFFINITY_FORMAT"))
+    display::set_affinity_format(format);
 }
 
 void show_settings() noexcept {
@@ -322,7 +324,8 @@ void show_settings() noexcept {
   if (is_verbose || is_shown) display::show_environment(is_verbose);
   const char* const ours = value_of("LOCKSTEP_DISPLAY_ENV");
   if (ours == nullptr || *detail::skip_blanks(ours) == 0 || detail::is_switched_off(ours)) return;
-  say("lockstep serves this program's OpenMP; a region has %d threads unless the program says otherwise",
+  say("lockstep serves this program's OpenMP; a region has %d threads unless the program says "
+      "otherwise",
       process_settings().initial.threads);
 }
 
@@ -330,6 +333,8 @@ void show_settings() noexcept {
 
 settings_storage::settings_storage() noexcept : value() {
   const int error = errno;
+  // Now, while the process most likely has one thread: with more the system takes 10 to 35 ms for it.
+  detail::process_fence::prepare();
   read_threads(value);
   read_affinity(value);
   read_levels(value);

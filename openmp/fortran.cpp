@@ -84,25 +84,41 @@ OPENMP_API void omp_set_dynamic_8_(const i64* value) { omp_set_dynamic(*value !=
 OPENMP_API void omp_set_nested_(const i32* value) { omp_set_nested(*value); }
 OPENMP_API void omp_set_nested_8_(const i64* value) { omp_set_nested(*value != 0); }
 OPENMP_API void omp_set_max_active_levels_(const i32* value) { omp_set_max_active_levels(*value); }
-OPENMP_API void omp_set_max_active_levels_8_(const i64* value) { omp_set_max_active_levels(narrow(*value)); }
+OPENMP_API void omp_set_max_active_levels_8_(const i64* value) {
+  omp_set_max_active_levels(narrow(*value));
+}
 OPENMP_API void omp_set_default_device_(const i32* value) { omp_set_default_device(*value); }
-OPENMP_API void omp_set_default_device_8_(const i64* value) { omp_set_default_device(narrow(*value)); }
+OPENMP_API void omp_set_default_device_8_(const i64* value) {
+  omp_set_default_device(narrow(*value));
+}
 OPENMP_API void omp_set_num_teams_(const i32* value) { omp_set_num_teams(*value); }
 OPENMP_API void omp_set_num_teams_8_(const i64* value) { omp_set_num_teams(narrow(*value)); }
-OPENMP_API void omp_set_teams_thread_limit_(const i32* value) { omp_set_teams_thread_limit(*value); }
-OPENMP_API void omp_set_teams_thread_limit_8_(const i64* value) { omp_set_teams_thread_limit(narrow(*value)); }
+OPENMP_API void omp_set_teams_thread_limit_(const i32* value) {
+  omp_set_teams_thread_limit(*value);
+}
+OPENMP_API void omp_set_teams_thread_limit_8_(const i64* value) {
+  omp_set_teams_thread_limit(narrow(*value));
+}
 OPENMP_API void omp_display_env_(const i32* value) { omp_display_env(*value); }
 OPENMP_API void omp_display_env_8_(const i64* value) { omp_display_env(*value != 0); }
 
 // --- that are asked with one number ---
 
-OPENMP_API i32 omp_get_ancestor_thread_num_(const i32* of) { return omp_get_ancestor_thread_num(*of); }
-OPENMP_API i32 omp_get_ancestor_thread_num_8_(const i64* of) { return omp_get_ancestor_thread_num(narrow(*of)); }
+OPENMP_API i32 omp_get_ancestor_thread_num_(const i32* of) {
+  return omp_get_ancestor_thread_num(*of);
+}
+OPENMP_API i32 omp_get_ancestor_thread_num_8_(const i64* of) {
+  return omp_get_ancestor_thread_num(narrow(*of));
+}
 OPENMP_API i32 omp_get_team_size_(const i32* of) { return omp_get_team_size(*of); }
 OPENMP_API i32 omp_get_team_size_8_(const i64* of) { return omp_get_team_size(narrow(*of)); }
 OPENMP_API i32 omp_get_place_num_procs_(const i32* of) { return omp_get_place_num_procs(*of); }
-OPENMP_API i32 omp_get_place_num_procs_8_(const i64* of) { return omp_get_place_num_procs(narrow(*of)); }
-OPENMP_API i32 omp_pause_resource_(const i32* kind, const i32* device) { return omp_pause_resource(*kind, *device); }
+OPENMP_API i32 omp_get_place_num_procs_8_(const i64* of) {
+  return omp_get_place_num_procs(narrow(*of));
+}
+OPENMP_API i32 omp_pause_resource_(const i32* kind, const i32* device) {
+  return omp_pause_resource(*kind, *device);
+}
 OPENMP_API i32 omp_pause_resource_all_(const i32* kind) { return omp_pause_resource_all(*kind); }
 OPENMP_API void omp_fulfill_event_(std::intptr_t event) {  // omp_lib says `value`
   omp_fulfill_event(static_cast<std::uintptr_t>(event));
@@ -129,7 +145,9 @@ OPENMP_API void omp_get_schedule_8_(i32* kind, i64* chunk) {
 
 // --- places ---
 
-OPENMP_API void omp_get_place_proc_ids_(const i32* place, i32* cpus) { omp_get_place_proc_ids(*place, cpus); }
+OPENMP_API void omp_get_place_proc_ids_(const i32* place, i32* cpus) {
+  omp_get_place_proc_ids(*place, cpus);
+}
 OPENMP_API void omp_get_partition_place_nums_(i32* places) { omp_get_partition_place_nums(places); }
 
 // Numbers of 4 bytes are written to the array of 8, and widened from the last to the first.
@@ -138,7 +156,8 @@ namespace {
 void widen(i64* numbers, int count) {
   for (int i = count - 1; i >= 0; --i) {
     i32 narrow_number = 0;
-    std::memcpy(&narrow_number, reinterpret_cast<const char*>(numbers) + 4 * static_cast<std::size_t>(i), 4);
+    std::memcpy(&narrow_number,
+                reinterpret_cast<const char*>(numbers) + 4 * static_cast<std::size_t>(i), 4);
     numbers[i] = narrow_number;
   }
 }
@@ -165,17 +184,20 @@ OPENMP_API i32 omp_get_affinity_format_(char* to, std::size_t size) {
 OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) {
   omp_display_affinity(text_of(format, length).c_str());
 }
-OPENMP_API i32 omp_capture_affinity_(char* to, const char* format, std::size_t size, std::size_t length) {
+OPENMP_API i32 omp_capture_affinity_(char* to, const char* format, std::size_t size,
+                                     std::size_t length) {
   return fill(to, size, display::filled_in(text_of(format, length).c_str(), here()));
 }
 
 // --- allocators ---
 
-OPENMP_API std::intptr_t omp_init_allocator_(const std::intptr_t* space, const i32* count, const void* traits) {
+OPENMP_API std::intptr_t omp_init_allocator_(const std::intptr_t* space, const i32* count,
+                                             const void* traits) {
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), *count, traits));
 }
-OPENMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t* space, const i64* count, const void* traits) {
+OPENMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t* space, const i64* count,
+                                               const void* traits) {
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), narrow(*count), traits));
 }

@@ -94,16 +94,16 @@ using namespace lockstep::openmp;
 
 // --- plain locks: the same in both versions ---
 
-#define PLAIN(suffix)                                                                         \
-  OPENMP_API void init_lock##suffix(word_lock* lock) { lock->reset(); }                       \
-  OPENMP_API void destroy_lock##suffix(word_lock*) {}                                         \
-  OPENMP_API void set_lock##suffix(word_lock* lock) { lock->lock(); }                         \
-  OPENMP_API void unset_lock##suffix(word_lock* lock) { lock->unlock(); }                     \
-  OPENMP_API int test_lock##suffix(word_lock* lock) { return lock->try_lock() ? 1 : 0; }      \
-  OPENMP_API void init_lock_f##suffix(word_lock* lock) { lock->reset(); }                     \
-  OPENMP_API void destroy_lock_f##suffix(word_lock*) {}                                       \
-  OPENMP_API void set_lock_f##suffix(word_lock* lock) { lock->lock(); }                       \
-  OPENMP_API void unset_lock_f##suffix(word_lock* lock) { lock->unlock(); }                   \
+#define PLAIN(suffix)                                                                    \
+  OPENMP_API void init_lock##suffix(word_lock* lock) { lock->reset(); }                  \
+  OPENMP_API void destroy_lock##suffix(word_lock*) {}                                    \
+  OPENMP_API void set_lock##suffix(word_lock* lock) { lock->lock(); }                    \
+  OPENMP_API void unset_lock##suffix(word_lock* lock) { lock->unlock(); }                \
+  OPENMP_API int test_lock##suffix(word_lock* lock) { return lock->try_lock() ? 1 : 0; } \
+  OPENMP_API void init_lock_f##suffix(word_lock* lock) { lock->reset(); }                \
+  OPENMP_API void destroy_lock_f##suffix(word_lock*) {}                                  \
+  OPENMP_API void set_lock_f##suffix(word_lock* lock) { lock->lock(); }                  \
+  OPENMP_API void unset_lock_f##suffix(word_lock* lock) { lock->unlock(); }              \
   OPENMP_API int test_lock_f##suffix(word_lock* lock) { return lock->try_lock() ? 1 : 0; }
 PLAIN(_old)
 PLAIN(_new)
@@ -143,14 +143,14 @@ OPENMP_API void set_nest_lock_f_old(old_nest_lock* lock) { lock->set(); }
 OPENMP_API void unset_nest_lock_f_old(old_nest_lock* lock) { lock->unset(); }
 OPENMP_API int test_nest_lock_f_old(old_nest_lock* lock) { return lock->test(); }
 
-#define BOTH_VERSIONS(verb)                                     \
-  OLD(verb##_lock_old, "omp_" #verb "_lock");                   \
-  NEW(verb##_lock_new, "omp_" #verb "_lock");                   \
-  OLD(verb##_lock_f_old, "omp_" #verb "_lock_");                \
-  NEW(verb##_lock_f_new, "omp_" #verb "_lock_");                \
-  OLD(verb##_nest_lock_old, "omp_" #verb "_nest_lock");         \
-  NEW(verb##_nest_lock_new, "omp_" #verb "_nest_lock");         \
-  OLD(verb##_nest_lock_f_old, "omp_" #verb "_nest_lock_");      \
+#define BOTH_VERSIONS(verb)                                \
+  OLD(verb##_lock_old, "omp_" #verb "_lock");              \
+  NEW(verb##_lock_new, "omp_" #verb "_lock");              \
+  OLD(verb##_lock_f_old, "omp_" #verb "_lock_");           \
+  NEW(verb##_lock_f_new, "omp_" #verb "_lock_");           \
+  OLD(verb##_nest_lock_old, "omp_" #verb "_nest_lock");    \
+  NEW(verb##_nest_lock_new, "omp_" #verb "_nest_lock");    \
+  OLD(verb##_nest_lock_f_old, "omp_" #verb "_nest_lock_"); \
   NEW(verb##_nest_lock_f_new, "omp_" #verb "_nest_lock_")
 BOTH_VERSIONS(init);
 BOTH_VERSIONS(destroy);

@@ -20,16 +20,18 @@
 
 using namespace lockstep::openmp;
 
-OPENMP_API void GOMP_task(outlined_function, void*, copy_function, long, long, bool, unsigned, void**, int, void*);
+OPENMP_API void GOMP_task(outlined_function, void*, copy_function, long, long, bool, unsigned,
+                          void**, int, void*);
 
 namespace {
 
 // --- what the compiler passes ---
 
-constexpr unsigned flag_nowait = 1;       // of a target construct
-constexpr unsigned task_has_depend = 8;   // of a task
-constexpr int device_of_false_if = -2;    // target if(false)
-constexpr unsigned kind_mask = 0xff;      // of a map's kind; above it: the binary logarithm of the alignment
+constexpr unsigned flag_nowait = 1;      // of a target construct
+constexpr unsigned task_has_depend = 8;  // of a task
+constexpr int device_of_false_if = -2;   // target if(false)
+constexpr unsigned kind_mask =
+    0xff;  // of a map's kind; above it: the binary logarithm of the alignment
 constexpr unsigned kind_firstprivate = 12;
 
 // Arguments of a construct: pairs, or words with the value in the upper bits; null at the end.
@@ -54,9 +56,11 @@ int thread_limit_in(void** arguments) noexcept {
 
 /// OMP_TARGET_OFFLOAD=mandatory: only what names the host may run here.
 void check_device(int device) noexcept {
-  if (process_settings().offload != target_offload::mandatory || device == device_of_false_if) return;
+  if (process_settings().offload != target_offload::mandatory || device == device_of_false_if)
+    return;
   if (device == -1) device = omp_get_default_device();
-  if (device != omp_get_initial_device()) fail("OMP_TARGET_OFFLOAD is MANDATORY, and there is no device %d", device);
+  if (device != omp_get_initial_device())
+    fail("OMP_TARGET_OFFLOAD is MANDATORY, and there is no device %d", device);
 }
 
 // --- target regions ---
@@ -80,11 +84,13 @@ struct kept_call {
   int thread_limit;
 };
 
-bool is_firstprivate(unsigned short kind) noexcept { return (kind & kind_mask) == kind_firstprivate; }
+bool is_firstprivate(unsigned short kind) noexcept {
+  return (kind & kind_mask) == kind_firstprivate;
+}
 
 /// In one block, to be freed.
-kept_call* keep(outlined_function function, std::size_t count, void** variables, const std::size_t* sizes,
-                const unsigned short* kinds, int thread_limit) noexcept {
+kept_call* keep(outlined_function function, std::size_t count, void** variables,
+                const std::size_t* sizes, const unsigned short* kinds, int thread_limit) noexcept {
   std::size_t total = sizeof(kept_call) + count * sizeof(void*);
   for (std::size_t i = 0; i < count; ++i) {
     if (is_firstprivate(kinds[i])) total += sizes[i] + (std::size_t{1} << (kinds[i] >> 8));
@@ -95,7 +101,8 @@ kept_call* keep(outlined_function function, std::size_t count, void** variables,
   std::uintptr_t next = reinterpret_cast<std::uintptr_t>(addresses + count);
   for (std::size_t i = 0; i < count; ++i) {
     addresses[i] = variables[i];
-    if (!is_firstprivate(kinds[i]) || variables[i] == nullptr) continue;  // null: an optional argument that is absent
+    if (!is_firstprivate(kinds[i]) || variables[i] == nullptr)
+      continue;  // null: an optional argument that is absent
     const std::uintptr_t align = std::uintptr_t{1} << (kinds[i] >> 8);
     next = (next + align - 1) & ~(align - 1);
     addresses[i] = reinterpret_cast<void*>(next);
@@ -127,8 +134,12 @@ void transfer(int device, unsigned flags, void** depend) noexcept {
 class league {
  public:
   league(part& of, unsigned teams, int thread_limit) noexcept
-      : part_(of), team_num_(of.team_num), num_teams_(of.num_teams), is_in_teams_(of.is_in_teams),
-        variables_(of.running->variables), own_(of.running->own) {
+      : part_(of),
+        team_num_(of.team_num),
+        num_teams_(of.num_teams),
+        is_in_teams_(of.is_in_teams),
+        variables_(of.running->variables),
+        own_(of.running->own) {
     of.team_num = 0;
     of.num_teams = teams;
     of.is_in_teams = true;
@@ -158,7 +169,8 @@ int as_limit(unsigned thread_limit) noexcept {
 
 }  // namespace
 
-OPENMP_API void GOMP_teams_reg(outlined_function function, void* data, unsigned teams, unsigned thread_limit, unsigned) {
+OPENMP_API void GOMP_teams_reg(outlined_function function, void* data, unsigned teams,
+                               unsigned thread_limit, unsigned) {
   const process_variables& all = process_settings();
   if (teams == 0) teams = all.num_teams > 0 ? static_cast<unsigned>(all.num_teams) : 1;
   if (thread_limit == 0) thread_limit = static_cast<unsigned>(all.teams_thread_limit);
@@ -182,17 +194,19 @@ OPENMP_API bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, boo
   return true;
 }
 // Its form before GCC 12: one team.
-OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) { GOMP_teams4(1, 1, thread_limit, true); }
+OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
+  GOMP_teams4(1, 1, thread_limit, true);
+}
 
-OPENMP_API void GOMP_target_ext(int device, outlined_function function, std::size_t count, void** variables,
-                                std::size_t* sizes, unsigned short* kinds, unsigned flags, void** depend,
-                                void** arguments) {
+OPENMP_API void GOMP_target_ext(int device, outlined_function function, std::size_t count,
+                                void** variables, std::size_t* sizes, unsigned short* kinds,
+                                unsigned flags, void** depend, void** arguments) {
   check_device(device);
   const int limit = thread_limit_in(arguments);
   if ((flags & flag_nowait) != 0) {
     kept_call* call = keep(function, count, variables, sizes, kinds, limit);
-    GOMP_task(run_kept, &call, nullptr, sizeof call, alignof(kept_call*), true, depend != nullptr ? task_has_depend : 0,
-              depend, 0, nullptr);
+    GOMP_task(run_kept, &call, nullptr, sizeof call, alignof(kept_call*), true,
+              depend != nullptr ? task_has_depend : 0, depend, 0, nullptr);
     return;
   }
   if (depend != nullptr) wait_for_dependences(here(), depend);
@@ -203,28 +217,31 @@ OPENMP_API void GOMP_target_ext(int device, outlined_function function, std::siz
   run_kept(&call);
 }
 // Its form before GCC 5: without firstprivate.
-OPENMP_API void GOMP_target(int device, outlined_function function, const void*, std::size_t, void** variables,
-                            std::size_t*, unsigned char*) {
+OPENMP_API void GOMP_target(int device, outlined_function function, const void*, std::size_t,
+                            void** variables, std::size_t*, unsigned char*) {
   check_device(device);
   run_on_host(function, variables, 0);
 }
 
-OPENMP_API void GOMP_target_data_ext(int device, std::size_t, void**, std::size_t*, unsigned short*) {
+OPENMP_API void GOMP_target_data_ext(int device, std::size_t, void**, std::size_t*,
+                                     unsigned short*) {
   check_device(device);
 }
-OPENMP_API void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
+OPENMP_API void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*,
+                                 unsigned char*) {
   check_device(device);
 }
 OPENMP_API void GOMP_target_end_data() {}
-OPENMP_API void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
-                                       void** depend) {
+OPENMP_API void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*,
+                                       unsigned short*, unsigned flags, void** depend) {
   transfer(device, flags, depend);
 }
-OPENMP_API void GOMP_target_update(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
+OPENMP_API void GOMP_target_update(int device, const void*, std::size_t, void**, std::size_t*,
+                                   unsigned char*) {
   check_device(device);
 }
-OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*, unsigned short*,
-                                            unsigned flags, void** depend) {
+OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*,
+                                            unsigned short*, unsigned flags, void** depend) {
   transfer(device, flags, depend);
 }
 
@@ -242,9 +259,9 @@ namespace {
 bool is_host(int device) noexcept { return device == omp_get_initial_device() || device == -1; }
 
 /// Copies a box of `dimensions` dimensions; the sizes of the enclosing boxes are given from the outermost on.
-bool copy_box(char* to, const char* from, std::size_t element, int dimensions, const std::size_t* volume,
-              const std::size_t* to_start, const std::size_t* from_start, const std::size_t* to_sizes,
-              const std::size_t* from_sizes) noexcept {
+bool copy_box(char* to, const char* from, std::size_t element, int dimensions,
+              const std::size_t* volume, const std::size_t* to_start, const std::size_t* from_start,
+              const std::size_t* to_sizes, const std::size_t* from_sizes) noexcept {
   std::size_t to_step = element, from_step = element;
   for (int i = 1; i < dimensions; ++i) {
     if (__builtin_mul_overflow(to_step, to_sizes[i], &to_step) ||
@@ -261,8 +278,8 @@ bool copy_box(char* to, const char* from, std::size_t element, int dimensions, c
     return true;
   }
   for (std::size_t i = 0; i < volume[0]; ++i) {
-    if (!copy_box(to + i * to_step, from + i * from_step, element, dimensions - 1, volume + 1, to_start + 1,
-                  from_start + 1, to_sizes + 1, from_sizes + 1)) {
+    if (!copy_box(to + i * to_step, from + i * from_step, element, dimensions - 1, volume + 1,
+                  to_start + 1, from_start + 1, to_sizes + 1, from_sizes + 1)) {
       return false;
     }
   }
@@ -273,7 +290,8 @@ bool copy_box(char* to, const char* from, std::size_t element, int dimensions, c
 void wait_for_objects(int count, void** objects) noexcept {
   if (count <= 0) return;
   // As the compiler lays out a depend clause: 0, all, of which out, mutexinoutset and in are none; then the objects.
-  void** const depend = static_cast<void**>(std::calloc(static_cast<std::size_t>(count) + 5, sizeof(void*)));
+  void** const depend =
+      static_cast<void**>(std::calloc(static_cast<std::size_t>(count) + 5, sizeof(void*)));
   if (depend == nullptr) fail("Out of memory");
   depend[1] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(count));
   constexpr std::size_t size_of_object = 2 * sizeof(void*);
@@ -286,52 +304,64 @@ void wait_for_objects(int count, void** objects) noexcept {
 
 }  // namespace
 
-OPENMP_API void* omp_target_alloc(std::size_t size, int device) { return is_host(device) ? std::malloc(size) : nullptr; }
+OPENMP_API void* omp_target_alloc(std::size_t size, int device) {
+  return is_host(device) ? std::malloc(size) : nullptr;
+}
 OPENMP_API void omp_target_free(void* block, int device) {
   if (is_host(device)) std::free(block);
 }
 OPENMP_API int omp_target_is_present(const void* address, int device) {
   return address == nullptr || is_host(device) ? 1 : 0;
 }
-OPENMP_API int omp_target_is_accessible(const void*, std::size_t, int device) { return is_host(device) ? 1 : 0; }
+OPENMP_API int omp_target_is_accessible(const void*, std::size_t, int device) {
+  return is_host(device) ? 1 : 0;
+}
 OPENMP_API void* omp_get_mapped_ptr(const void* address, int device) {
   return is_host(device) ? const_cast<void*>(address) : nullptr;
 }
 
-OPENMP_API int omp_target_memcpy(void* to, const void* from, std::size_t length, std::size_t to_offset,
-                                 std::size_t from_offset, int to_device, int from_device) {
+OPENMP_API int omp_target_memcpy(void* to, const void* from, std::size_t length,
+                                 std::size_t to_offset, std::size_t from_offset, int to_device,
+                                 int from_device) {
   if (!is_host(to_device) || !is_host(from_device)) return EINVAL;
-  std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, length);
+  std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+              length);
   return 0;
 }
-OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t element, int dimensions,
-                                      const std::size_t* volume, const std::size_t* to_start,
-                                      const std::size_t* from_start, const std::size_t* to_sizes,
-                                      const std::size_t* from_sizes, int to_device, int from_device) {
+OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t element,
+                                      int dimensions, const std::size_t* volume,
+                                      const std::size_t* to_start, const std::size_t* from_start,
+                                      const std::size_t* to_sizes, const std::size_t* from_sizes,
+                                      int to_device, int from_device) {
   if (to == nullptr && from == nullptr) return INT_MAX;  // how many dimensions there may be
   if (!is_host(to_device) || !is_host(from_device) || dimensions < 1) return EINVAL;
-  return copy_box(static_cast<char*>(to), static_cast<const char*>(from), element, dimensions, volume, to_start,
-                  from_start, to_sizes, from_sizes)
+  return copy_box(static_cast<char*>(to), static_cast<const char*>(from), element, dimensions,
+                  volume, to_start, from_start, to_sizes, from_sizes)
              ? 0
              : EINVAL;
 }
 // The asynchronous forms wait for what they depend on, and copy at once.
-OPENMP_API int omp_target_memcpy_async(void* to, const void* from, std::size_t length, std::size_t to_offset,
-                                       std::size_t from_offset, int to_device, int from_device, int objects,
+OPENMP_API int omp_target_memcpy_async(void* to, const void* from, std::size_t length,
+                                       std::size_t to_offset, std::size_t from_offset,
+                                       int to_device, int from_device, int objects,
                                        void** object_list) {
   wait_for_objects(objects, object_list);
   return omp_target_memcpy(to, from, length, to_offset, from_offset, to_device, from_device);
 }
-OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element, int dimensions,
-                                            const std::size_t* volume, const std::size_t* to_start,
-                                            const std::size_t* from_start, const std::size_t* to_sizes,
-                                            const std::size_t* from_sizes, int to_device, int from_device, int objects,
-                                            void** object_list) {
+OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element,
+                                            int dimensions, const std::size_t* volume,
+                                            const std::size_t* to_start,
+                                            const std::size_t* from_start,
+                                            const std::size_t* to_sizes,
+                                            const std::size_t* from_sizes, int to_device,
+                                            int from_device, int objects, void** object_list) {
   wait_for_objects(objects, object_list);
-  return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_start, from_start, to_sizes, from_sizes,
-                                to_device, from_device);
+  return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_start, from_start,
+                                to_sizes, from_sizes, to_device, from_device);
 }
 
 // The host's memory is not to be associated with other memory of the host.
-OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) { return EINVAL; }
+OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
+  return EINVAL;
+}
 OPENMP_API int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }

@@ -44,13 +44,16 @@ class word_lock {
     if (__builtin_expect(!try_lock(tag), 0)) lock_slowly(tag);
   }
   void unlock() noexcept {
-    if ((word_.exchange(0, detail::memory_order_release) & slept_on) != 0) detail::futex_wake_one(&word_);  // 3
+    if ((word_.exchange(0, detail::memory_order_release) & slept_on) != 0)
+      detail::futex_wake_one(&word_);  // 3
   }
   /// Whether the holder has this tag. Certain only for the thread that would be it.
   bool is_held_by(std::uint32_t tag) const noexcept {
     return (word_.load(detail::memory_order_relaxed) & ~slept_on) == tag;  // 4
   }
-  void reset() noexcept { word_.store(0, detail::memory_order_relaxed); }  // before others know the lock
+  void reset() noexcept {
+    word_.store(0, detail::memory_order_relaxed);
+  }  // before others know the lock
 
  private:
   static constexpr std::uint32_t slept_on = 1;
@@ -62,7 +65,7 @@ class word_lock {
 
     bool ready() noexcept {
       std::uint32_t expected = 0;
-      return word.load(detail::memory_order_relaxed) == 0 &&  // 4
+      return word.load(detail::memory_order_relaxed) == 0 &&                                // 4
              word.compare_exchange_strong(expected, take_as, detail::memory_order_acquire,  // 1
                                           detail::memory_order_relaxed);                    // 4
     }

@@ -37,7 +37,8 @@ int run(CLI::App& program, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   CLI::App program(
-      "Shows what the threads of a program that uses lockstep did, and runs OpenMP programs on lockstep.\n"
+      "Shows what the threads of a program that uses lockstep did, and runs OpenMP programs on "
+      "lockstep.\n"
       "Exit status: 0 done; 1 the system failed; 2 bad arguments, or a file that is no trace.",
       "lockstep");
   program.require_subcommand(1);

@@ -58,7 +58,8 @@ fs::path find_library(const std::string& given) {
     std::error_code error;
     if (fs::is_regular_file(each, error)) return fs::canonical(each);
   }
-  throw cannot_run(given.empty() ? "there is no libgomp.so.1 of lockstep beside this command; build it with './do openmp', "
+  throw cannot_run(given.empty() ? "there is no libgomp.so.1 of lockstep beside this command; "
+                                   "build it with './do openmp', "
                                    "or name it with --library"
                                  : fmt::format("{}: no such file", given));
 }
@@ -67,7 +68,8 @@ fs::path find_library(const std::string& given) {
 
 fs::path find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
-    if (access(name.c_str(), X_OK) != 0) throw cannot_run(fmt::format("{}: {}", name, std::strerror(errno)));
+    if (access(name.c_str(), X_OK) != 0)
+      throw cannot_run(fmt::format("{}: {}", name, std::strerror(errno)));
     return name;
   }
   const char* const path = std::getenv("PATH");
@@ -96,7 +98,8 @@ std::optional<fs::path> interpreter_of(const fs::path& file) {
   std::string word;
   line >> word;
   if (fs::path(word).filename() == "env") {
-    while (line >> word && (word.rfind('-', 0) == 0 || word.find('=') != std::string::npos)) continue;
+    while (line >> word && (word.rfind('-', 0) == 0 || word.find('=') != std::string::npos))
+      continue;
   }
   if (word.empty()) return std::nullopt;
   return find_program(word);
@@ -113,7 +116,8 @@ void check_program(const fs::path& file) {
   std::memcpy(&head, bytes.data(), sizeof head);
   std::memcpy(&own, first_bytes("/proc/self/exe", sizeof own).data(), sizeof own);
   if (head.e_ident[EI_CLASS] != own.e_ident[EI_CLASS] || head.e_machine != own.e_machine) {
-    throw cannot_run(fmt::format("{} is for another kind of processor than this libgomp.so.1", file.string()));
+    throw cannot_run(
+        fmt::format("{} is for another kind of processor than this libgomp.so.1", file.string()));
   }
   bool is_dynamic = false;
   for (unsigned i = 0; i < head.e_phnum; ++i) {
@@ -124,24 +128,29 @@ void check_program(const fs::path& file) {
     is_dynamic = is_dynamic || part.p_type == PT_INTERP;
   }
   if (!is_dynamic) {
-    throw cannot_run(fmt::format(
-        "{} is linked statically: the OpenMP runtime is a part of it, and nothing can be put in its place", file.string()));
+    throw cannot_run(
+        fmt::format("{} is linked statically: the OpenMP runtime is a part of it, and nothing can "
+                    "be put in its place",
+                    file.string()));
   }
-  struct stat status {};
+  struct stat status{};
   if (stat(file.c_str(), &status) != 0) return;
   const bool changes_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid();
   const bool changes_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getegid();
-  if (changes_user || changes_group || getxattr(file.c_str(), "security.capability", nullptr, 0) > 0) {
-    throw cannot_run(fmt::format("{} runs with more rights than its caller: the loader then lets nobody put a library "
-                                 "in, for good reasons",
-                                 file.string()));
+  if (changes_user || changes_group ||
+      getxattr(file.c_str(), "security.capability", nullptr, 0) > 0) {
+    throw cannot_run(fmt::format(
+        "{} runs with more rights than its caller: the loader then lets nobody put a library "
+        "in, for good reasons",
+        file.string()));
   }
 }
 
 // --- what it loads ---
 
 /// What a program writes to standard output, called with these variables besides.
-std::string output_of(const std::vector<std::string>& command, const char* variable, const char* value) {
+std::string output_of(const std::vector<std::string>& command, const char* variable,
+                      const char* value) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw system_failure("no pipe");
   const pid_t child = fork();
@@ -173,7 +182,8 @@ std::string output_of(const std::vector<std::string>& command, const char* varia
 
 bool is_runtime(const std::string& name) {
   const bool is_ours = name.rfind("libgomp", 0) == 0 && name.find(".so") != std::string::npos;
-  return is_ours && name.size() > 7 && (name[7] == '-' || name[7] == '.') && name.rfind("libgomp-plugin", 0) != 0;
+  return is_ours && name.size() > 7 && (name[7] == '-' || name[7] == '.') &&
+         name.rfind("libgomp-plugin", 0) != 0;
 }
 
 struct loaded {
@@ -207,8 +217,8 @@ void add_from_directory(const fs::path& directory, std::set<std::string>& names)
 
 /// Wheels keep theirs in NAME.libs, NAME/.libs or NAME/lib, beside the packages.
 void add_from_python(const fs::path& python, std::set<std::string>& names) {
-  std::istringstream paths(
-      output_of({python.string(), "-c", "import sys; print('\\n'.join(sys.path))"}, nullptr, nullptr));
+  std::istringstream paths(output_of(
+      {python.string(), "-c", "import sys; print('\\n'.join(sys.path))"}, nullptr, nullptr));
   for (std::string path; std::getline(paths, path);) {
     std::error_code error;
     if (path.empty()) continue;
@@ -224,7 +234,8 @@ void add_from_python(const fs::path& python, std::set<std::string>& names) {
 
 void add_bundled(const fs::path& path, std::set<std::string>& names) {
   std::error_code error;
-  if (!fs::exists(path, error)) throw cannot_run(fmt::format("{}: no such file or directory", path.string()));
+  if (!fs::exists(path, error))
+    throw cannot_run(fmt::format("{}: no such file or directory", path.string()));
   if (!fs::is_directory(path, error)) {
     names.insert(path.filename().string());
     return;
@@ -243,13 +254,16 @@ fs::path directory_of_links() {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
   const fs::path base = cache != nullptr && *cache == '/' ? fs::path(cache)
-                        : home != nullptr && *home == '/' ? fs::path(home) / ".cache"
-                                                          : fs::temp_directory_path() / fmt::format("user-{}", geteuid());
+                        : home != nullptr && *home == '/'
+                            ? fs::path(home) / ".cache"
+                            : fs::temp_directory_path() / fmt::format("user-{}", geteuid());
   const fs::path directory = base / "lockstep" / "openmp";
   fs::create_directories(directory);
-  struct stat status {};
-  if (lstat(directory.c_str(), &status) != 0 || status.st_uid != geteuid() || (status.st_mode & 022) != 0) {
-    throw cannot_run(fmt::format("{} can be written by others: it is not used", directory.string()));
+  struct stat status{};
+  if (lstat(directory.c_str(), &status) != 0 || status.st_uid != geteuid() ||
+      (status.st_mode & 022) != 0) {
+    throw cannot_run(
+        fmt::format("{} can be written by others: it is not used", directory.string()));
   }
   return directory;
 }
@@ -279,7 +293,8 @@ void set_environment(const fs::path& library, const std::set<std::string>& names
   if (!others.empty() || has_separators) {
     const fs::path directory = directory_of_links();
     if (directory.string().find_first_of(" :;") != std::string::npos) {
-      throw cannot_run(fmt::format("{}: the loader takes no such path; set XDG_CACHE_HOME to another", directory.string()));
+      throw cannot_run(fmt::format(
+          "{}: the loader takes no such path; set XDG_CACHE_HOME to another", directory.string()));
     }
     if (has_separators) {
       make_link(directory, "libgomp.so.1", library);
@@ -319,10 +334,13 @@ struct run_options {
   for (const std::string& each : options.bundled) add_bundled(each, names);
   if (!options.is_quiet) {
     if (!libraries.other.empty()) {
-      say(fmt::format("{} uses {}, the runtime of another compiler: lockstep serves only what GCC has compiled",
-                      program.string(), libraries.other));
+      say(fmt::format(
+          "{} uses {}, the runtime of another compiler: lockstep serves only what GCC has compiled",
+          program.string(), libraries.other));
     } else if (names.empty() && !is_python && binary == program) {
-      say(fmt::format("{} does not load GCC's OpenMP runtime when it starts; if it loads it later, that is lockstep's",
+      say(
+          fmt::format("{} does not load GCC's OpenMP runtime when it starts; if it loads it later, "
+                      "that is lockstep's",
                       program.string()));
     }
   }
@@ -330,7 +348,8 @@ struct run_options {
   if (options.is_verbose) {
     std::string list;
     for (const std::string& each : names) list += " " + each;
-    say(fmt::format("{} takes the place of:{}", library.string(), list.empty() ? " libgomp.so.1" : list));
+    say(fmt::format("{} takes the place of:{}", library.string(),
+                    list.empty() ? " libgomp.so.1" : list));
     setenv("LOCKSTEP_DISPLAY_ENV", "1", 1);
   }
   std::vector<char*> words;
@@ -343,20 +362,27 @@ struct run_options {
 }  // namespace
 
 void add_run(CLI::App& program) {
-  CLI::App* const command = program.add_subcommand(
-      "run", "run an OpenMP program that GCC has compiled on lockstep: lockstep run -- PROGRAM ARGUMENT...");
+  CLI::App* const command = program.add_subcommand("run",
+                                                   "run an OpenMP program that GCC has compiled on "
+                                                   "lockstep: lockstep run -- PROGRAM ARGUMENT...");
   const auto options = std::make_shared<run_options>();
-  command->add_option("--library", options->library, "lockstep's libgomp.so.1 (default: beside this command)")
+  command
+      ->add_option("--library", options->library,
+                   "lockstep's libgomp.so.1 (default: beside this command)")
       ->type_name("FILE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command
       ->add_option("--bundled", options->bundled,
-                   "a runtime that the program has under another name, or a directory with some; may be repeated")
+                   "a runtime that the program has under another name, or a directory with some; "
+                   "may be repeated")
       ->type_name("PATH")
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", options->is_quiet, "no remarks on what the program loads");
-  command->add_flag("-v,--verbose", options->is_verbose, "say what takes the place of what, and that it is in place");
-  command->add_option("command", options->command, "the program and its arguments")->type_name("PROGRAM")->required();
+  command->add_flag("-v,--verbose", options->is_verbose,
+                    "say what takes the place of what, and that it is in place");
+  command->add_option("command", options->command, "the program and its arguments")
+      ->type_name("PROGRAM")
+      ->required();
   command->positionals_at_end();
   command->prefix_command(false);
   command->callback([options] {

@@ -34,6 +34,7 @@ openmp_suite g++-12          g++-12
 openmp_suite gfortran-12     gfortran-12
 openmp_suite gcc-12-source   /usr/src/gcc-12
 test     pkg-config          pkg-config
+openmp   gfortran            gfortran
 proofs   python3-venv        /usr/share/doc/python3-venv
 proofs   python3-numpy       /usr/lib/python3/dist-packages/numpy
 proofs   libopenblas0-openmp /usr/share/doc/libopenblas0-openmp

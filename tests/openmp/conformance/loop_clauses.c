@@ -116,7 +116,8 @@ static void conditional(void) {
   }
   CHECK(far == 977);
   (void)never;
-  int part = 4;
+  static int part;
+  part = 4;
 #pragma omp parallel sections lastprivate(conditional : part)
   {
 #pragma omp section

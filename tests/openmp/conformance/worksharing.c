@@ -371,8 +371,8 @@ static void without_cancellation(void) {
 }
 
 // What is not in a region is a region of one.
+static int sum, last;
 static void outside_of_regions(void) {
-  int sum = 0, last = 0;
 #pragma omp for schedule(dynamic) lastprivate(last) reduction(+ : sum)
   for (int i = 0; i < 20; ++i) {
     last = i;

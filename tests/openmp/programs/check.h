@@ -7,12 +7,12 @@
 
 static int complaints;
 
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);           \
-      __atomic_add_fetch(&complaints, 1, __ATOMIC_RELAXED);                    \
-    }                                                                          \
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (!(condition)) {                                              \
+      printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      __atomic_add_fetch(&complaints, 1, __ATOMIC_RELAXED);          \
+    }                                                                \
   } while (0)
 
 #endif
