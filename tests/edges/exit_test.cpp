@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/effort.hpp"
+
 namespace {
 
 using lockstep::external_team;
@@ -26,7 +28,7 @@ using lockstep::member;
 using lockstep::started_region;
 using lockstep::team;
 
-constexpr int rounds = 20;
+const int rounds = lockstep::test::effort(20);
 
 /// What f() in a child process has ended with, and what it has said.
 struct ending {
