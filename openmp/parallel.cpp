@@ -27,6 +27,18 @@ void set_level(task_variables& of, unsigned level) noexcept {
   if (level < settings.bind_of_level.size()) of.bind = settings.bind_of_level[level];
 }
 
+/// What most processes have nothing of: is_process_plain().
+[[gnu::noinline]] void set_specials(region_frame& frame, const task_variables& own,
+                                    const region_request& request) noexcept {
+  if (affinity::is_on()) {
+    frame.bind = own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
+    frame.is_bound = frame.bind != proc_bind::no;
+    frame.variables.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
+  }
+  frame.is_displayed = process_settings().displays_affinity;
+  if (has_levels()) set_level(frame.variables, frame.level);
+}
+
 /// Where observers are told that a region is.
 [[gnu::noinline, gnu::cold]] call_site site_of(outlined_function of) noexcept {
   return call_site(name_of_function(reinterpret_cast<const void*>(of)), 0);
@@ -108,14 +120,8 @@ void run_region_with_pool_of(thread_record& record, part& self, outlined_functio
   frame.num_teams = self.num_teams;
   frame.places = self.places;
   frame.is_in_teams = self.is_in_teams;
-  if (__builtin_expect(affinity::is_on(), 0)) {
-    frame.bind = own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
-    frame.is_bound = frame.bind != proc_bind::no;
-    frame.variables.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
-  }
-  frame.is_displayed = process_settings().displays_affinity;
-  if (__builtin_expect(has_levels(), 0)) set_level(frame.variables, frame.level);
-  if (!(frame == of.frame)) of.frame = frame;
+  if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
+  of.set_frame(frame);
   const member_call what = {function, data, &of, request.loop, may_make_tasks(function)};
   const call_site where = __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
   if (!of.run(size, what, where)) {

@@ -27,6 +27,10 @@ void run_region(part& self, outlined_function function, void* data, unsigned siz
 void run_region_with_pool_of(thread_record& record, part& self, outlined_function function, void* data, unsigned size,
                              const region_request& request) noexcept;
 
+/// Ends the threads that the calling thread has for its regions: later ones begin with new threads. False if it is in a
+/// region.
+bool end_threads() noexcept;
+
 /// A part of a region that has one member, on the calling thread, as long as this lives.
 class lone_part {
  public:

@@ -9,6 +9,7 @@
 #include "affinity.hpp"
 #include "barrier.hpp"
 #include "message.hpp"
+#include "parallel.hpp"
 #include "pool.hpp"
 #include "root.hpp"
 
@@ -26,11 +27,7 @@ detail::atomic<std::uint32_t> numbers{0};
 /// The thread ends: so do its pools, with their threads.
 void end_thread(void*) noexcept {
   thread_record& record = this_record;
-  while (record.pools != nullptr) {
-    pool* const one = record.pools;
-    record.pools = one->next;
-    delete one;
-  }
+  pool::end_all(record);
   if (record.initial == nullptr) return;
   root_part* const initial = static_cast<root_part*>(record.initial);
   record.initial = record.current = nullptr;
@@ -49,6 +46,12 @@ void end_with_thread() noexcept {
   static const pthread_key_t key = make_key();
   // Any value but null: the record is where the thread finds it.
   pthread_setspecific(key, &this_record);
+}
+
+bool end_threads() noexcept {
+  if (here().outer != nullptr) return false;  // in a region, or in target, which may be in one
+  pool::end_all(this_record);
+  return true;
 }
 
 part& begin_thread() noexcept {

@@ -46,6 +46,7 @@ class holding {
 /// The end of a member's part: it leaves no task behind, and holds no slot.
 void end_part(part& self) noexcept {
   self.loop.leave_all();
+  if (__builtin_expect(self.blocks != nullptr, 0)) self.shared->tasks.publish(self);
   if (self.ends_with_barrier) {
     static_cast<void>(pass_barrier(self, "end of region"));
   } else if (__builtin_expect(self.shared->tasks.has_unfinished(self.barriers & 1u), 0) &&
@@ -94,7 +95,21 @@ void member_call::operator()(member& me) const noexcept {
   record.current = before;
 }
 
-pool& pool::idle_one(thread_record& of) noexcept {
+bool is_process_plain() noexcept {
+  const process_variables& settings = process_settings();
+  return !affinity::is_on() && !settings.displays_affinity && settings.threads_of_level.size() <= 1 &&
+         settings.bind_of_level.size() <= 1;
+}
+
+void pool::end_all(thread_record& of) noexcept {
+  while (of.pools != nullptr) {
+    pool* const one = of.pools;
+    of.pools = one->next;
+    delete one;
+  }
+}
+
+pool& pool::next_idle_one(thread_record& of) noexcept {
   pool** at = &of.pools;
   while (*at != nullptr && (*at)->is_used_) at = &(*at)->next;
   if (*at != nullptr) return **at;

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/region/team_door.hpp>
@@ -31,19 +32,23 @@
 
 namespace lockstep::openmp {
 
-/// What the members of a region read of it, beside the function and its data.
+/// What the members of a region read of it, beside the function and its data. Compared byte by byte: all of its bytes are
+/// set.
 struct region_frame {
-  task_variables variables;
-  part* outer = nullptr;
-  task_group* group = nullptr;  ///< of the implicit tasks; null but for parallel with task reductions
-  unsigned level = 0, active_level = 0;
-  unsigned team_num = 0, num_teams = 1;
-  thread_places places;  ///< of the thread that has encountered it
-  proc_bind bind = proc_bind::no;
-  bool is_bound = false, is_in_teams = false, is_displayed = false;
+  region_frame() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
 
-  bool operator==(const region_frame&) const = default;
+  task_variables variables;
+  part* outer;
+  task_group* group;  ///< of the implicit tasks; null but for parallel with task reductions
+  unsigned level, active_level;
+  unsigned team_num, num_teams;
+  thread_places places;  ///< of the thread that has encountered it
+  proc_bind bind;
+  bool is_bound, is_in_teams, is_displayed;
 };
+
+/// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads.
+bool is_process_plain() noexcept;
 
 /// A region, as its members are told.
 struct member_call {
@@ -56,6 +61,15 @@ struct member_call {
   void operator()(member& me) const noexcept;
 };
 
+}  // namespace lockstep::openmp
+
+/// It travels with the announcement of the region: nobody can tell a copy of it from itself.
+template <>
+struct lockstep::detail::may_be_copied<lockstep::openmp::member_call, true> : std::true_type {};
+static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(), "no line of its own");
+
+namespace lockstep::openmp {
+
 class pool {
  public:
   pool() noexcept = default;
@@ -64,8 +78,13 @@ class pool {
   /// Ends the threads.
   ~pool();
 
-  /// Of the calling thread: one that is not in use.
-  static pool& idle_one(thread_record& of) noexcept;
+  /// Of the thread that has the record: one that is not in use.
+  static pool& idle_one(thread_record& of) noexcept {
+    pool* const first = of.pools;
+    return __builtin_expect(first != nullptr && !first->is_used_, 1) ? *first : next_idle_one(of);
+  }
+  /// All of a thread that is in no region: its threads end.
+  static void end_all(thread_record& of) noexcept;
 
   /// Runs a region of `size` members, 2 or more. False if it was cancelled.
   bool run(unsigned size, const member_call& what, call_site where) noexcept {
@@ -76,6 +95,14 @@ class pool {
         detail::team_core::run(team.door, &team.core, team.threads, size, what, where, "parallel");
     is_used_ = false;
     return goes_on;
+  }
+
+  /// Nothing is to be said or bound at the begin of a part, and all levels of nesting are alike.
+  const bool is_plain = is_process_plain();
+
+  /// What regions read, if that is not so already.
+  void set_frame(const region_frame& to) noexcept {
+    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) != 0) frame = to;
   }
 
   region_frame frame;
@@ -109,6 +136,7 @@ class pool {
     detail::fork_listener listener;
   };
 
+  static pool& next_idle_one(thread_record& of) noexcept;
   /// Sees to it that there is a team for regions of this size.
   [[gnu::noinline]] void fit(unsigned size) noexcept;
   void make_team(unsigned size) noexcept;
