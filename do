@@ -17,7 +17,8 @@ usage: ./do COMMAND
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
                    trace (what a timeline costs); arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
-  openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep
+  openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
+                   command 'lockstep', which puts it in place
   pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
@@ -90,8 +91,8 @@ do_figures() {
 
 do_openmp() {
   need build program
-  build release openmp
-  echo "build/release/openmp/libgomp.so.1"
+  build release openmp lockstep_command
+  echo "build/release/openmp/libgomp.so.1; build/release/tool/lockstep run -- PROGRAM puts it in place"
 }
 
 do_pictures() {

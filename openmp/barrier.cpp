@@ -43,6 +43,7 @@ bool pass_barrier(part& self, const char* kind) noexcept {
   if (self.is_alone()) return pass_alone(self);
   detail::member_state& at = *self.at;
   task_pool& tasks = self.shared->tasks;
+  if (__builtin_expect(self.blocks != nullptr, 0)) tasks.publish(self);
   bool goes_on;
   if (__builtin_expect(detail::observers() != 0, 0)) {
     goes_on = pass_observed(self, kind);
@@ -51,11 +52,11 @@ bool pass_barrier(part& self, const char* kind) noexcept {
     goes_on = at.shared().barrier.arrive_and_wait(at, arrival);
   }
   const std::uint32_t parity = self.barriers & 1u;
-  ++self.barriers;
   if (goes_on && __builtin_expect(tasks.has_unfinished(parity), 0)) {
     tasks.finish(self, parity);
     goes_on = !at.is_stopped();
   }
+  ++self.barriers;  // tasks that are made in finish() are still of this parity
   return goes_on;
 }
 

@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <lockstep/mutex.hpp>
-
 #include "abi.hpp"
 #include "message.hpp"
 
@@ -53,18 +51,6 @@ void fail(const char* format, ...) noexcept {
   say_all(format, arguments);
   va_end(arguments);
   std::exit(EXIT_FAILURE);
-}
-
-void say_unsupported(const char* name, const char* what_happens_instead) noexcept {
-  static mutex lock;
-  static const char* said[64];
-  lock.lock();
-  std::size_t at = 0;
-  while (at < 64 && said[at] != nullptr && std::strcmp(said[at], name) != 0) ++at;
-  const bool is_new = at < 64 && said[at] == nullptr;
-  if (is_new) said[at] = name;
-  lock.unlock();
-  if (is_new) say("%s is not supported: %s", name, what_happens_instead);
 }
 
 }  // namespace lockstep::openmp

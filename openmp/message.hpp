@@ -9,8 +9,6 @@ namespace lockstep::openmp {
 void say(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 /// The same; then the process ends with status 1, as with GCC's runtime.
 [[noreturn]] void fail(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
-/// For a call that cannot be served: says so once for each name.
-void say_unsupported(const char* name, const char* what_happens_instead) noexcept;
 
 }  // namespace lockstep::openmp
 

@@ -161,17 +161,20 @@ void pool::fit(unsigned size) noexcept {
 
 void pool::make_team(unsigned size) noexcept {
   release_team();
-  if (started_ + 1 < size) start_threads(size);
   team_ = new (std::nothrow) served_team(*this, team_for(size), size);
   if (team_ == nullptr) fail("Out of memory");
   shared.reset();
   fitting_size_ = size;
   smaller_regions_ = 0;
-  const holding lock(lock_);
-  offered_ = team_;
-  serving_ = size - 1;
-  ++teams_;
-  pthread_cond_broadcast(&news_);
+  {
+    const holding lock(lock_);
+    offered_ = team_;
+    serving_ = size - 1;
+    ++teams_;
+    if (started_ != 0) pthread_cond_broadcast(&news_);
+  }
+  // Now: a new thread finds the team there, and need not sleep before its first region.
+  if (started_ + 1 < size) start_threads(size);
 }
 
 void pool::release_team() noexcept {

@@ -27,6 +27,8 @@ struct task {
   bool is_explicit = false;
   bool is_pooled = false;  ///< an explicit_task of a task_pool
   bool is_final = false;  ///< all that it makes is run at once
+  std::uint16_t depth = 0;  ///< tasks around it, up to the implicit one; no more than deepest
+  static constexpr std::uint16_t deepest = 1000;
   task_variables own;     ///< if `variables` says so
 
   task_variables& own_variables() noexcept {
@@ -45,6 +47,7 @@ struct task {
       variables = parent.variables;
     }
     group = parent.group;
+    depth = parent.depth < deepest ? static_cast<std::uint16_t>(parent.depth + 1) : deepest;
   }
 };
 

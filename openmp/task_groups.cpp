@@ -32,12 +32,14 @@ task_group& begin_taskgroup(part& self) noexcept {
   if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
   task_group* const group = ::new (memory) task_group;
   group->outer = self.running->group;
+  group->maker = self.running;
   self.running->group = group;
   return *group;
 }
 
 void end_taskgroup(part& self) noexcept {
   task_group* const group = self.running->group;
+  if (self.blocks != nullptr) self.shared->tasks.publish(self);
   if (group->unfinished.load(detail::memory_order_acquire) != 0) {  // 1
     shared_of(self).tasks.wait_for_group(self, *group);
   }

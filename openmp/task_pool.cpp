@@ -68,7 +68,7 @@ void*& next_block(void* block) noexcept { return *static_cast<void**>(block); }
 /// Under the pool's lock.
 void add_to(detail::atomic<std::uint32_t>& word, int change) noexcept {
   word.store(word.load(detail::memory_order_relaxed) + static_cast<std::uint32_t>(change),  // 5
-             detail::memory_order_release);                                                 // 2, 4
+             detail::memory_order_release);                                                 // 4
 }
 
 }  // namespace
@@ -119,6 +119,7 @@ template <class Pick, class Done>
 void task_pool::help(part& self, task_waiter*& place, const Pick& pick, const Done& done) noexcept {
   wakes after;
   lock_.lock();
+  take_own(self, after);
   while (!done()) {
     explicit_task* const next = pick();
     if (next != nullptr) {
@@ -176,6 +177,7 @@ void task_pool::wait_for_dependences(part& self, task_family& of, void** depend)
 }
 
 void task_pool::yield(part& self, task_family& of) noexcept {
+  publish(self);
   lock_.lock();
   explicit_task* const next = of.ready.first;
   if (next == nullptr) return lock_.unlock();
@@ -187,15 +189,16 @@ void task_pool::yield(part& self, task_family& of) noexcept {
 void task_pool::run_ready(part& self) noexcept {
   wakes after;
   lock_.lock();
-  // A task of another parity was made by a member that has left the barrier already.
-  while (all_ready_.first != nullptr && all_ready_.first->parity == (self.barriers & 1)) {
-    explicit_task& next = *all_ready_.first;
-    take(next);
+  for (;;) {
+    explicit_task* const next = first_ready(after);
+    // A task of another parity was made by a member that has left the barrier already.
+    if (next == nullptr || next->parity != (self.barriers & 1)) break;
+    take(*next);
     lock_.unlock();
     wake(&self, after);
-    perform(self, next);
+    perform(self, *next);
     lock_.lock();
-    end_of_function(&self, next, after);
+    end_of_function(&self, *next, after);
   }
   lock_.unlock();
   wake(&self, after);
@@ -211,6 +214,24 @@ void task_pool::finish(part& self, std::uint32_t parity) noexcept {
 }
 
 // A task's way.
+
+bool task_pool::is_full(part& self) const noexcept {
+  if (self.blocks == nullptr) return false;
+  const bool has_fresh = self.blocks->fresh.load(detail::memory_order_relaxed) != nullptr;  // 9
+  const unsigned fresh = has_fresh ? self.blocks->fresh_count : 0;
+  if (self.running->depth >= deep) {
+    return static_cast<std::uint32_t>(ready_.load(detail::memory_order_relaxed)) + fresh >=  // 5
+           most_deep_per_member * self.size;
+  }
+  if (self.blocks->at_once != 0) return --self.blocks->at_once, true;
+  if (unfinished_[0].load(detail::memory_order_relaxed) + unfinished_[1].load(detail::memory_order_relaxed) +  // 5
+          fresh <=
+      most_per_member * self.size) {
+    return false;
+  }
+  self.blocks->at_once = at_once_when_full;
+  return true;
+}
 
 explicit_task& task_pool::make(part& self, task& parent, std::size_t size, std::size_t align,
                                std::size_t uses) noexcept {
@@ -245,6 +266,11 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
   bool is_ready = true;
   task_family& family = family_of(parent);
   one.siblings = &family;
+  if (depend == nullptr && !runs_now && one.priority == 0 && !one.has_event && one.tells_end == nullptr &&
+      (one.group == nullptr || one.group->maker == &parent)) {
+    add_fresh(self, one);
+    return false;
+  }
   lock_.lock();
   count(1, one);
   if (depend != nullptr) {
@@ -260,6 +286,76 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
   return is_ready && runs_now;
 }
 
+void task_pool::add_fresh(part& self, explicit_task& one) noexcept {
+  task_blocks& mine = blocks_of(self);
+  mine.is_published = false;
+  explicit_task* before = mine.fresh.load(detail::memory_order_relaxed);  // 9
+  do {
+    one.in_pool.next = before;
+  } while (!mine.fresh.compare_exchange_weak(before, &one, detail::memory_order_release,  // 7
+                                             detail::memory_order_relaxed));              // 9
+  if (before != nullptr) {
+    ++mine.fresh_count;
+    return;
+  }
+  mine.fresh_count = 1;
+  if (ready_.fetch_add(fresh_list, detail::memory_order_release) == 0) {  // 2, POOL-2
+    wakes now;
+    now.barrier = now.finishers = true;
+    wake(&self, now);
+  }
+}
+
+/// Under the lock.
+void task_pool::take_fresh(task_blocks& of, wakes& them) noexcept {
+  if (of.fresh.load(detail::memory_order_relaxed) == nullptr) return;  // 9
+  explicit_task* last = of.fresh.exchange(nullptr, detail::memory_order_acquire);  // 8
+  if (last == nullptr) return;
+  explicit_task* first = nullptr;
+  while (last != nullptr) {
+    explicit_task* const before = last->in_pool.next;
+    last->in_pool.next = first;
+    first = last;
+    last = before;
+  }
+  while (first != nullptr) {
+    explicit_task& one = *first;
+    first = one.in_pool.next;
+    count(1, one);
+    make_ready(one, them);
+  }
+  ready_.fetch_sub(fresh_list, detail::memory_order_release);  // 2
+}
+
+/// Under the lock.
+void task_pool::take_own(part& self, wakes& them) noexcept {
+  if (self.blocks == nullptr || self.blocks->is_published) return;
+  take_fresh(*self.blocks, them);
+  self.blocks->is_published = true;
+}
+
+void task_pool::publish(part& self) noexcept {
+  if (self.blocks == nullptr) return;
+  // A list that another member is just taking is empty, but what was in it is not counted yet: `ready` says so.
+  if (self.blocks->fresh.load(detail::memory_order_relaxed) == nullptr &&  // 9
+      ready_.load(detail::memory_order_acquire) < fresh_list) {            // 1
+    return;
+  }
+  wakes after;
+  lock_.lock();
+  take_fresh(*self.blocks, after);
+  lock_.unlock();
+  wake(&self, after);
+}
+
+/// Under the lock: the task to be run next, or null.
+explicit_task* task_pool::first_ready(wakes& them) noexcept {
+  for (task_blocks* of = blocks_of_members_; of != nullptr && all_ready_.first == nullptr; of = of->next) {
+    take_fresh(*of, them);
+  }
+  return all_ready_.first;
+}
+
 void task_pool::make_ready(explicit_task& one, wakes& them) noexcept {
   if (one.is_wait) return notify(one.siblings->waiter, them);
   add_last<&explicit_task::in_pool>(all_ready_, one);
@@ -269,15 +365,14 @@ void task_pool::make_ready(explicit_task& one, wakes& them) noexcept {
     add_first<&explicit_task::in_group>(one.group->ready, one);
     notify(one.group->waiter, them);
   }
-  if (ready_.load(detail::memory_order_relaxed) == 0) them.barrier = them.finishers = true;  // 1, POOL-2
-  add_to(ready_, 1);
+  if (ready_.fetch_add(1, detail::memory_order_release) == 0) them.barrier = them.finishers = true;  // 2, POOL-2
 }
 
 void task_pool::take(explicit_task& one) noexcept {
   remove<&explicit_task::in_pool>(all_ready_, one);
   remove<&explicit_task::in_family>(one.siblings->ready, one);
   if (one.group != nullptr) remove<&explicit_task::in_group>(one.group->ready, one);
-  add_to(ready_, -1);
+  ready_.fetch_sub(1, detail::memory_order_release);  // 2
 }
 
 void task_pool::perform(part& self, explicit_task& one) noexcept {
@@ -302,6 +397,7 @@ bool task_pool::is_cancelled(const part& self, const explicit_task& one) const n
 }
 
 void task_pool::end_of_function(part* self, explicit_task& one, wakes& them) noexcept {
+  if (self != nullptr) take_own(*self, them);  // it may be their parent
   one.is_over = true;
   if (one.has_event && !one.is_fulfilled) {
     add_last<&explicit_task::in_pool>(detached_, one);
@@ -367,7 +463,7 @@ void task_pool::discard(part& self) noexcept {
     complete(nullptr, one, after);
   };
   for (;;) {
-    if (all_ready_.first != nullptr) {
+    if (first_ready(after) != nullptr) {
       explicit_task& one = *all_ready_.first;
       take(one);
       drop(one);
@@ -473,7 +569,7 @@ task_blocks& task_pool::blocks_of(part& self) noexcept {
   task_blocks* mine = blocks_of_members_;
   while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
   if (mine == nullptr) {
-    mine = ::new (allocate_bytes(sizeof(task_blocks))) task_blocks;
+    mine = ::new (allocate_bytes(sizeof(task_blocks))) task_blocks;  // on a line of its own
     mine->rank = self.rank;
     mine->next = blocks_of_members_;
     blocks_of_members_ = mine;

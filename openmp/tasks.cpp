@@ -56,7 +56,10 @@ void run_at_once(part& self, const task_request& what) noexcept {
   self.running = &now;
   what.function(what.data);
   self.running = &parent;
-  if (now.family != nullptr) end_family(now);
+  if (now.family != nullptr) {
+    now.family->pool->publish(self);
+    end_family(now);
+  }
 }
 
 bool is_cancelled_here(const part& self) noexcept {
@@ -73,7 +76,12 @@ void wait_for_dependences(part& self, void** depend) noexcept {
 using namespace lockstep::openmp;
 
 OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size, long align,
-                          bool may_wait, unsigned flags, void** depend, int priority, void* event) {
+                          bool may_wait, unsigned flags, void** depend_or_none, int priority,
+                          void* event_or_none) {
+  // Programs of older compilers pass fewer arguments: what stands in the place of the last ones is the caller's, not even
+  // to be written to.
+  void** depend = (flags & task_depends) != 0 ? depend_or_none : nullptr;
+  void* const event = (flags & task_is_detached) != 0 ? event_or_none : nullptr;
   part& self = here();
   if (is_cancelled_here(self)) return;
   const task& parent = *self.running;
@@ -84,9 +92,6 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
                           align > 0 ? static_cast<std::size_t>(align) : 1,
                           parent.is_final || (flags & task_final) != 0,
                           (flags & task_has_priority) != 0 ? allowed_priority(priority) : 0};
-  // Programs of older compilers pass fewer arguments.
-  if ((flags & task_depends) == 0) depend = nullptr;
-  if ((flags & task_is_detached) == 0) event = nullptr;
   const bool is_undeferred = !may_wait || parent.is_final;
   if (depend != nullptr && event == nullptr && (is_undeferred || self.is_alone()) && !has_unfinished(parent.family)) {
     depend = nullptr;
@@ -103,6 +108,8 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
 OPENMP_API void GOMP_taskwait() {
   part& self = here();
   task_family* const family = self.running->family;
+  if (family == nullptr) return;
+  family->pool->publish(self);
   if (has_unfinished(family)) family->pool->wait_for_children(self, *family);
 }
 
@@ -111,7 +118,7 @@ OPENMP_API void GOMP_taskwait_depend(void** depend) { wait_for_dependences(here(
 OPENMP_API void GOMP_taskyield() {
   part& self = here();
   task_family* const family = self.running->family;
-  if (has_unfinished(family) && family->pool->has_ready()) family->pool->yield(self, *family);
+  if (family != nullptr && family->pool->has_ready()) family->pool->yield(self, *family);
 }
 
 /// By any thread, also one that OpenMP does not know. `event`: what GOMP_task has put into the event's variable.

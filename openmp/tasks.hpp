@@ -56,8 +56,8 @@ inline void describe(explicit_task& one, const task_request& what) noexcept {
 }
 
 /// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
-inline bool runs_tasks_at_once(const part& self) noexcept {
-  return self.running->is_final || self.is_alone() || self.shared->tasks.is_full(self.size);
+inline bool runs_tasks_at_once(part& self) noexcept {
+  return self.running->is_final || self.is_alone() || self.shared->tasks.is_full(self);
 }
 
 /// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
