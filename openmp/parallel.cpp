@@ -109,6 +109,7 @@ void run_region(part& self, outlined_function function, void* data, unsigned siz
 void run_region_with_pool_of(thread_record& record, part& self, outlined_function function, void* data, unsigned size,
                              const region_request& request) noexcept {
   pool& of = pool::idle_one(record);
+  of.prepare(size);
   const task_variables& own = self.variables();
   region_frame frame;
   frame.variables = own;

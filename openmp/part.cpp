@@ -6,6 +6,8 @@
 
 #include <new>
 
+#include <lockstep/detail/team/environment.hpp>
+
 #include "affinity.hpp"
 #include "barrier.hpp"
 #include "message.hpp"
@@ -55,6 +57,8 @@ bool end_threads() noexcept {
 }
 
 part& begin_thread() noexcept {
+  // Who watches is to see the first region as well.
+  static_cast<void>(detail::environment::of_process_with_observers());
   root_part* const made = new (std::nothrow) root_part;
   if (made == nullptr) fail("Out of memory");
   made->implicit.variables = &process_settings().initial;

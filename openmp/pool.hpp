@@ -86,9 +86,12 @@ class pool {
   /// All of a thread that is in no region: its threads end.
   static void end_all(thread_record& of) noexcept;
 
-  /// Runs a region of `size` members, 2 or more. False if it was cancelled.
-  bool run(unsigned size, const member_call& what, call_site where) noexcept {
+  /// Before a region of `size` members, 2 or more.
+  void prepare(unsigned size) noexcept {
     if (__builtin_expect(size != fitting_size_, 0)) fit(size);
+  }
+  /// Runs it. False if it was cancelled.
+  bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
     const bool goes_on =
@@ -133,6 +136,7 @@ class pool {
     no_threads threads;
     pool& of;
     unsigned size;
+    served_team* next = nullptr;  ///< of the process
     detail::fork_listener listener;
   };
 
@@ -143,6 +147,12 @@ class pool {
   void start_threads(unsigned size) noexcept;
   void release_team() noexcept;
   static void in_child(void* team) noexcept;
+  // Teams never end with the process: their ledgers are printed at its exit, where LOCKSTEP_LEDGER asks for them.
+  static void list(served_team& one) noexcept;
+  static void unlist(served_team& one) noexcept;
+  static void print_ledgers() noexcept;
+  static served_team* first_team;
+
   static void* run_worker(void* self) noexcept;
   void serve(unsigned rank) noexcept;
 
