@@ -27,10 +27,11 @@ class mapped_file {
  public:
   explicit mapped_file(const char* path) noexcept {
     const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about {};
+    struct stat about{};
     if (file < 0) return;
     if (::fstat(file, &about) == 0 && about.st_size > 0) {
-      void* const at = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      void* const at =
+          ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
       if (at != MAP_FAILED) {
         data_ = static_cast<const char*>(at);
         size_ = static_cast<std::size_t>(about.st_size);
@@ -47,7 +48,8 @@ class mapped_file {
   /// `count` objects at an offset, or null where the file does not have them.
   template <class Type>
   const Type* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
-    if (offset % alignof(Type) != 0 || offset > size_ || count > (size_ - offset) / sizeof(Type)) return nullptr;
+    if (offset % alignof(Type) != 0 || offset > size_ || count > (size_ - offset) / sizeof(Type))
+      return nullptr;
     return reinterpret_cast<const Type*>(data_ + offset);
   }
 
@@ -58,7 +60,8 @@ class mapped_file {
 
 /// The name of the function that begins so far behind the module's base: in the table of all symbols, where the file has
 /// one.
-bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, char* text, std::size_t size) noexcept {
+bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, char* text,
+                  std::size_t size) noexcept {
   const mapped_file file(path);
   const ElfW(Ehdr)* const head = file.at<ElfW(Ehdr)>(0);
   if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return false;
@@ -75,8 +78,10 @@ bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address,
     if (symbols == nullptr || text_of_names == nullptr) return false;
     for (std::uint64_t k = 0; k < count; ++k) {
       const ElfW(Sym)& one = symbols[k];
-      if (one.st_value != value || (one.st_info & 0xF) != STT_FUNC || one.st_name >= names.sh_size) continue;
-      std::snprintf(text, size, "%.*s", static_cast<int>(names.sh_size - one.st_name), text_of_names + one.st_name);
+      if (one.st_value != value || (one.st_info & 0xF) != STT_FUNC || one.st_name >= names.sh_size)
+        continue;
+      std::snprintf(text, size, "%.*s", static_cast<int>(names.sh_size - one.st_name),
+                    text_of_names + one.st_name);
       return true;
     }
   }
@@ -94,12 +99,14 @@ const char* find_name(const void* address) noexcept {
   } else {
     const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(found.dli_fbase);
     // The program's own name may be a path from where it was started; this one holds.
-    const char* const path = std::strchr(found.dli_fname, '/') != nullptr && ::access(found.dli_fname, R_OK) == 0
-                                 ? found.dli_fname
-                                 : "/proc/self/exe";
+    const char* const path =
+        std::strchr(found.dli_fname, '/') != nullptr && ::access(found.dli_fname, R_OK) == 0
+            ? found.dli_fname
+            : "/proc/self/exe";
     if (!find_in_file(path, base, at, text, sizeof text)) {
       const char* const slash = std::strrchr(found.dli_fname, '/');
-      std::snprintf(text, sizeof text, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname, at - base);
+      std::snprintf(text, sizeof text, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname,
+                    at - base);
     }
   }
   return ::strdup(text);

@@ -38,7 +38,8 @@ void end_thread(void*) noexcept {
 
 pthread_key_t make_key() noexcept {
   pthread_key_t key;
-  if (pthread_key_create(&key, end_thread) != 0) fail("The system has no key left for data of threads");
+  if (pthread_key_create(&key, end_thread) != 0)
+    fail("The system has no key left for data of threads");
   return key;
 }
 

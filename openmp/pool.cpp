@@ -103,8 +103,8 @@ void member_call::operator()(member& me) const noexcept {
 
 bool is_process_plain() noexcept {
   const process_variables& settings = process_settings();
-  return !affinity::is_on() && !settings.displays_affinity && settings.threads_of_level.size() <= 1 &&
-         settings.bind_of_level.size() <= 1;
+  return !affinity::is_on() && !settings.displays_affinity &&
+         settings.threads_of_level.size() <= 1 && settings.bind_of_level.size() <= 1;
 }
 
 void pool::end_all(thread_record& of) noexcept {
@@ -130,7 +130,8 @@ pool::served_team* pool::first_team = nullptr;
 
 void pool::list(served_team& one) noexcept {
   static const bool is_registered = [] {
-    static_cast<void>(pthread_atfork([] { pthread_mutex_lock(&teams_lock); }, [] { pthread_mutex_unlock(&teams_lock); },
+    static_cast<void>(pthread_atfork([] { pthread_mutex_lock(&teams_lock); },
+                                     [] { pthread_mutex_unlock(&teams_lock); },
                                      [] { pthread_mutex_unlock(&teams_lock); }));
     return std::atexit(print_ledgers) == 0;
   }();
@@ -233,8 +234,8 @@ void pool::start_threads(unsigned size) noexcept {
   while (started_ + 1 < size) {
     worker* const added = new (std::nothrow) worker{*this, started_ + 1, last_, pthread_t()};
     if (added == nullptr) fail("Out of memory");
-    const int error = pthread_create(&added->thread, &attributes,
-                                     [](void* self) -> void* { return run_worker(self); }, added);
+    const int error = pthread_create(
+        &added->thread, &attributes, [](void* self) -> void* { return run_worker(self); }, added);
     if (error != 0) fail("Thread creation failed: %s", std::strerror(error));
     last_ = added;
     ++started_;

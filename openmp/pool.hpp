@@ -66,7 +66,8 @@ struct member_call {
 /// It travels with the announcement of the region: nobody can tell a copy of it from itself.
 template <>
 struct lockstep::detail::may_be_copied<lockstep::openmp::member_call, true> : std::true_type {};
-static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(), "no line of its own");
+static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(),
+              "no line of its own");
 
 namespace lockstep::openmp {
 
@@ -105,7 +106,9 @@ class pool {
 
   /// What regions read, if that is not so already.
   void set_frame(const region_frame& to) noexcept {
-    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) != 0) frame = to;
+    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) !=
+        0)
+      frame = to;
   }
 
   region_frame frame;
@@ -157,10 +160,10 @@ class pool {
   void serve(unsigned rank) noexcept;
 
   bool is_used_ = false;
-  bool is_orphaned_ = false;      ///< POOL-4
-  unsigned fitting_size_ = 0;     ///< a region of this size needs no look at the team
+  bool is_orphaned_ = false;   ///< POOL-4
+  unsigned fitting_size_ = 0;  ///< a region of this size needs no look at the team
   unsigned smaller_size_ = 0, smaller_regions_ = 0;  ///< so many regions of that size, in a row
-  unsigned started_ = 0;          ///< threads
+  unsigned started_ = 0;                             ///< threads
   served_team* team_ = nullptr;
   worker* last_ = nullptr;
 
