@@ -12,10 +12,13 @@ using namespace lockstep::openmp;
 
 namespace {
 
-constexpr int loop_or_sections = static_cast<int>(cancel_kind::loop) | static_cast<int>(cancel_kind::sections);
+constexpr int loop_or_sections =
+    static_cast<int>(cancel_kind::loop) | static_cast<int>(cancel_kind::sections);
 
 bool is_work(int kind) noexcept { return (kind & loop_or_sections) != 0; }
-bool is_taskgroup(int kind) noexcept { return (kind & static_cast<int>(cancel_kind::taskgroup)) != 0; }
+bool is_taskgroup(int kind) noexcept {
+  return (kind & static_cast<int>(cancel_kind::taskgroup)) != 0;
+}
 
 void cancel_work(part& self) noexcept {
   if (self.is_alone()) {

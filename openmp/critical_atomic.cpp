@@ -10,7 +10,9 @@ constinit lockstep::mutex critical_lock;
 constinit lockstep::mutex atomic_lock;
 
 /// A name is a word of the program, of zeros at first. So is a mutex of lockstep.
-static_assert(sizeof(lockstep::mutex) <= sizeof(void*) && alignof(lockstep::mutex) <= alignof(void*), "it fits");
+static_assert(sizeof(lockstep::mutex) <= sizeof(void*) &&
+                  alignof(lockstep::mutex) <= alignof(void*),
+              "it fits");
 lockstep::mutex& lock_of(void** name) noexcept { return *reinterpret_cast<lockstep::mutex*>(name); }
 
 }  // namespace

@@ -12,9 +12,10 @@
 
 namespace lockstep::openmp {
 
-void doacross_board::begin(const loop_spec& outer, unsigned size, const ull* counts, unsigned dimensions,
-                           wait_policy policy) noexcept {
-  if (dimensions > most_dimensions) fail("ordered(%u): more than %u loops", dimensions, most_dimensions);
+void doacross_board::begin(const loop_spec& outer, unsigned size, const ull* counts,
+                           unsigned dimensions, wait_policy policy) noexcept {
+  if (dimensions > most_dimensions)
+    fail("ordered(%u): more than %u loops", dimensions, most_dimensions);
   dimensions_ = dimensions;
   for (unsigned i = 0; i < dimensions; ++i) counts_[i] = counts[i];
   policy_ = policy;
@@ -38,8 +39,10 @@ void doacross_board::begin(const loop_spec& outer, unsigned size, const ull* cou
     capacity_ = (wanted + 7) / 8 * 8;
     marks_capacity_ = how_many_;
     words_ = static_cast<line*>(std::aligned_alloc(64, capacity_ * sizeof(line)));
-    marks_ = static_cast<detail::sleeper_mark*>(std::malloc(marks_capacity_ * sizeof(detail::sleeper_mark)));
-    if (words_ == nullptr || marks_ == nullptr) fail("Out of memory for a doacross loop of %zu chunks", how_many_);
+    marks_ = static_cast<detail::sleeper_mark*>(
+        std::malloc(marks_capacity_ * sizeof(detail::sleeper_mark)));
+    if (words_ == nullptr || marks_ == nullptr)
+      fail("Out of memory for a doacross loop of %zu chunks", how_many_);
   }
   for (std::size_t i = 0; i < how_many_; ++i) {
     ::new (static_cast<void*>(&words_[i * stride_])) line();
@@ -84,8 +87,8 @@ doacross_board* board_of(part& self) noexcept {
 }
 
 template <class Number>
-bool start(unsigned dimensions, const Number* counts, const loop_spec& loop, Number* istart, Number* iend,
-           std::uintptr_t* reductions, void** memory) noexcept {
+bool start(unsigned dimensions, const Number* counts, const loop_spec& loop, Number* istart,
+           Number* iend, std::uintptr_t* reductions, void** memory) noexcept {
   part& self = here();
   loop_spec outer = loop;
   outer.needs_slot = true;
@@ -101,7 +104,8 @@ bool start(unsigned dimensions, const Number* counts, const loop_spec& loop, Num
     record.lock.lock();
     if (record.is_first_in_doacross(number)) {
       ull all[most_loops];
-      for (unsigned i = 0; i < dimensions && i < most_loops; ++i) all[i] = static_cast<ull>(counts[i]);
+      for (unsigned i = 0; i < dimensions && i < most_loops; ++i)
+        all[i] = static_cast<ull>(counts[i]);
       record.doacross.begin(outer, self.size, all, dimensions, self.at->shared().barrier.policy());
     }
     record.lock.unlock();
@@ -115,15 +119,17 @@ loop_spec range_of(ull count) noexcept { return loop_spec::of(true, 0, count, 1)
 loop_spec range_of(long count) noexcept { return loop_spec::of(0L, count, 1L); }
 
 template <class Number>
-bool start_as(schedule_kind how, unsigned dimensions, const Number* counts, Number chunk, Number* istart,
-              Number* iend) noexcept {
+bool start_as(schedule_kind how, unsigned dimensions, const Number* counts, Number chunk,
+              Number* istart, Number* iend) noexcept {
   loop_spec range = range_of(counts[0]).with(how, true, 1);
   range.chunk = static_cast<ull>(chunk);
   return start(dimensions, counts, range, istart, iend, nullptr, nullptr);
 }
 template <class Number>
-bool start_at_runtime(unsigned dimensions, const Number* counts, Number* istart, Number* iend) noexcept {
-  return start(dimensions, counts, as_runtime(range_of(counts[0]), here(), false), istart, iend, nullptr, nullptr);
+bool start_at_runtime(unsigned dimensions, const Number* counts, Number* istart,
+                      Number* iend) noexcept {
+  return start(dimensions, counts, as_runtime(range_of(counts[0]), here(), false), istart, iend,
+               nullptr, nullptr);
 }
 
 template <class Number>
@@ -139,29 +145,29 @@ void wait_for(Number first, std::va_list others) noexcept {
 
 }  // namespace
 
-#define DOACROSS(PREFIX, NUMBER)                                                                                     \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_static_start(unsigned dimensions, NUMBER* counts, NUMBER chunk,        \
-                                                            NUMBER* istart, NUMBER* iend) {                           \
-    return start_as(schedule_kind::fixed, dimensions, counts, chunk, istart, iend);                                   \
-  }                                                                                                                   \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_dynamic_start(unsigned dimensions, NUMBER* counts, NUMBER chunk,       \
-                                                             NUMBER* istart, NUMBER* iend) {                          \
-    return start_as(schedule_kind::dynamic, dimensions, counts, chunk, istart, iend);                                 \
-  }                                                                                                                   \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_guided_start(unsigned dimensions, NUMBER* counts, NUMBER chunk,        \
-                                                            NUMBER* istart, NUMBER* iend) {                           \
-    return start_as(schedule_kind::guided, dimensions, counts, chunk, istart, iend);                                  \
-  }                                                                                                                   \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_runtime_start(unsigned dimensions, NUMBER* counts, NUMBER* istart,     \
-                                                             NUMBER* iend) {                                          \
-    return start_at_runtime(dimensions, counts, istart, iend);                                                        \
-  }                                                                                                                   \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_start(unsigned dimensions, NUMBER* counts, long number, NUMBER chunk,  \
-                                                     NUMBER* istart, NUMBER* iend, std::uintptr_t* reductions,        \
-                                                     void** memory) {                                                 \
-    const loop_spec range = range_of(counts[0]);                                                                      \
-    return start(dimensions, counts, as_numbered(range, here(), number, static_cast<long>(chunk)), istart, iend,      \
-                 reductions, memory);                                                                                 \
+#define DOACROSS(PREFIX, NUMBER)                                                                   \
+  OPENMP_API bool GOMP_loop_##PREFIX##doacross_static_start(                                       \
+      unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) {           \
+    return start_as(schedule_kind::fixed, dimensions, counts, chunk, istart, iend);                \
+  }                                                                                                \
+  OPENMP_API bool GOMP_loop_##PREFIX##doacross_dynamic_start(                                      \
+      unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) {           \
+    return start_as(schedule_kind::dynamic, dimensions, counts, chunk, istart, iend);              \
+  }                                                                                                \
+  OPENMP_API bool GOMP_loop_##PREFIX##doacross_guided_start(                                       \
+      unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) {           \
+    return start_as(schedule_kind::guided, dimensions, counts, chunk, istart, iend);               \
+  }                                                                                                \
+  OPENMP_API bool GOMP_loop_##PREFIX##doacross_runtime_start(unsigned dimensions, NUMBER* counts,  \
+                                                             NUMBER* istart, NUMBER* iend) {       \
+    return start_at_runtime(dimensions, counts, istart, iend);                                     \
+  }                                                                                                \
+  OPENMP_API bool GOMP_loop_##PREFIX##doacross_start(                                              \
+      unsigned dimensions, NUMBER* counts, long number, NUMBER chunk, NUMBER* istart,              \
+      NUMBER* iend, std::uintptr_t* reductions, void** memory) {                                   \
+    const loop_spec range = range_of(counts[0]);                                                   \
+    return start(dimensions, counts, as_numbered(range, here(), number, static_cast<long>(chunk)), \
+                 istart, iend, reductions, memory);                                                \
   }
 
 DOACROSS(, long)

@@ -66,7 +66,8 @@ class doacross_board {
   template <class Number>
   ull number_of(const Number* at) const noexcept {
     ull number = static_cast<ull>(at[0]);
-    for (unsigned i = 1; i < dimensions_; ++i) number = number * counts_[i] + static_cast<ull>(at[i]);
+    for (unsigned i = 1; i < dimensions_; ++i)
+      number = number * counts_[i] + static_cast<ull>(at[i]);
     return number;
   }
   std::size_t index_of(ull outermost) const noexcept;
@@ -81,8 +82,9 @@ class doacross_board {
 
   unsigned dimensions_ = 0;
   ull counts_[most_dimensions];
-  ull chunk_ = 1;         ///< iterations of the outermost loop for each word; 0: a block for each member
-  ull long_blocks_ = 0, block_ = 0;  ///< so many members have a block of block_ + 1, the others of block_
+  ull chunk_ = 1;  ///< iterations of the outermost loop for each word; 0: a block for each member
+  ull long_blocks_ = 0,
+      block_ = 0;  ///< so many members have a block of block_ + 1, the others of block_
   std::size_t how_many_ = 0, capacity_ = 0, stride_ = 1, marks_capacity_ = 0;
   line* words_ = nullptr;
   detail::sleeper_mark* marks_ = nullptr;

@@ -31,7 +31,7 @@ struct loop_spec {
   bool is_ordered;           ///< has turns
   bool is_dealt;             ///< dynamic, in any order: from hands
   bool is_of_sections;       ///< one by one also where a thread is alone
-  bool needs_slot;           ///< also where it is static: for what members share beside the iterations
+  bool needs_slot;  ///< also where it is static: for what members share beside the iterations
 
   /// As unsigned or signed numbers; `is_up`: it counts up.
   static loop_spec of(bool is_up, ull start, ull end, ull increment) noexcept {
@@ -78,7 +78,8 @@ class loop_cursor {
   loop_cursor() noexcept {}
 
   /// By all members of the region. `at` is null for a thread that is alone.
-  void begin(const loop_spec& spec, detail::member_state* at, unsigned rank, unsigned size) noexcept {
+  void begin(const loop_spec& spec, detail::member_state* at, unsigned rank,
+             unsigned size) noexcept {
     spec_ = spec;
     size_ = at != nullptr ? size : 1;
     has_slot_ = false;
@@ -243,7 +244,7 @@ class loop_cursor {
   bool has_slot_ = false, holds_late_ = false;
   bool is_lost_;  ///< the region was stopped before it came to the slot
   bool has_chunk_, has_turn_, keeps_final_, late_is_dealt_;
-  ull next_;              ///< static: the number of the next chunk; alone: of the next iteration
+  ull next_;  ///< static: the number of the next chunk; alone: of the next iteration
   std::size_t chunks_, position_, owner_, tried_;
   union {
     detail::guided_cursor guided_;

@@ -10,13 +10,16 @@
 
 namespace lockstep::openmp {
 
-loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic, bool has_turns) noexcept {
+loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic,
+                     bool has_turns) noexcept {
   const schedule& how = self.variables().run_schedule;
-  if (how.kind == schedule_kind::automatic) return loop.with(schedule_kind::fixed, true, 0, has_turns);
+  if (how.kind == schedule_kind::automatic)
+    return loop.with(schedule_kind::fixed, true, 0, has_turns);
   return loop.with(how.kind, how.is_monotonic || !may_be_nonmonotonic, how.chunk, has_turns);
 }
 
-loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk, bool has_turns) noexcept {
+loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk,
+                      bool has_turns) noexcept {
   const unsigned bits = static_cast<unsigned>(number);
   const bool is_monotonic = (bits & monotonic_bit) != 0;
   const schedule_kind how = static_cast<schedule_kind>(bits & ~monotonic_bit);
@@ -26,14 +29,18 @@ loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long
 }
 
 loop_spec sections_of(unsigned count) noexcept {
-  loop_spec made = loop_spec::of(0L, static_cast<long>(count), 1L).with(schedule_kind::dynamic, true, 1);
+  loop_spec made =
+      loop_spec::of(0L, static_cast<long>(count), 1L).with(schedule_kind::dynamic, true, 1);
   made.is_of_sections = true;
   return made;
 }
 
-void begin_loop(part& self, const loop_spec& loop) noexcept { self.loop.begin(loop, self.at, self.rank, self.size); }
+void begin_loop(part& self, const loop_spec& loop) noexcept {
+  self.loop.begin(loop, self.at, self.rank, self.size);
+}
 
-void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions, void** memory) noexcept {
+void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
+                     void** memory) noexcept {
   if (reductions == nullptr && memory == nullptr) return begin_loop(self, loop);
   loop_spec with_slot = loop;
   with_slot.needs_slot = true;
@@ -80,8 +87,8 @@ bool next(ull* istart, ull* iend) noexcept { return here().loop.next(istart, ien
 
 /// With a schedule as a number. Without istart: the program computes its iterations by itself.
 template <class Number>
-bool start_general(const loop_spec& range, bool has_turns, long number, long chunk, Number* istart, Number* iend,
-                   std::uintptr_t* reductions, void** memory) noexcept {
+bool start_general(const loop_spec& range, bool has_turns, long number, long chunk, Number* istart,
+                   Number* iend, std::uintptr_t* reductions, void** memory) noexcept {
   part& self = here();
   begin_loop_with(self, as_numbered(range, self, number, chunk, has_turns), reductions, memory);
   if (istart == nullptr) return true;
@@ -91,35 +98,38 @@ bool start_general(const loop_spec& range, bool has_turns, long number, long chu
 }  // namespace
 
 // A loop that begins with start, of a kind and order.
-#define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                                       \
-  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long chunk, long* istart,         \
-                                           long* iend) {                                                              \
-    const loop_spec range = loop_spec::of(start_at, end, increment);                                                  \
-    return start(here(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart, iend);                   \
-  }                                                                                                                   \
-  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) { return next(istart, iend); }                    \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment, ull chunk,           \
-                                               ull* istart, ull* iend) {                                              \
-    loop_spec range = loop_spec::of(is_up, start_at, end, increment).with(schedule_kind::KIND, MONOTONIC, 1, ORDERED); \
-    range.chunk = chunk;                                                                                              \
-    return start(here(), range, istart, iend);                                                                        \
-  }                                                                                                                   \
+#define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                    \
+  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long chunk,    \
+                                           long* istart, long* iend) {                             \
+    const loop_spec range = loop_spec::of(start_at, end, increment);                               \
+    return start(here(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart,       \
+                 iend);                                                                            \
+  }                                                                                                \
+  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) { return next(istart, iend); } \
+  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment,   \
+                                               ull chunk, ull* istart, ull* iend) {                \
+    loop_spec range = loop_spec::of(is_up, start_at, end, increment)                               \
+                          .with(schedule_kind::KIND, MONOTONIC, 1, ORDERED);                       \
+    range.chunk = chunk;                                                                           \
+    return start(here(), range, istart, iend);                                                     \
+  }                                                                                                \
   OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) { return next(istart, iend); }
 
 // The same with the schedule that the control variables say.
-#define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                                          \
-  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long* istart, long* iend) {       \
-    part& self = here();                                                                                              \
-    const loop_spec range = loop_spec::of(start_at, end, increment);                                                  \
-    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);                          \
-  }                                                                                                                   \
-  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) { return next(istart, iend); }                    \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment, ull* istart,         \
-                                               ull* iend) {                                                           \
-    part& self = here();                                                                                              \
-    const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                                           \
-    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);                          \
-  }                                                                                                                   \
+#define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                        \
+  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long* istart,  \
+                                           long* iend) {                                           \
+    part& self = here();                                                                           \
+    const loop_spec range = loop_spec::of(start_at, end, increment);                               \
+    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);       \
+  }                                                                                                \
+  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) { return next(istart, iend); } \
+  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment,   \
+                                               ull* istart, ull* iend) {                           \
+    part& self = here();                                                                           \
+    const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                        \
+    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);       \
+  }                                                                                                \
   OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) { return next(istart, iend); }
 
 LOOP_OF(static, fixed, true, false)
@@ -138,23 +148,29 @@ LOOP_AT_RUNTIME(ordered_runtime, false, true)
 #undef LOOP_OF
 #undef LOOP_AT_RUNTIME
 
-OPENMP_API bool GOMP_loop_start(long start_at, long end, long increment, long number, long chunk, long* istart,
-                                long* iend, std::uintptr_t* reductions, void** memory) {
-  return start_general(loop_spec::of(start_at, end, increment), false, number, chunk, istart, iend, reductions, memory);
+OPENMP_API bool GOMP_loop_start(long start_at, long end, long increment, long number, long chunk,
+                                long* istart, long* iend, std::uintptr_t* reductions,
+                                void** memory) {
+  return start_general(loop_spec::of(start_at, end, increment), false, number, chunk, istart, iend,
+                       reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ordered_start(long start_at, long end, long increment, long number, long chunk, long* istart,
-                                        long* iend, std::uintptr_t* reductions, void** memory) {
-  return start_general(loop_spec::of(start_at, end, increment), true, number, chunk, istart, iend, reductions, memory);
+OPENMP_API bool GOMP_loop_ordered_start(long start_at, long end, long increment, long number,
+                                        long chunk, long* istart, long* iend,
+                                        std::uintptr_t* reductions, void** memory) {
+  return start_general(loop_spec::of(start_at, end, increment), true, number, chunk, istart, iend,
+                       reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ull_start(bool is_up, ull start_at, ull end, ull increment, long number, ull chunk,
-                                    ull* istart, ull* iend, std::uintptr_t* reductions, void** memory) {
-  return start_general(loop_spec::of(is_up, start_at, end, increment), false, number, static_cast<long>(chunk), istart,
-                       iend, reductions, memory);
+OPENMP_API bool GOMP_loop_ull_start(bool is_up, ull start_at, ull end, ull increment, long number,
+                                    ull chunk, ull* istart, ull* iend, std::uintptr_t* reductions,
+                                    void** memory) {
+  return start_general(loop_spec::of(is_up, start_at, end, increment), false, number,
+                       static_cast<long>(chunk), istart, iend, reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ull_ordered_start(bool is_up, ull start_at, ull end, ull increment, long number, ull chunk,
-                                            ull* istart, ull* iend, std::uintptr_t* reductions, void** memory) {
-  return start_general(loop_spec::of(is_up, start_at, end, increment), true, number, static_cast<long>(chunk), istart,
-                       iend, reductions, memory);
+OPENMP_API bool GOMP_loop_ull_ordered_start(bool is_up, ull start_at, ull end, ull increment,
+                                            long number, ull chunk, ull* istart, ull* iend,
+                                            std::uintptr_t* reductions, void** memory) {
+  return start_general(loop_spec::of(is_up, start_at, end, increment), true, number,
+                       static_cast<long>(chunk), istart, iend, reductions, memory);
 }
 
 OPENMP_API void GOMP_loop_end_nowait() { end_loop(here()); }

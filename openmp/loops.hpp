@@ -11,9 +11,11 @@
 namespace lockstep::openmp {
 
 /// As schedule(runtime) says; `may_be_nonmonotonic`: the program does not ask for the order of iterations.
-loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic, bool has_turns = false) noexcept;
+loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic,
+                     bool has_turns = false) noexcept;
 /// As the number of a schedule says, which the compiler passes with general loops.
-loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk, bool has_turns = false) noexcept;
+loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk,
+                      bool has_turns = false) noexcept;
 /// The sections of a construct, 0 to count - 1.
 loop_spec sections_of(unsigned count) noexcept;
 
@@ -21,7 +23,8 @@ loop_spec sections_of(unsigned count) noexcept;
 void begin_loop(part& self, const loop_spec& loop) noexcept;
 /// The same with what members share beside: arrays of task reductions, or null, and memory: its size in, its address
 /// out, or null.
-void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions, void** memory) noexcept;
+void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
+                     void** memory) noexcept;
 /// Ends it without a barrier.
 void end_loop(part& self) noexcept;
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Names of code, for observers: found once for each address, kept for good.
+// Names of code, for observers: found once for each address, kept for good. The functions that compilers make of regions
+// are no symbols for the loader; the file of the module often has their names.
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +22,96 @@
 namespace lockstep::openmp {
 namespace {
 
+/// A file, read as memory.
+class mapped_file {
+ public:
+  explicit mapped_file(const char* path) noexcept {
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about{};
+    if (file < 0) return;
+    if (::fstat(file, &about) == 0 && about.st_size > 0) {
+      void* const at =
+          ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (at != MAP_FAILED) {
+        data_ = static_cast<const char*>(at);
+        size_ = static_cast<std::size_t>(about.st_size);
+      }
+    }
+    ::close(file);
+  }
+  ~mapped_file() {
+    if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+  }
+  mapped_file(const mapped_file&) = delete;
+  mapped_file& operator=(const mapped_file&) = delete;
+
+  /// `count` objects at an offset, or null where the file does not have them.
+  template <class Type>
+  const Type* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
+    if (offset % alignof(Type) != 0 || offset > size_ || count > (size_ - offset) / sizeof(Type))
+      return nullptr;
+    return reinterpret_cast<const Type*>(data_ + offset);
+  }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The name of the function that begins so far behind the module's base: in the table of all symbols, where the file has
+/// one.
+bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, char* text,
+                  std::size_t size) noexcept {
+  const mapped_file file(path);
+  const ElfW(Ehdr)* const head = file.at<ElfW(Ehdr)>(0);
+  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const ElfW(Shdr)* const sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
+  if (sections == nullptr) return false;
+  const std::uintptr_t value = head->e_type == ET_EXEC ? address : address - base;
+  for (unsigned i = 0; i < head->e_shnum; ++i) {
+    const ElfW(Shdr)& table = sections[i];
+    if (table.sh_type != SHT_SYMTAB || table.sh_link >= head->e_shnum) continue;
+    const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
+    const ElfW(Sym)* const symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
+    const ElfW(Shdr)& names = sections[table.sh_link];
+    const char* const text_of_names = file.at<char>(names.sh_offset, names.sh_size);
+    if (symbols == nullptr || text_of_names == nullptr) return false;
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const ElfW(Sym)& one = symbols[k];
+      if (one.st_value != value || (one.st_info & 0xF) != STT_FUNC || one.st_name >= names.sh_size)
+        continue;
+      std::snprintf(text, size, "%.*s", static_cast<int>(names.sh_size - one.st_name),
+                    text_of_names + one.st_name);
+      return true;
+    }
+  }
+  return false;
+}
+
+const char* find_name(const void* address) noexcept {
+  char text[256];
+  Dl_info found{};
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(address);
+  if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) {
+    std::snprintf(text, sizeof text, "code at %p", address);
+  } else if (found.dli_sname != nullptr && found.dli_saddr == address) {
+    std::snprintf(text, sizeof text, "%s", found.dli_sname);
+  } else {
+    const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+    // The program's own name may be a path from where it was started; this one holds.
+    const char* const path =
+        std::strchr(found.dli_fname, '/') != nullptr && ::access(found.dli_fname, R_OK) == 0
+            ? found.dli_fname
+            : "/proc/self/exe";
+    if (!find_in_file(path, base, at, text, sizeof text)) {
+      const char* const slash = std::strrchr(found.dli_fname, '/');
+      std::snprintf(text, sizeof text, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname,
+                    at - base);
+    }
+  }
+  return ::strdup(text);
+}
+
 struct known_name {
   const void* address;
   const char* text;
@@ -21,22 +119,6 @@ struct known_name {
 constexpr std::size_t places = 1024;
 known_name known[places];
 constinit mutex lock;
-
-const char* find_name(const void* address) noexcept {
-  char text[256];
-  Dl_info found{};
-  if (dladdr(address, &found) != 0 && found.dli_sname != nullptr && found.dli_saddr == address) {
-    std::snprintf(text, sizeof text, "%s", found.dli_sname);
-  } else if (found.dli_fname != nullptr) {
-    const char* const slash = std::strrchr(found.dli_fname, '/');
-    const std::uintptr_t offset =
-        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
-    std::snprintf(text, sizeof text, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname, offset);
-  } else {
-    std::snprintf(text, sizeof text, "code at %p", address);
-  }
-  return ::strdup(text);
-}
 
 }  // namespace
 

@@ -67,8 +67,8 @@ void* run_region_for_another(void* of) {
 
 void start(outlined_function function, void* data, unsigned size, const loop_spec* loop) noexcept {
   part& outer = here();
-  started_region* const region = new (std::nothrow)
-      started_region{function, data, size, nullptr, &outer, &this_record, detail::nesting::innermost()};
+  started_region* const region = new (std::nothrow) started_region{
+      function, data, size, nullptr, &outer, &this_record, detail::nesting::innermost()};
   if (region == nullptr) fail("Out of memory");
   if (loop != nullptr) {
     region->kept_loop = *loop;
@@ -108,7 +108,8 @@ void end() noexcept {
   delete region;
 }
 
-void start_loop(outlined_function function, void* data, unsigned threads, const loop_spec& loop) noexcept {
+void start_loop(outlined_function function, void* data, unsigned threads,
+                const loop_spec& loop) noexcept {
   start(function, data, resolve_threads(here(), threads), &loop);
 }
 
@@ -122,23 +123,32 @@ OPENMP_API void GOMP_parallel_start(outlined_function function, void* data, unsi
 }
 OPENMP_API void GOMP_parallel_end() { end(); }
 
-OPENMP_API void GOMP_parallel_loop_static_start(outlined_function function, void* data, unsigned threads, long first,
-                                                long last, long increment, long chunk) {
-  start_loop(function, data, threads, loop_spec::of(first, last, increment).with(schedule_kind::fixed, true, chunk));
+OPENMP_API void GOMP_parallel_loop_static_start(outlined_function function, void* data,
+                                                unsigned threads, long first, long last,
+                                                long increment, long chunk) {
+  start_loop(function, data, threads,
+             loop_spec::of(first, last, increment).with(schedule_kind::fixed, true, chunk));
 }
-OPENMP_API void GOMP_parallel_loop_dynamic_start(outlined_function function, void* data, unsigned threads, long first,
-                                                 long last, long increment, long chunk) {
-  start_loop(function, data, threads, loop_spec::of(first, last, increment).with(schedule_kind::dynamic, true, chunk));
+OPENMP_API void GOMP_parallel_loop_dynamic_start(outlined_function function, void* data,
+                                                 unsigned threads, long first, long last,
+                                                 long increment, long chunk) {
+  start_loop(function, data, threads,
+             loop_spec::of(first, last, increment).with(schedule_kind::dynamic, true, chunk));
 }
-OPENMP_API void GOMP_parallel_loop_guided_start(outlined_function function, void* data, unsigned threads, long first,
-                                                long last, long increment, long chunk) {
-  start_loop(function, data, threads, loop_spec::of(first, last, increment).with(schedule_kind::guided, true, chunk));
+OPENMP_API void GOMP_parallel_loop_guided_start(outlined_function function, void* data,
+                                                unsigned threads, long first, long last,
+                                                long increment, long chunk) {
+  start_loop(function, data, threads,
+             loop_spec::of(first, last, increment).with(schedule_kind::guided, true, chunk));
 }
-OPENMP_API void GOMP_parallel_loop_runtime_start(outlined_function function, void* data, unsigned threads, long first,
-                                                 long last, long increment) {
-  start_loop(function, data, threads, as_runtime(loop_spec::of(first, last, increment), here(), false));
+OPENMP_API void GOMP_parallel_loop_runtime_start(outlined_function function, void* data,
+                                                 unsigned threads, long first, long last,
+                                                 long increment) {
+  start_loop(function, data, threads,
+             as_runtime(loop_spec::of(first, last, increment), here(), false));
 }
-OPENMP_API void GOMP_parallel_sections_start(outlined_function function, void* data, unsigned threads, unsigned count) {
+OPENMP_API void GOMP_parallel_sections_start(outlined_function function, void* data,
+                                             unsigned threads, unsigned count) {
   const loop_spec sections = sections_of(count);
   start(function, data, resolve_threads(here(), threads, count), &sections);
 }

@@ -31,9 +31,11 @@ void set_level(task_variables& of, unsigned level) noexcept {
 [[gnu::noinline]] void set_specials(region_frame& frame, const task_variables& own,
                                     const region_request& request) noexcept {
   if (affinity::is_on()) {
-    frame.bind = own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
+    frame.bind =
+        own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
     frame.is_bound = frame.bind != proc_bind::no;
-    frame.variables.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
+    frame.variables.bind =
+        frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
   }
   frame.is_displayed = process_settings().displays_affinity;
   if (has_levels()) set_level(frame.variables, frame.level);
@@ -62,7 +64,8 @@ unsigned resolve_threads(part& self, unsigned asked, unsigned sections) noexcept
   return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
 }
 
-lone_part::lone_part(part& outer, outlined_function function, const region_request& request) noexcept {
+lone_part::lone_part(part& outer, outlined_function function,
+                     const region_request& request) noexcept {
   self.level = outer.level + 1;
   self.active_level = outer.active_level;
   self.team_num = outer.team_num;
@@ -73,7 +76,8 @@ lone_part::lone_part(part& outer, outlined_function function, const region_reque
   self.implicit.group = request.group;
   self.places = outer.places;
   self.is_in_teams = outer.is_in_teams;
-  if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no, 0)) {
+  if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no,
+                       0)) {
     self.implicit.own_variables().bind = request.bind;
   }
   if (__builtin_expect(has_levels(), 0)) set_level(self.implicit.own_variables(), self.level);
@@ -106,9 +110,10 @@ void run_region(part& self, outlined_function function, void* data, unsigned siz
   run_region_with_pool_of(this_record, self, function, data, size, request);
 }
 
-void run_region_with_pool_of(thread_record& record, part& self, outlined_function function, void* data, unsigned size,
-                             const region_request& request) noexcept {
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
+                             void* data, unsigned size, const region_request& request) noexcept {
   pool& of = pool::idle_one(record);
+  of.prepare(size);
   const task_variables& own = self.variables();
   region_frame frame;
   frame.variables = own;
@@ -123,7 +128,8 @@ void run_region_with_pool_of(thread_record& record, part& self, outlined_functio
   if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
   of.set_frame(frame);
   const member_call what = {function, data, &of, request.loop, may_make_tasks(function)};
-  const call_site where = __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
+  const call_site where =
+      __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
   if (!of.run(size, what, where)) {
     of.shared.tasks.discard(self);
     of.shared.reset();
@@ -139,7 +145,8 @@ namespace {
 
 proc_bind bind_of(unsigned flags) noexcept { return static_cast<proc_bind>(flags & 7u); }
 
-void run_loop(outlined_function function, void* data, unsigned threads, const loop_spec& loop, unsigned flags) noexcept {
+void run_loop(outlined_function function, void* data, unsigned threads, const loop_spec& loop,
+              unsigned flags) noexcept {
   part& self = here();
   region_request request;
   request.bind = bind_of(flags);
@@ -149,14 +156,16 @@ void run_loop(outlined_function function, void* data, unsigned threads, const lo
 
 }  // namespace
 
-OPENMP_API void GOMP_parallel(outlined_function function, void* data, unsigned threads, unsigned flags) {
+OPENMP_API void GOMP_parallel(outlined_function function, void* data, unsigned threads,
+                              unsigned flags) {
   part& self = here();
   region_request request;
   request.bind = bind_of(flags);
   run_region(self, function, data, resolve_threads(self, threads), request);
 }
 
-OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* data, unsigned threads, unsigned flags) {
+OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* data,
+                                             unsigned threads, unsigned flags) {
   part& self = here();
   const unsigned size = resolve_threads(self, threads);
   region_request request;
@@ -167,43 +176,58 @@ OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* d
   return size;
 }
 
-OPENMP_API void GOMP_parallel_loop_static(outlined_function function, void* data, unsigned threads, long start,
-                                          long end, long increment, long chunk, unsigned flags) {
-  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::fixed, true, chunk), flags);
+OPENMP_API void GOMP_parallel_loop_static(outlined_function function, void* data, unsigned threads,
+                                          long start, long end, long increment, long chunk,
+                                          unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::fixed, true, chunk), flags);
 }
-OPENMP_API void GOMP_parallel_loop_dynamic(outlined_function function, void* data, unsigned threads, long start,
-                                           long end, long increment, long chunk, unsigned flags) {
-  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::dynamic, true, chunk), flags);
+OPENMP_API void GOMP_parallel_loop_dynamic(outlined_function function, void* data, unsigned threads,
+                                           long start, long end, long increment, long chunk,
+                                           unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::dynamic, true, chunk), flags);
 }
-OPENMP_API void GOMP_parallel_loop_guided(outlined_function function, void* data, unsigned threads, long start,
-                                          long end, long increment, long chunk, unsigned flags) {
-  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::guided, true, chunk), flags);
+OPENMP_API void GOMP_parallel_loop_guided(outlined_function function, void* data, unsigned threads,
+                                          long start, long end, long increment, long chunk,
+                                          unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::guided, true, chunk), flags);
 }
-OPENMP_API void GOMP_parallel_loop_nonmonotonic_dynamic(outlined_function function, void* data, unsigned threads,
-                                                        long start, long end, long increment, long chunk,
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_dynamic(outlined_function function, void* data,
+                                                        unsigned threads, long start, long end,
+                                                        long increment, long chunk,
                                                         unsigned flags) {
-  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::dynamic, false, chunk), flags);
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::dynamic, false, chunk), flags);
 }
-OPENMP_API void GOMP_parallel_loop_nonmonotonic_guided(outlined_function function, void* data, unsigned threads,
-                                                       long start, long end, long increment, long chunk,
-                                                       unsigned flags) {
-  run_loop(function, data, threads, loop_spec::of(start, end, increment).with(schedule_kind::guided, false, chunk), flags);
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_guided(outlined_function function, void* data,
+                                                       unsigned threads, long start, long end,
+                                                       long increment, long chunk, unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::guided, false, chunk), flags);
 }
-OPENMP_API void GOMP_parallel_loop_runtime(outlined_function function, void* data, unsigned threads, long start,
-                                           long end, long increment, unsigned flags) {
-  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), false), flags);
+OPENMP_API void GOMP_parallel_loop_runtime(outlined_function function, void* data, unsigned threads,
+                                           long start, long end, long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), false),
+           flags);
 }
-OPENMP_API void GOMP_parallel_loop_nonmonotonic_runtime(outlined_function function, void* data, unsigned threads,
-                                                        long start, long end, long increment, unsigned flags) {
-  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true), flags);
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_runtime(outlined_function function, void* data,
+                                                        unsigned threads, long start, long end,
+                                                        long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true),
+           flags);
 }
-OPENMP_API void GOMP_parallel_loop_maybe_nonmonotonic_runtime(outlined_function function, void* data, unsigned threads,
-                                                              long start, long end, long increment, unsigned flags) {
-  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true), flags);
+OPENMP_API void GOMP_parallel_loop_maybe_nonmonotonic_runtime(outlined_function function,
+                                                              void* data, unsigned threads,
+                                                              long start, long end, long increment,
+                                                              unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true),
+           flags);
 }
 
-OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, unsigned threads, unsigned count,
-                                       unsigned flags) {
+OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, unsigned threads,
+                                       unsigned count, unsigned flags) {
   part& self = here();
   const loop_spec sections = sections_of(count);
   region_request request;

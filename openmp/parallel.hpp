@@ -24,8 +24,8 @@ void run_region(part& self, outlined_function function, void* data, unsigned siz
                 const region_request& request) noexcept;
 
 /// The same for 2 or more, with the threads of the thread that has `record`.
-void run_region_with_pool_of(thread_record& record, part& self, outlined_function function, void* data, unsigned size,
-                             const region_request& request) noexcept;
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
+                             void* data, unsigned size, const region_request& request) noexcept;
 
 /// Ends the threads that the calling thread has for its regions: later ones begin with new threads. False if it is in a
 /// region.

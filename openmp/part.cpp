@@ -6,6 +6,8 @@
 
 #include <new>
 
+#include <lockstep/detail/team/environment.hpp>
+
 #include "affinity.hpp"
 #include "barrier.hpp"
 #include "message.hpp"
@@ -36,7 +38,8 @@ void end_thread(void*) noexcept {
 
 pthread_key_t make_key() noexcept {
   pthread_key_t key;
-  if (pthread_key_create(&key, end_thread) != 0) fail("The system has no key left for data of threads");
+  if (pthread_key_create(&key, end_thread) != 0)
+    fail("The system has no key left for data of threads");
   return key;
 }
 
@@ -55,6 +58,8 @@ bool end_threads() noexcept {
 }
 
 part& begin_thread() noexcept {
+  // Who watches is to see the first region as well.
+  static_cast<void>(detail::environment::of_process_with_observers());
   root_part* const made = new (std::nothrow) root_part;
   if (made == nullptr) fail("Out of memory");
   made->implicit.variables = &process_settings().initial;

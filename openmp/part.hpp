@@ -22,8 +22,8 @@ namespace lockstep::openmp {
 
 class shared_region;  ///< of shared_region.hpp: what the members of a region share
 struct started_region;
-struct task_blocks;   ///< of task_pool.hpp
-class pool;           ///< of pool.hpp: the threads that a thread has for the regions that it encounters
+struct task_blocks;  ///< of task_pool.hpp
+class pool;  ///< of pool.hpp: the threads that a thread has for the regions that it encounters
 
 /// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
 struct thread_places {
@@ -42,18 +42,20 @@ struct part {
   shared_region* shared = nullptr;     ///< null: none was needed yet, in a region of one
   part* outer = nullptr;
   outlined_function function = nullptr;  ///< of the region; null: an initial part
-  task* running;                         ///< what the thread runs now: &implicit, or an explicit task
+  task* running;  ///< what the thread runs now: &implicit, or an explicit task
   task implicit;
   std::uint32_t barriers = 0;  ///< passed in this region: tasks are counted by it (task_pool.hpp)
   std::uint32_t singles = 0;
   loop_cursor loop;  ///< the worksharing construct that the part is in
   thread_places places;
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
-  task_blocks* blocks = nullptr;  ///< free memory for tasks (task_pool.hpp); null: it has made none yet
+  task_blocks* blocks =
+      nullptr;  ///< free memory for tasks (task_pool.hpp); null: it has made none yet
   bool is_in_teams = false;
   bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
   bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
-  std::uint32_t work_cancelled_at = ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
+  std::uint32_t work_cancelled_at =
+      ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
 
   part() noexcept : running(&implicit) {}
   part(const part&) = delete;
@@ -65,13 +67,14 @@ struct part {
 
 /// All that a thread keeps: 32 bytes of thread-local storage in the initial-exec model.
 struct thread_record {
-  part* current = nullptr;   ///< null: the thread has not called us yet
-  pool* pools = nullptr;     ///< one for each level of nesting that it encountered
-  part* initial = nullptr;   ///< made at the first call, freed when the thread ends
-  std::uint32_t number = 0;  ///< of the thread in this process, from 1 on; 0: not given yet
+  part* current = nullptr;        ///< null: the thread has not called us yet
+  pool* pools = nullptr;          ///< one for each level of nesting that it encountered
+  part* initial = nullptr;        ///< made at the first call, freed when the thread ends
+  std::uint32_t number = 0;       ///< of the thread in this process, from 1 on; 0: not given yet
   std::int32_t bound_place = -1;  ///< where affinity.cpp has bound the thread; -1: nowhere
 };
-extern __thread thread_record this_record __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread thread_record this_record
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /// Makes the initial part of the calling thread.
 part& begin_thread() noexcept;

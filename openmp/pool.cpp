@@ -8,6 +8,7 @@
 #include <new>
 
 #include <lockstep/detail/platform/this_thread.hpp>
+#include <lockstep/detail/team/display.hpp>
 #include <lockstep/detail/team/placement.hpp>
 
 #include "affinity.hpp"
@@ -24,8 +25,13 @@ detail::resolved_team team_for(unsigned size) {
   options.members(size).name("OpenMP").bind(binding::none());
   if (settings.has_waiting) options.policy(settings.waiting);
   if (affinity::is_on()) options.cpu_separation(false);
-  return detail::resolve(options);
+  const detail::resolved_team made = detail::resolve(options);
+  detail::display_first_team(made);
+  return made;
 }
+
+/// The teams of the process that are there when it ends, for their ledgers.
+pthread_mutex_t teams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 class holding {
  public:
@@ -97,8 +103,8 @@ void member_call::operator()(member& me) const noexcept {
 
 bool is_process_plain() noexcept {
   const process_variables& settings = process_settings();
-  return !affinity::is_on() && !settings.displays_affinity && settings.threads_of_level.size() <= 1 &&
-         settings.bind_of_level.size() <= 1;
+  return !affinity::is_on() && !settings.displays_affinity &&
+         settings.threads_of_level.size() <= 1 && settings.bind_of_level.size() <= 1;
 }
 
 void pool::end_all(thread_record& of) noexcept {
@@ -118,6 +124,33 @@ pool& pool::next_idle_one(thread_record& of) noexcept {
   *at = made;
   end_with_thread();
   return *made;
+}
+
+pool::served_team* pool::first_team = nullptr;
+
+void pool::list(served_team& one) noexcept {
+  static const bool is_registered = [] {
+    static_cast<void>(pthread_atfork([] { pthread_mutex_lock(&teams_lock); },
+                                     [] { pthread_mutex_unlock(&teams_lock); },
+                                     [] { pthread_mutex_unlock(&teams_lock); }));
+    return std::atexit(print_ledgers) == 0;
+  }();
+  static_cast<void>(is_registered);
+  const holding lock(teams_lock);
+  one.next = first_team;
+  first_team = &one;
+}
+
+void pool::unlist(served_team& one) noexcept {
+  const holding lock(teams_lock);
+  served_team** at = &first_team;
+  while (*at != &one) at = &(*at)->next;
+  *at = one.next;
+}
+
+void pool::print_ledgers() noexcept {
+  const holding lock(teams_lock);
+  for (const served_team* at = first_team; at != nullptr; at = at->next) at->core.print_ledger();
 }
 
 pool::served_team::served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size)
@@ -163,6 +196,7 @@ void pool::make_team(unsigned size) noexcept {
   release_team();
   team_ = new (std::nothrow) served_team(*this, team_for(size), size);
   if (team_ == nullptr) fail("Out of memory");
+  if (detail::environment::of_process().ledger.value) list(*team_);
   shared.reset();
   fitting_size_ = size;
   smaller_regions_ = 0;
@@ -185,6 +219,7 @@ void pool::release_team() noexcept {
     while (serving_ != 0) pthread_cond_wait(&leaving_, &lock_);
     offered_ = nullptr;
   }
+  if (detail::environment::of_process().ledger.value) unlist(*team_);
   delete team_;
   team_ = nullptr;
 }
@@ -199,8 +234,8 @@ void pool::start_threads(unsigned size) noexcept {
   while (started_ + 1 < size) {
     worker* const added = new (std::nothrow) worker{*this, started_ + 1, last_, pthread_t()};
     if (added == nullptr) fail("Out of memory");
-    const int error = pthread_create(&added->thread, &attributes,
-                                     [](void* self) -> void* { return run_worker(self); }, added);
+    const int error = pthread_create(
+        &added->thread, &attributes, [](void* self) -> void* { return run_worker(self); }, added);
     if (error != 0) fail("Thread creation failed: %s", std::strerror(error));
     last_ = added;
     ++started_;

@@ -66,7 +66,8 @@ struct member_call {
 /// It travels with the announcement of the region: nobody can tell a copy of it from itself.
 template <>
 struct lockstep::detail::may_be_copied<lockstep::openmp::member_call, true> : std::true_type {};
-static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(), "no line of its own");
+static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(),
+              "no line of its own");
 
 namespace lockstep::openmp {
 
@@ -86,9 +87,12 @@ class pool {
   /// All of a thread that is in no region: its threads end.
   static void end_all(thread_record& of) noexcept;
 
-  /// Runs a region of `size` members, 2 or more. False if it was cancelled.
-  bool run(unsigned size, const member_call& what, call_site where) noexcept {
+  /// Before a region of `size` members, 2 or more.
+  void prepare(unsigned size) noexcept {
     if (__builtin_expect(size != fitting_size_, 0)) fit(size);
+  }
+  /// Runs it. False if it was cancelled.
+  bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
     const bool goes_on =
@@ -102,7 +106,9 @@ class pool {
 
   /// What regions read, if that is not so already.
   void set_frame(const region_frame& to) noexcept {
-    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) != 0) frame = to;
+    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) !=
+        0)
+      frame = to;
   }
 
   region_frame frame;
@@ -133,6 +139,7 @@ class pool {
     no_threads threads;
     pool& of;
     unsigned size;
+    served_team* next = nullptr;  ///< of the process
     detail::fork_listener listener;
   };
 
@@ -143,14 +150,20 @@ class pool {
   void start_threads(unsigned size) noexcept;
   void release_team() noexcept;
   static void in_child(void* team) noexcept;
+  // Teams never end with the process: their ledgers are printed at its exit, where LOCKSTEP_LEDGER asks for them.
+  static void list(served_team& one) noexcept;
+  static void unlist(served_team& one) noexcept;
+  static void print_ledgers() noexcept;
+  static served_team* first_team;
+
   static void* run_worker(void* self) noexcept;
   void serve(unsigned rank) noexcept;
 
   bool is_used_ = false;
-  bool is_orphaned_ = false;      ///< POOL-4
-  unsigned fitting_size_ = 0;     ///< a region of this size needs no look at the team
+  bool is_orphaned_ = false;   ///< POOL-4
+  unsigned fitting_size_ = 0;  ///< a region of this size needs no look at the team
   unsigned smaller_size_ = 0, smaller_regions_ = 0;  ///< so many regions of that size, in a row
-  unsigned started_ = 0;          ///< threads
+  unsigned started_ = 0;                             ///< threads
   served_team* team_ = nullptr;
   worker* last_ = nullptr;
 

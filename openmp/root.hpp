@@ -30,7 +30,7 @@ struct root_part : part {
       const unsigned free = busy < limit ? limit - busy : 0;
       const unsigned granted = wanted - 1 < free ? wanted : free + 1;
       if (busy_.compare_exchange_weak(busy, busy + granted - 1, detail::memory_order_relaxed,  // 3
-                                      detail::memory_order_relaxed)) {                      // 4
+                                      detail::memory_order_relaxed)) {                         // 4
         return granted;
       }
     }
@@ -40,7 +40,8 @@ struct root_part : part {
   }
 
  private:
-  detail::atomic<unsigned> busy_{1};  ///< threads of the group that are in regions, the initial one with them
+  detail::atomic<unsigned> busy_{
+      1};  ///< threads of the group that are in regions, the initial one with them
 };
 
 root_part& root_of(part& of) noexcept;

@@ -29,7 +29,8 @@ OPENMP_API unsigned GOMP_sections_start(unsigned count) {
   begin_loop(self, sections_of(count));
   return next_section(self);
 }
-OPENMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
+OPENMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions,
+                                         void** memory) {
   part& self = here();
   begin_loop_with(self, sections_of(count), reductions, memory);
   return next_section(self);

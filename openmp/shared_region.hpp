@@ -36,12 +36,13 @@ namespace lockstep::openmp {
 
 /// What a construct has beside its iterations. Kept for the next construct in the slot.
 struct construct_record {
-  detail::short_lock lock;  ///< of all that follows, while members come
+  detail::short_lock lock;         ///< of all that follows, while members come
   std::uint64_t made_for = 0;      ///< the construct's number and 1; 0: none
   std::uint64_t doacross_for = 0;  ///< the same of `doacross`
   void* memory = nullptr;
   std::size_t capacity = 0;
-  std::uintptr_t* reductions = nullptr;  ///< what the first member has registered (task_reductions.cpp)
+  std::uintptr_t* reductions =
+      nullptr;  ///< what the first member has registered (task_reductions.cpp)
   doacross_board doacross;
 
   construct_record() noexcept = default;
@@ -97,9 +98,11 @@ class shared_region {
   bool begins_single(std::uint32_t region, std::uint32_t single) noexcept {
     std::uint64_t seen = winners_.load(detail::memory_order_relaxed);  // 1
     const std::uint64_t mine = std::uint64_t{region} << 32 | (single + 1);
-    const bool is_open = seen >> 32 == region ? static_cast<std::uint32_t>(seen) == single : single == 0;
-    return is_open && winners_.compare_exchange_strong(seen, mine, detail::memory_order_relaxed,  // 2
-                                                       detail::memory_order_relaxed);             // 1
+    const bool is_open =
+        seen >> 32 == region ? static_cast<std::uint32_t>(seen) == single : single == 0;
+    return is_open &&
+           winners_.compare_exchange_strong(seen, mine, detail::memory_order_relaxed,  // 2
+                                            detail::memory_order_relaxed);             // 1
   }
 
   /// `cancel for` and `cancel sections`: of the constructs between two barriers.

@@ -26,7 +26,9 @@ namespace {
 constexpr std::size_t places = 256;
 detail::atomic<std::uint64_t> known[places];
 
-std::uint64_t address_of(outlined_function of) noexcept { return reinterpret_cast<std::uint64_t>(of); }
+std::uint64_t address_of(outlined_function of) noexcept {
+  return reinterpret_cast<std::uint64_t>(of);
+}
 detail::atomic<std::uint64_t>& place_of(outlined_function of) noexcept {
   return known[(address_of(of) * 0x9E3779B97F4A7C15u) >> 56];
 }
@@ -38,7 +40,7 @@ bool makes_tasks(const char* name) noexcept {
 
 /// The dynamic symbols that a module has.
 struct symbol_table {
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   std::size_t count = 0;
 };
@@ -55,13 +57,16 @@ symbol_table table_of(const dl_phdr_info& module) noexcept {
   }
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     // The loader has made addresses of most of them; of the vdso's it has not.
-    const ElfW(Addr) at = entry->d_un.d_ptr < module.dlpi_addr ? entry->d_un.d_ptr + module.dlpi_addr : entry->d_un.d_ptr;
+    const ElfW(Addr) at = entry->d_un.d_ptr < module.dlpi_addr
+                              ? entry->d_un.d_ptr + module.dlpi_addr
+                              : entry->d_un.d_ptr;
     switch (entry->d_tag) {
       case DT_SYMTAB: found.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
       case DT_STRTAB: found.names = reinterpret_cast<const char*>(at); break;
       case DT_HASH: found.count = reinterpret_cast<const std::uint32_t*>(at)[1]; break;
       case DT_GNU_HASH:
-        if (found.count == 0) found.count = undefined_in(reinterpret_cast<const std::uint32_t*>(at));
+        if (found.count == 0)
+          found.count = undefined_in(reinterpret_cast<const std::uint32_t*>(at));
         break;
       default: break;
     }
@@ -79,7 +84,8 @@ int look_into(dl_phdr_info* module, std::size_t, void* data) noexcept {
   bool is_here = false;
   for (int i = 0; i < module->dlpi_phnum && !is_here; ++i) {
     const ElfW(Phdr)& segment = module->dlpi_phdr[i];
-    is_here = segment.p_type == PT_LOAD && wanted.address - module->dlpi_addr - segment.p_vaddr < segment.p_memsz;
+    is_here = segment.p_type == PT_LOAD &&
+              wanted.address - module->dlpi_addr - segment.p_vaddr < segment.p_memsz;
   }
   if (!is_here) return 0;
   const symbol_table table = table_of(*module);
@@ -96,7 +102,8 @@ int look_into(dl_phdr_info* module, std::size_t, void* data) noexcept {
   // Code of no module may do anything.
   search wanted{address_of(of), true};
   dl_iterate_phdr(look_into, &wanted);
-  place_of(of).store(address_of(of) << 1 | (wanted.makes_tasks ? 1u : 0u), detail::memory_order_relaxed);  // 2
+  place_of(of).store(address_of(of) << 1 | (wanted.makes_tasks ? 1u : 0u),
+                     detail::memory_order_relaxed);  // 2
   return wanted.makes_tasks;
 }
 

@@ -18,7 +18,8 @@ void remember_tasks(outlined_function of) noexcept;
 
 /// A task is made in the part's region.
 inline void note_tasks(part& self) noexcept {
-  if (__builtin_expect(!self.ends_with_barrier, 0) && self.function != nullptr) remember_tasks(self.function);
+  if (__builtin_expect(!self.ends_with_barrier, 0) && self.function != nullptr)
+    remember_tasks(self.function);
 }
 
 }  // namespace lockstep::openmp

@@ -188,6 +188,8 @@ void task_pool::yield(part& self, task_family& of) noexcept {
 
 void task_pool::run_ready(part& self) noexcept {
   wakes after;
+  std::uint64_t count = 0;
+  const std::uint64_t start = detail::monotonic_nanoseconds();
   lock_.lock();
   for (;;) {
     explicit_task* const next = first_ready(after);
@@ -199,9 +201,22 @@ void task_pool::run_ready(part& self) noexcept {
     perform(self, *next);
     lock_.lock();
     end_of_function(&self, *next, after);
+    ++count;
   }
   lock_.unlock();
   wake(&self, after);
+  if (count != 0) let_some_gather(self, start, count);
+}
+
+/// Where tasks are so small that fetching them costs more than running them, a member that takes each as soon as it is
+/// there slows down the one that makes them. So it stays away for a moment.
+void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept {
+  if (self.at == nullptr || self.at->shared().barrier.policy().is_crowded()) return;
+  const std::uint64_t now = detail::monotonic_nanoseconds();
+  if (now - start >= count * small_task) return;
+  while (detail::monotonic_nanoseconds() - now < gathering) {
+    for (int i = 0; i < 4; ++i) detail::polling_pause();
+  }
 }
 
 void task_pool::finish(part& self, std::uint32_t parity) noexcept {
@@ -335,15 +350,10 @@ void task_pool::take_own(part& self, wakes& them) noexcept {
 }
 
 void task_pool::publish(part& self) noexcept {
-  if (self.blocks == nullptr) return;
-  // A list that another member is just taking is empty, but what was in it is not counted yet: `ready` says so.
-  if (self.blocks->fresh.load(detail::memory_order_relaxed) == nullptr &&  // 9
-      ready_.load(detail::memory_order_acquire) < fresh_list) {            // 1
-    return;
-  }
+  if (self.blocks == nullptr || self.blocks->is_published) return;
   wakes after;
   lock_.lock();
-  take_fresh(*self.blocks, after);
+  take_own(self, after);
   lock_.unlock();
   wake(&self, after);
 }

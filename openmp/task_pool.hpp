@@ -219,6 +219,9 @@ class task_pool {
   static constexpr unsigned most_deep_per_member = 4;
   static constexpr unsigned deep = 2;
   static constexpr unsigned at_once_when_full = 15;
+  // Nanoseconds.
+  static constexpr std::uint64_t small_task = 500;
+  static constexpr std::uint64_t gathering = 1000;
   static constexpr std::size_t block_size = 512;
   static constexpr unsigned blocks_at_once = 16;  ///< between a member's own and the pool's
 
@@ -239,6 +242,7 @@ class task_pool {
   void perform(part& self, explicit_task& one) noexcept;
   void wake(part* self, wakes& them) noexcept;
   void notify(task_waiter*& place, wakes& them) noexcept;
+  void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
   void add_fresh(part& self, explicit_task& one) noexcept;
   void take_fresh(task_blocks& of, wakes& them) noexcept;
   void take_own(part& self, wakes& them) noexcept;

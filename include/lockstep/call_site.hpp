@@ -46,7 +46,7 @@ struct call_site : detail::source_place {
   constexpr call_site(nothing = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
                       unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept
       : source_place{in_file, at_line} {}
-  /// A place that messages are to name in its stead.
+  /// A place that messages are to name in its stead. Line 0: the name alone, for instance of a function.
   constexpr call_site(const char* in_file, unsigned at_line) noexcept
       : source_place{in_file, at_line} {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/region/team_barrier_test.cpp -- MEET-1 to MEET-5 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
+// tests/region/team_barrier_test.cpp -- MEET-1 to MEET-6 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
 // changing sizes, and when the region is stopped
 #include <lockstep/detail/region/team_barrier.hpp>
 
@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ostream>
 #include <string>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "support/asleep.hpp"
@@ -277,6 +279,107 @@ TEST_P(team_barrier_of, MEET_3_a_stop_at_any_time_never_gives_a_value_that_is_no
     });
     EXPECT_EQ(wrong.load(), 0u) << "region " << region;
   }
+}
+
+/// Work that those who wait in the barrier are called to: pieces that somebody has put there.
+struct pieces {
+  std::atomic<std::uint32_t> left{0};
+  std::atomic<std::size_t> done{0};
+
+  void take_all() {
+    std::uint32_t seen = left.load(std::memory_order_acquire);
+    while (seen != 0) {
+      if (!left.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel)) continue;
+      done.fetch_add(1, std::memory_order_relaxed);
+      seen = left.load(std::memory_order_acquire);
+    }
+  }
+};
+struct helping_arrival {
+  using may_be_called = std::true_type;
+
+  pieces& work;
+
+  static constexpr bool arrives() noexcept { return true; }
+  static void meanwhile() noexcept {}
+  bool is_called() const noexcept { return work.left.load(std::memory_order_acquire) != 0; }
+  void help() { work.take_all(); }
+};
+
+TEST_P(team_barrier_of, MEET_6_those_who_sleep_are_called_to_help_and_go_on_with_the_others) {
+  if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
+  setting the(GetParam());
+  the.begin(1, size(), 0u - 2u);
+  pieces work;
+  std::vector<lockstep::test::watched_thread> watched(size());
+  std::vector<std::uint32_t> slots(size());  // plain: ordered by the barrier
+  std::atomic<std::size_t> wrong{0};
+  constexpr std::uint32_t steps = 3, calls = 4;
+  run_threads(size(), [&](std::size_t rank) {
+    watched[rank].enter();
+    for (std::uint32_t step = 1; step <= steps; ++step) {
+      helping_arrival arrival{work};
+      if (rank + 1 == size()) {
+        for (std::uint32_t call = 1; call <= calls; ++call) {
+          for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();
+          work.left.fetch_add(1, std::memory_order_acq_rel);
+          the.barrier.notify_all_sleepers();
+          // Only those who wait in the barrier do it: without a call this never ends.
+          while (work.left.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+        }
+      }
+      slots[rank] = step;
+      wrong += !the.barrier.arrive_and_wait(the.places[rank], arrival);
+      for (const std::uint32_t slot : slots) wrong += slot != step;
+      wrong += !the.barrier.arrive_and_wait(the.places[rank], arrival);
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(work.done.load(), steps * calls);
+}
+
+TEST_P(team_barrier_of, MEET_6_who_is_called_again_and_again_is_through_only_with_all_others) {
+  setting the(GetParam());
+  the.begin(1, size(), 0u - 20u);
+  pieces work;
+  std::vector<std::uint32_t> slots(size());  // plain: ordered by the barrier
+  std::atomic<std::size_t> wrong{0};
+  const std::uint32_t steps = phases(200);
+  run_threads(size(), [&](std::size_t rank) {
+    helping_arrival arrival{work};
+    for (std::uint32_t step = 1; step <= steps; ++step) {
+      slots[rank] = step;
+      if (step % size() == rank) {
+        work.left.fetch_add(3, std::memory_order_acq_rel);
+        the.barrier.notify_all_sleepers();
+      }
+      wrong += !the.barrier.arrive_and_wait(the.places[rank], arrival);
+      for (const std::uint32_t slot : slots) wrong += slot != step;
+      wrong += !the.barrier.arrive_and_wait(the.places[rank], arrival);
+    }
+  });
+  work.take_all();
+  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(work.done.load(), 3 * steps);
+}
+
+TEST_P(team_barrier_of, MEET_6_a_stop_lets_go_those_who_may_be_called) {
+  if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
+  setting the(GetParam());
+  the.begin(1, size(), 0);
+  pieces work;
+  std::vector<lockstep::test::watched_thread> watched(size());
+  std::vector<int> results(size(), 1);
+  run_threads(size(), [&](std::size_t rank) {
+    helping_arrival arrival{work};
+    watched[rank].enter();
+    if (rank + 1 == size()) {
+      for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();
+      the.stop.request(1);
+    }
+    results[rank] = the.barrier.arrive_and_wait(the.places[rank], arrival);
+  });
+  EXPECT_EQ(results, std::vector<int>(size(), 0));
 }
 
 TEST(team_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {

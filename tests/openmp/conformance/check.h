@@ -31,7 +31,9 @@ static inline void meet(int* count, int all) {
 
 static inline int get(const int* from) { return __atomic_load_n(from, __ATOMIC_ACQUIRE); }
 static inline void set(int* to, int value) { __atomic_store_n(to, value, __ATOMIC_RELEASE); }
-static inline int add(int* to, int value) { return __atomic_add_fetch(to, value, __ATOMIC_ACQ_REL); }
+static inline int add(int* to, int value) {
+  return __atomic_add_fetch(to, value, __ATOMIC_ACQ_REL);
+}
 static inline void wait_for(const int* word, int value) {
   while (get(word) < value) sched_yield();
 }

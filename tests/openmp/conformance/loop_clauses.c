@@ -25,7 +25,9 @@ static void collapsed(int rows, int columns) {
 #pragma omp parallel for collapse(3)
   for (unsigned long long i = 0; i < 5; ++i)
     for (int j = -3; j < 4; j += 2)
-      for (short k = 10; k < 40; k += 3) visit((long)((i * 4 + (unsigned long long)(j + 3) / 2) * 10 + (unsigned long long)(k - 10) / 3));
+      for (short k = 10; k < 40; k += 3)
+        visit((long)((i * 4 + (unsigned long long)(j + 3) / 2) * 10 +
+                     (unsigned long long)(k - 10) / 3));
   CHECK(each_once(200));
 #pragma omp parallel for collapse(2)
   for (int i = 0; i < 40; ++i)
@@ -38,7 +40,8 @@ static void collapsed(int rows, int columns) {
 #pragma omp parallel
 #pragma omp for collapse(2) schedule(static, 3) nowait
   for (long i = LONG_MAX - 10; i < LONG_MAX; ++i)
-    for (long j = LONG_MIN; j < LONG_MIN + 20; ++j) visit((i - (LONG_MAX - 10)) * 20 + (j - LONG_MIN));
+    for (long j = LONG_MIN; j < LONG_MIN + 20; ++j)
+      visit((i - (LONG_MAX - 10)) * 20 + (j - LONG_MIN));
   CHECK(each_once(200));
   printf("collapsed\n");
 }

@@ -38,32 +38,30 @@ static void forget(void) {
 
 // Four functions for each schedule: long and unsigned long long, upwards and downwards. The first member of a pair is a
 // combined construct, the other a loop in a region; chunk is a variable, as the compiler must then pass it on.
-#define LOOPS(NAME, ...)                                                                          \
-  static void NAME##_long_up(long from, long to, long step, int chunk) {                          \
-    (void)chunk;                                                                                  \
-    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                                \
-    for (long i = from; i < to; i += step) visit((ull)i - (ull)from, (ull)step, 1);               \
-  }                                                                                               \
-  static void NAME##_long_down(long from, long to, long step, int chunk) {                        \
-    (void)chunk;                                                                                  \
-    PRAGMA(omp parallel)                                                                          \
-    {                                                                                             \
-      PRAGMA(omp for schedule(__VA_ARGS__))                                                       \
-      for (long i = from; i > to; i -= step) visit((ull)from - (ull)i, (ull)step, 0);             \
-    }                                                                                             \
-  }                                                                                               \
-  static void NAME##_ull_up(ull from, ull to, ull step, int chunk) {                              \
-    (void)chunk;                                                                                  \
-    PRAGMA(omp parallel)                                                                          \
-    {                                                                                             \
-      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                                                \
-      for (ull i = from; i < to; i += step) visit(i - from, step, 1);                             \
-    }                                                                                             \
-  }                                                                                               \
-  static void NAME##_ull_down(ull from, ull to, ull step, int chunk) {                            \
-    (void)chunk;                                                                                  \
-    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                                \
-    for (ull i = from; i > to; i -= step) visit(from - i, step, 0);                               \
+#define LOOPS(NAME, ...)                                                              \
+  static void NAME##_long_up(long from, long to, long step, int chunk) {              \
+    (void)chunk;                                                                      \
+    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                    \
+    for (long i = from; i < to; i += step) visit((ull)i - (ull)from, (ull)step, 1);   \
+  }                                                                                   \
+  static void NAME##_long_down(long from, long to, long step, int chunk) {            \
+    (void)chunk;                                                                      \
+    PRAGMA(omp parallel) {                                                            \
+      PRAGMA(omp for schedule(__VA_ARGS__))                                           \
+      for (long i = from; i > to; i -= step) visit((ull)from - (ull)i, (ull)step, 0); \
+    }                                                                                 \
+  }                                                                                   \
+  static void NAME##_ull_up(ull from, ull to, ull step, int chunk) {                  \
+    (void)chunk;                                                                      \
+    PRAGMA(omp parallel) {                                                            \
+      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                                    \
+      for (ull i = from; i < to; i += step) visit(i - from, step, 1);                 \
+    }                                                                                 \
+  }                                                                                   \
+  static void NAME##_ull_down(ull from, ull to, ull step, int chunk) {                \
+    (void)chunk;                                                                      \
+    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                    \
+    for (ull i = from; i > to; i -= step) visit(from - i, step, 0);                   \
   }
 LOOPS(static_blocks, static)
 LOOPS(static_chunks, static, chunk)
@@ -84,9 +82,11 @@ struct loops {
   void (*long_down)(long, long, long, int);
   void (*ull_up)(ull, ull, ull, int);
   void (*ull_down)(ull, ull, ull, int);
-  int is_monotonic, is_static, chunked;  // chunked: at least `chunk` iterations in a row are one thread's
+  int is_monotonic, is_static,
+      chunked;  // chunked: at least `chunk` iterations in a row are one thread's
 };
-#define ROW(NAME, ...) {#NAME, NAME##_long_up, NAME##_long_down, NAME##_ull_up, NAME##_ull_down, __VA_ARGS__}
+#define ROW(NAME, ...) \
+  {#NAME, NAME##_long_up, NAME##_long_down, NAME##_ull_up, NAME##_ull_down, __VA_ARGS__}
 static const struct loops kinds[] = {
     ROW(static_blocks, 1, 1, 0),     ROW(static_chunks, 1, 1, 1),        ROW(dynamic, 0, 0, 1),
     ROW(dynamic_monotonic, 1, 0, 1), ROW(dynamic_nonmonotonic, 0, 0, 1), ROW(guided, 0, 0, 1),
@@ -104,23 +104,24 @@ static int fine(const struct loops* kind, ull count, int chunk) {
     if (kind->is_static && kind->chunked) good &= owner[i] == (int)(i / (ull)chunk % (ull)members);
     if (kind->is_static && !kind->chunked && i > 0) good &= owner[i] >= owner[i - 1];
     row = i > 0 && owner[i] == owner[i - 1] ? row + 1 : 1;
-    if (kind->chunked && (i + 1 == count || owner[i + 1] != owner[i])) good &= row >= chunk || i + 1 == count;
+    if (kind->chunked && (i + 1 == count || owner[i + 1] != owner[i]))
+      good &= row >= chunk || i + 1 == count;
   }
   return good;
 }
 
 // Runs the loop; prints and says where it was not as it should be.
-#define TRY(FUNCTION, COUNT, FROM, TO, STEP)                                                                    \
-  do {                                                                                                          \
-    forget();                                                                                                   \
-    kind->FUNCTION(FROM, TO, STEP, chunk);                                                                      \
-    loops += 1;                                                                                                 \
-    iterations += (COUNT);                                                                                      \
-    if (!fine(kind, COUNT, chunk)) {                                                                            \
-      failed(__FILE__, __LINE__, "each iteration ran once, where it should");                                   \
-      printf("  %s_%s from " #FROM " to " #TO " by " #STEP ", chunk %d: %d back, %d outside\n", kind->name, #FUNCTION, \
-             chunk, steps_back, outside);                                                                       \
-    }                                                                                                           \
+#define TRY(FUNCTION, COUNT, FROM, TO, STEP)                                                    \
+  do {                                                                                          \
+    forget();                                                                                   \
+    kind->FUNCTION(FROM, TO, STEP, chunk);                                                      \
+    loops += 1;                                                                                 \
+    iterations += (COUNT);                                                                      \
+    if (!fine(kind, COUNT, chunk)) {                                                            \
+      failed(__FILE__, __LINE__, "each iteration ran once, where it should");                   \
+      printf("  %s_%s from " #FROM " to " #TO " by " #STEP ", chunk %d: %d back, %d outside\n", \
+             kind->name, #FUNCTION, chunk, steps_back, outside);                                \
+    }                                                                                           \
   } while (0)
 
 static void ranges(const struct loops* kind, int chunk) {
@@ -159,7 +160,9 @@ static void schedules_at_run_time(void) {
     omp_sched_t kind;
     const char* name;
     int is_static;
-  } wanted[] = {{omp_sched_static, "static", 1}, {omp_sched_dynamic, "dynamic", 0}, {omp_sched_guided, "guided", 0},
+  } wanted[] = {{omp_sched_static, "static", 1},
+                {omp_sched_dynamic, "dynamic", 0},
+                {omp_sched_guided, "guided", 0},
                 {omp_sched_auto, "auto", 0}};
   static const int chunks[] = {0, 1, 7, 500};
   for (unsigned k = 0; k < sizeof wanted / sizeof *wanted; ++k) {

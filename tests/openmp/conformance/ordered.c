@@ -19,35 +19,34 @@ static int is_sequence(long from, long step, int count) {
 }
 
 // Plain writes: only their order makes them right.
-#define ORDERED(NAME, ...)                                                                       \
-  static void ordered_##NAME(int chunk) {                                                        \
-    (void)chunk;                                                                                 \
-    PRAGMA(omp parallel for ordered schedule(__VA_ARGS__))                                       \
-    for (int i = 0; i < 150; ++i) {                                                              \
-      PRAGMA(omp ordered)                                                                        \
-      sequence[length++] = i;                                                                    \
-    }                                                                                            \
-    CHECK(is_sequence(0, 1, 150));                                                               \
-    PRAGMA(omp parallel)                                                                         \
-    {                                                                                            \
-      PRAGMA(omp for ordered schedule(__VA_ARGS__) nowait)                                       \
-      for (ull i = ULLONG_MAX; i > ULLONG_MAX - 180; i -= 2) {                                   \
-        if (i % 3 == 0) {                                                                        \
-          PRAGMA(omp ordered threads)                                                            \
-          sequence[length++] = (long)((ULLONG_MAX - i) / 6);                                     \
-        }                                                                                        \
-      }                                                                                          \
-      PRAGMA(omp barrier)                                                                        \
-      PRAGMA(omp single)                                                                         \
-      CHECK(is_sequence(0, 1, 30));                                                              \
-      PRAGMA(omp for ordered schedule(__VA_ARGS__) collapse(2))                                  \
-      for (int i = 0; i < 9; ++i)                                                                \
-        for (int j = 0; j < 11; ++j) {                                                           \
-          PRAGMA(omp ordered)                                                                    \
-          sequence[length++] = i * 11 + j;                                                       \
-        }                                                                                        \
-    }                                                                                            \
-    CHECK(is_sequence(0, 1, 99));                                                                \
+#define ORDERED(NAME, ...)                                      \
+  static void ordered_##NAME(int chunk) {                       \
+    (void)chunk;                                                \
+    PRAGMA(omp parallel for ordered schedule(__VA_ARGS__))      \
+    for (int i = 0; i < 150; ++i) {                             \
+      PRAGMA(omp ordered)                                       \
+      sequence[length++] = i;                                   \
+    }                                                           \
+    CHECK(is_sequence(0, 1, 150));                              \
+    PRAGMA(omp parallel) {                                      \
+      PRAGMA(omp for ordered schedule(__VA_ARGS__) nowait)      \
+      for (ull i = ULLONG_MAX; i > ULLONG_MAX - 180; i -= 2) {  \
+        if (i % 3 == 0) {                                       \
+          PRAGMA(omp ordered threads)                           \
+          sequence[length++] = (long)((ULLONG_MAX - i) / 6);    \
+        }                                                       \
+      }                                                         \
+      PRAGMA(omp barrier)                                       \
+      PRAGMA(omp single)                                        \
+      CHECK(is_sequence(0, 1, 30));                             \
+      PRAGMA(omp for ordered schedule(__VA_ARGS__) collapse(2)) \
+      for (int i = 0; i < 9; ++i)                               \
+        for (int j = 0; j < 11; ++j) {                          \
+          PRAGMA(omp ordered)                                   \
+          sequence[length++] = i * 11 + j;                      \
+        }                                                       \
+    }                                                           \
+    CHECK(is_sequence(0, 1, 99));                               \
   }
 ORDERED(static_blocks, static)
 ORDERED(static_chunks, static, chunk)
@@ -91,69 +90,71 @@ static void without_turn(void) {
 
 long cells[40][50], cube[9][10][11], line[most];
 
-#define DOACROSS(NAME, ...)                                                                                 \
-  static void doacross_##NAME(int chunk) {                                                                  \
-    (void)chunk;                                                                                            \
-    PRAGMA(omp parallel)                                                                                    \
-    {                                                                                                       \
-      PRAGMA(omp for ordered(1) schedule(__VA_ARGS__))                                                      \
-      for (int i = 0; i < 200; ++i) {                                                                       \
-        PRAGMA(omp ordered depend(sink : i - 1) depend(sink : i - 3))                                       \
-        line[i] = i < 3 ? 1 : (line[i - 1] + line[i - 3]) % 1000003;                                        \
-        PRAGMA(omp ordered depend(source))                                                                  \
-      }                                                                                                     \
-    }                                                                                                       \
-    long a = 1, b = 1, c = 1;                                                                               \
-    for (int i = 3; i < 200; ++i) {                                                                         \
-      const long d = (c + a) % 1000003;                                                                     \
-      a = b, b = c, c = d;                                                                                  \
-    }                                                                                                       \
-    CHECK(line[199] == c);                                                                                  \
-    PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                                               \
-    for (int i = 0; i < 40; ++i)                                                                            \
-      for (int j = 0; j < 50; ++j) {                                                                        \
-        PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1) depend(sink : i - 1, j + 1))     \
-        cells[i][j] = i == 0 || j == 0 ? 1 : (cells[i - 1][j] + cells[i][j - 1]) % 1000003;                 \
-        PRAGMA(omp ordered depend(source))                                                                  \
-      }                                                                                                     \
-    static long expected[40][50];                                                                           \
-    for (int i = 0; i < 40; ++i)                                                                            \
-      for (int j = 0; j < 50; ++j)                                                                          \
-        expected[i][j] = i == 0 || j == 0 ? 1 : (expected[i - 1][j] + expected[i][j - 1]) % 1000003;        \
-    CHECK(memcmp(cells, expected, sizeof cells) == 0);                                                      \
-    memset(cells, 0, sizeof cells);                                                                         \
-    PRAGMA(omp parallel for ordered(3) collapse(2) schedule(__VA_ARGS__))                                   \
-    for (int i = 8; i >= 0; --i)                                                                            \
-      for (int j = 0; j < 20; j += 2)                                                                  \
-        for (long k = 10; k > -1; --k) {                                                                    \
-          PRAGMA(omp ordered depend(sink : i + 1, j, k) depend(sink : i, j - 2, k + 1))                     \
-          cube[i][j / 2][k] = 1 + (i == 8 ? 0 : cube[i + 1][j / 2][k]);                                     \
-          cube[i][j / 2][k] += j == 0 || k == 10 ? 0 : cube[i][j / 2 - 1][k + 1];                           \
-          PRAGMA(omp ordered depend(source))                                                                \
-        }                                                                                                   \
-    sum += line[199] + cells[39][49] + cube[0][9][0];                                                       \
-    static long corner[9][10][11];                                                                          \
-    for (int i = 8; i >= 0; --i)                                                                            \
-      for (int j = 0; j < 10; ++j)                                                                          \
-        for (int k = 10; k >= 0; --k)                                                                       \
-          corner[i][j][k] = 1 + (i == 8 ? 0 : corner[i + 1][j][k]) + (j == 0 || k == 10 ? 0 : corner[i][j - 1][k + 1]); \
-    CHECK(memcmp(cube, corner, sizeof cube) == 0);                                                          \
-    memset(cube, 0, sizeof cube);                                                                           \
-    PRAGMA(omp parallel for ordered(1) schedule(__VA_ARGS__))                                               \
-    for (ull i = ULLONG_MAX - 300; i < ULLONG_MAX; i += 3) {                                                \
-      PRAGMA(omp ordered depend(sink : i - 3))                                                              \
-      sequence[length++] = (long)(ULLONG_MAX - i);                                                          \
-      PRAGMA(omp ordered depend(source))                                                                    \
-    }                                                                                                       \
-    CHECK(is_sequence(300, -3, 100));                                                                       \
-    PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                                               \
-    for (int i = 0; i < 10; ++i)                                                                            \
-      for (int j = 0; j < 0; ++j) {                                                                         \
-        PRAGMA(omp ordered depend(sink : i - 1, j))                                                         \
-        ++length;                                                                                           \
-        PRAGMA(omp ordered depend(source))                                                                  \
-      }                                                                                                     \
-    CHECK(length == 0);                                                                                     \
+#define DOACROSS(NAME, ...)                                                                 \
+  static void doacross_##NAME(int chunk) {                                                  \
+    (void)chunk;                                                                            \
+    PRAGMA(omp parallel) {                                                                  \
+      PRAGMA(omp for ordered(1) schedule(__VA_ARGS__))                                      \
+      for (int i = 0; i < 200; ++i) {                                                       \
+        PRAGMA(omp ordered depend(sink : i - 1) depend(sink : i - 3))                       \
+        line[i] = i < 3 ? 1 : (line[i - 1] + line[i - 3]) % 1000003;                        \
+        PRAGMA(omp ordered depend(source))                                                  \
+      }                                                                                     \
+    }                                                                                       \
+    long a = 1, b = 1, c = 1;                                                               \
+    for (int i = 3; i < 200; ++i) {                                                         \
+      const long d = (c + a) % 1000003;                                                     \
+      a = b, b = c, c = d;                                                                  \
+    }                                                                                       \
+    CHECK(line[199] == c);                                                                  \
+    PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                               \
+    for (int i = 0; i < 40; ++i)                                                            \
+      for (int j = 0; j < 50; ++j) {                                                        \
+        PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)                  \
+                   depend(sink : i - 1, j + 1))                                             \
+        cells[i][j] = i == 0 || j == 0 ? 1 : (cells[i - 1][j] + cells[i][j - 1]) % 1000003; \
+        PRAGMA(omp ordered depend(source))                                                  \
+      }                                                                                     \
+    static long expected[40][50];                                                           \
+    for (int i = 0; i < 40; ++i)                                                            \
+      for (int j = 0; j < 50; ++j)                                                          \
+        expected[i][j] =                                                                    \
+            i == 0 || j == 0 ? 1 : (expected[i - 1][j] + expected[i][j - 1]) % 1000003;     \
+    CHECK(memcmp(cells, expected, sizeof cells) == 0);                                      \
+    memset(cells, 0, sizeof cells);                                                         \
+    PRAGMA(omp parallel for ordered(3) collapse(2) schedule(__VA_ARGS__))                   \
+    for (int i = 8; i >= 0; --i)                                                            \
+      for (int j = 0; j < 20; j += 2)                                                       \
+        for (long k = 10; k > -1; --k) {                                                    \
+          PRAGMA(omp ordered depend(sink : i + 1, j, k) depend(sink : i, j - 2, k + 1))     \
+          cube[i][j / 2][k] = 1 + (i == 8 ? 0 : cube[i + 1][j / 2][k]);                     \
+          cube[i][j / 2][k] += j == 0 || k == 10 ? 0 : cube[i][j / 2 - 1][k + 1];           \
+          PRAGMA(omp ordered depend(source))                                                \
+        }                                                                                   \
+    sum += line[199] + cells[39][49] + cube[0][9][0];                                       \
+    static long corner[9][10][11];                                                          \
+    for (int i = 8; i >= 0; --i)                                                            \
+      for (int j = 0; j < 10; ++j)                                                          \
+        for (int k = 10; k >= 0; --k)                                                       \
+          corner[i][j][k] = 1 + (i == 8 ? 0 : corner[i + 1][j][k]) +                        \
+                            (j == 0 || k == 10 ? 0 : corner[i][j - 1][k + 1]);              \
+    CHECK(memcmp(cube, corner, sizeof cube) == 0);                                          \
+    memset(cube, 0, sizeof cube);                                                           \
+    PRAGMA(omp parallel for ordered(1) schedule(__VA_ARGS__))                               \
+    for (ull i = ULLONG_MAX - 300; i < ULLONG_MAX; i += 3) {                                \
+      PRAGMA(omp ordered depend(sink : i - 3))                                              \
+      sequence[length++] = (long)(ULLONG_MAX - i);                                          \
+      PRAGMA(omp ordered depend(source))                                                    \
+    }                                                                                       \
+    CHECK(is_sequence(300, -3, 100));                                                       \
+    PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                               \
+    for (int i = 0; i < 10; ++i)                                                            \
+      for (int j = 0; j < 0; ++j) {                                                         \
+        PRAGMA(omp ordered depend(sink : i - 1, j))                                         \
+        ++length;                                                                           \
+        PRAGMA(omp ordered depend(source))                                                  \
+      }                                                                                     \
+    CHECK(length == 0);                                                                     \
   }
 static long sum;
 DOACROSS(static_blocks, static)
@@ -202,7 +203,8 @@ int main(void) {
     doacross_dynamic(chunk);
     doacross_guided(chunk);
     doacross_automatic(chunk);
-    static const omp_sched_t kinds[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided, omp_sched_auto};
+    static const omp_sched_t kinds[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided,
+                                        omp_sched_auto};
     for (int k = 0; k < 4; ++k) {
       omp_set_schedule(kinds[k], k == 0 ? 0 : chunk);
       ordered_runtime(chunk);

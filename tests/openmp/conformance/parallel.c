@@ -15,8 +15,9 @@ static void sizes(void) {
       const int rank = omp_get_thread_num();
       if (rank >= 0 && rank < n) ++seen[rank];
       if (omp_get_num_threads() == n && omp_get_level() == 1 && omp_get_active_level() == (n > 1) &&
-          omp_in_parallel() == (n > 1) && omp_get_ancestor_thread_num(0) == 0 && omp_get_ancestor_thread_num(1) == rank &&
-          omp_get_team_size(1) == n && omp_get_team_size(0) == 1 && omp_get_team_size(2) == -1) {
+          omp_in_parallel() == (n > 1) && omp_get_ancestor_thread_num(0) == 0 &&
+          omp_get_ancestor_thread_num(1) == rank && omp_get_team_size(1) == n &&
+          omp_get_team_size(0) == 1 && omp_get_team_size(2) == -1) {
         add(&sizes_right, 1);
       }
       meet(&met, n);
@@ -25,7 +26,8 @@ static void sizes(void) {
     for (int i = 0; i < n; ++i) CHECK(seen[i] == 1);
     printf("size %d: %d members\n", n, met);
   }
-  CHECK(omp_get_level() == 0 && !omp_in_parallel() && omp_get_num_threads() == 1 && omp_get_thread_num() == 0);
+  CHECK(omp_get_level() == 0 && !omp_in_parallel() && omp_get_num_threads() == 1 &&
+        omp_get_thread_num() == 0);
   CHECK(omp_get_ancestor_thread_num(-1) == -1 && omp_get_ancestor_thread_num(1) == -1);
 }
 
@@ -89,9 +91,11 @@ static void nested(void) {
         if (rank == 1) {
 #pragma omp parallel num_threads(2)
           {
-            CHECK(omp_get_level() == 3 && omp_get_ancestor_thread_num(2) == 1 && omp_get_num_threads() == 2);
+            CHECK(omp_get_level() == 3 && omp_get_ancestor_thread_num(2) == 1 &&
+                  omp_get_num_threads() == 2);
 #pragma omp parallel num_threads(2)
-            CHECK(omp_get_level() == 4 && omp_get_active_level() == 3 && omp_get_num_threads() == 1);
+            CHECK(omp_get_level() == 4 && omp_get_active_level() == 3 &&
+                  omp_get_num_threads() == 1);
           }
         }
       }
@@ -129,8 +133,8 @@ static void data_clauses(int length) {
   double variable_length[length];
   for (int i = 0; i < length; ++i) variable_length[i] = i;
   for (int i = 0; i < 40; ++i) big.values[i] = i;
-#pragma omp parallel num_threads(4) default(none) firstprivate(before, array, big, variable_length) private(untouched) \
-    shared(sum, length)
+#pragma omp parallel num_threads(4) default(none) \
+    firstprivate(before, array, big, variable_length) private(untouched) shared(sum, length)
   {
     const int rank = omp_get_thread_num();
     untouched = rank;
@@ -139,7 +143,8 @@ static void data_clauses(int length) {
     variable_length[length - 1] += rank;
     big.values[39] += rank;
 #pragma omp barrier
-    CHECK(untouched == rank && before == 5 + rank && array[0] == 1 && array[1] == 2 + rank && array[2] == 3);
+    CHECK(untouched == rank && before == 5 + rank && array[0] == 1 && array[1] == 2 + rank &&
+          array[2] == 3);
     CHECK(big.tag == 9 && big.values[38] == 38 && big.values[39] == 39 + rank);
     CHECK(variable_length[0] == 0 && variable_length[length - 1] == length - 1 + rank);
 #pragma omp critical

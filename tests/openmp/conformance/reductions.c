@@ -20,59 +20,60 @@ typedef double _Complex cdouble;
 typedef __int128 wide;
 
 // One operator over `count` values, which are exact in any order, against the serial loop.
-#define REDUCE(TYPE, OPERATOR, START, EXPRESSION)                         \
-  {                                                                       \
-    TYPE x = START;                                                       \
-    for (int i = 0; i < count; ++i) x = (TYPE)(EXPRESSION);               \
-    const TYPE expected = x;                                              \
-    x = START;                                                            \
-    PRAGMA(omp parallel for reduction(OPERATOR : x) schedule(static, 3))  \
-    for (int i = 0; i < count; ++i) x = (TYPE)(EXPRESSION);               \
-    CHECK(x == expected);                                                 \
-    x = START;                                                            \
-    PRAGMA(omp parallel)                                                  \
-    {                                                                     \
-      PRAGMA(omp for schedule(dynamic) reduction(OPERATOR : x))           \
-      for (int i = 0; i < count; ++i) x = (TYPE)(EXPRESSION);             \
-      if (x != expected) failed(__FILE__, __LINE__, "x == expected");     \
-    }                                                                     \
-    checksum = checksum * 31 + (unsigned long)(long)x;                    \
+#define REDUCE(TYPE, OPERATOR, START, EXPRESSION)                        \
+  {                                                                      \
+    TYPE x = START;                                                      \
+    for (int i = 0; i < count; ++i) x = (TYPE)(EXPRESSION);              \
+    const TYPE expected = x;                                             \
+    x = START;                                                           \
+    PRAGMA(omp parallel for reduction(OPERATOR : x) schedule(static, 3)) \
+    for (int i = 0; i < count; ++i) x = (TYPE)(EXPRESSION);              \
+    CHECK(x == expected);                                                \
+    x = START;                                                           \
+    PRAGMA(omp parallel) {                                               \
+      PRAGMA(omp for schedule(dynamic) reduction(OPERATOR : x))          \
+      for (int i = 0; i < count; ++i) x = (TYPE)(EXPRESSION);            \
+      if (x != expected) failed(__FILE__, __LINE__, "x == expected");    \
+    }                                                                    \
+    checksum = checksum * 31 + (unsigned long)(long)x;                   \
   }
 
-#define SUMS(TYPE)                                              \
-  static void sums_##TYPE(void) {                               \
-    unsigned long checksum = 0;                                 \
-    REDUCE(TYPE, +, 3, x + (TYPE)(i % 5))                       \
-    REDUCE(TYPE, -, 3, x + (TYPE)(i % 3))                       \
-    REDUCE(TYPE, *, 1, x*(TYPE)(i % 40 == 7 ? 2 : 1))           \
-    printf("%-8s sums      %016lx\n", #TYPE, checksum);         \
+#define SUMS(TYPE)                                      \
+  static void sums_##TYPE(void) {                       \
+    unsigned long checksum = 0;                         \
+    REDUCE(TYPE, +, 3, x + (TYPE)(i % 5))               \
+    REDUCE(TYPE, -, 3, x + (TYPE)(i % 3))               \
+    REDUCE(TYPE, *, 1, x*(TYPE)(i % 40 == 7 ? 2 : 1))   \
+    printf("%-8s sums      %016lx\n", #TYPE, checksum); \
   }
 #define SMALLER(A, B) ((A) < (B) ? (A) : (B))
 #define LARGER(A, B) ((A) > (B) ? (A) : (B))
-#define EXTREMES(TYPE)                                          \
-  static void extremes_##TYPE(void) {                           \
-    unsigned long checksum = 0;                                 \
-    REDUCE(TYPE, min, 100, SMALLER(x, (TYPE)(i * 37 % 101 + 5)))\
-    REDUCE(TYPE, max, 1, LARGER(x, (TYPE)(i * 37 % 101)))       \
-    REDUCE(TYPE, &&, 1, x && (i != 50))                         \
-    REDUCE(TYPE, ||, 0, x || (i == 150))                        \
-    printf("%-8s extremes  %016lx\n", #TYPE, checksum);         \
+#define EXTREMES(TYPE)                                           \
+  static void extremes_##TYPE(void) {                            \
+    unsigned long checksum = 0;                                  \
+    REDUCE(TYPE, min, 100, SMALLER(x, (TYPE)(i * 37 % 101 + 5))) \
+    REDUCE(TYPE, max, 1, LARGER(x, (TYPE)(i * 37 % 101)))        \
+    REDUCE(TYPE, &&, 1, x && (i != 50))                          \
+    REDUCE(TYPE, ||, 0, x || (i == 150))                         \
+    printf("%-8s extremes  %016lx\n", #TYPE, checksum);          \
   }
-#define BITS(TYPE)                                                        \
-  static void bits_##TYPE(void) {                                         \
-    unsigned long checksum = 0;                                           \
-    REDUCE(TYPE, &, 127, x & (TYPE)(127 - (i == 3) - 4 * (i == 190)))     \
-    REDUCE(TYPE, |, 1, x | (TYPE)((i == 3) * 2 + (i == 190) * 64))        \
-    REDUCE(TYPE, ^, 5, x ^ (TYPE)(i * 13 % 128))                          \
-    printf("%-8s bits      %016lx\n", #TYPE, checksum);                   \
+#define BITS(TYPE)                                                  \
+  static void bits_##TYPE(void) {                                   \
+    unsigned long checksum = 0;                                     \
+    REDUCE(TYPE, &, 127, x&(TYPE)(127 - (i == 3) - 4 * (i == 190))) \
+    REDUCE(TYPE, |, 1, x | (TYPE)((i == 3) * 2 + (i == 190) * 64))  \
+    REDUCE(TYPE, ^, 5, x ^ (TYPE)(i * 13 % 128))                    \
+    printf("%-8s bits      %016lx\n", #TYPE, checksum);             \
   }
-#define EACH_INTEGER(DO) DO(schar) DO(uchar) DO(short) DO(ushort_) DO(int) DO(uint_) DO(long) DO(ulong_) DO(llong) DO(ullong)
+#define EACH_INTEGER(DO) \
+  DO(schar)              \
+  DO(uchar) DO(short) DO(ushort_) DO(int) DO(uint_) DO(long) DO(ulong_) DO(llong) DO(ullong)
 #define EACH_REAL(DO) DO(float) DO(double) DO(ldouble)
-EACH_INTEGER(SUMS) EACH_REAL(SUMS) SUMS(cfloat) SUMS(cdouble) SUMS(wide)
-EACH_INTEGER(EXTREMES) EACH_REAL(EXTREMES)
-EACH_INTEGER(BITS)
+EACH_INTEGER(SUMS)
+EACH_REAL(SUMS) SUMS(cfloat) SUMS(cdouble) SUMS(wide) EACH_INTEGER(EXTREMES) EACH_REAL(EXTREMES)
+    EACH_INTEGER(BITS)
 
-static void signs_and_limits(void) {
+        static void signs_and_limits(void) {
   long low = 0, high = 0;
   double smallest = 1e300, largest = -1e300;
 #pragma omp parallel for reduction(min : low, smallest) reduction(max : high, largest)
@@ -87,9 +88,11 @@ static void signs_and_limits(void) {
 }
 
 static void arrays(int length) {
-  long fixed[13] = {0}, grid[4][5] = {{0}}, variable_length[length], *pointed = calloc(300, sizeof(long));
+  long fixed[13] = {0}, grid[4][5] = {{0}}, variable_length[length],
+       *pointed = calloc(300, sizeof(long));
   for (int i = 0; i < length; ++i) variable_length[i] = i;
-#pragma omp parallel for reduction(+ : fixed, grid, variable_length) reduction(+ : pointed[100 : length])
+#pragma omp parallel for reduction(+ : fixed, grid, variable_length) \
+    reduction(+ : pointed[100 : length])
   for (int i = 0; i < 1000; ++i) {
     fixed[i % 13] += i;
     grid[i % 4][i % 5] += 1;
@@ -123,13 +126,17 @@ static void begin(struct statistics* one, const struct statistics* original) {
 }
 #pragma omp declare reduction(unite : struct statistics : unite(&omp_out, &omp_in)) \
     initializer(begin(&omp_priv, &omp_orig))
-#pragma omp declare reduction(concatenate : ullong : omp_out = omp_out | omp_in) initializer(omp_priv = 0)
-#pragma omp declare reduction(+ : struct statistics : omp_out.sum += omp_in.sum) initializer(omp_priv = {0, 0, 0, 0})
+#pragma omp declare reduction(concatenate:ullong : omp_out = omp_out | omp_in) \
+    initializer(omp_priv = 0)
+#pragma omp declare reduction(+ : struct statistics : omp_out.sum += omp_in.sum) \
+    initializer(omp_priv = {0, 0, 0, 0})
 
 static void user_declared(void) {
-  struct statistics all = {0, 0, 1000000, -1000000}, several[3] = {all, all, all}, plus = {0, 0, 0, 0};
+  struct statistics all = {0, 0, 1000000, -1000000}, several[3] = {all, all, all},
+                    plus = {0, 0, 0, 0};
   ullong set_of = 0;
-#pragma omp parallel for reduction(unite : all, several) reduction(concatenate : set_of) reduction(+ : plus)
+#pragma omp parallel for reduction(unite : all, several) reduction(concatenate : set_of) \
+    reduction(+ : plus)
   for (int i = 0; i < 3000; ++i) {
     const struct statistics one = {1, i * 7 % 1001, i * 7 % 1001, i * 7 % 1001};
     unite(&all, &one);
@@ -137,7 +144,8 @@ static void user_declared(void) {
     set_of |= 1ull << i % 64;
     plus.sum += one.sum;
   }
-  CHECK(all.count == 3000 && all.lowest == 0 && all.highest == 994 && set_of == ~0ull && plus.sum == all.sum);
+  CHECK(all.count == 3000 && all.lowest == 0 && all.highest == 994 && set_of == ~0ull &&
+        plus.sum == all.sum);
   CHECK(several[0].sum + several[1].sum + several[2].sum == all.sum && several[2].count == 1000);
   printf("user-declared: %ld %ld %d %d\n", all.count, all.sum, all.lowest, all.highest);
 }
@@ -188,7 +196,8 @@ static void each_construct(void) {
 #pragma omp parallel for simd reduction(+ : vector)
   for (int i = 0; i < 1000; ++i) vector += i % 7;
   CHECK(vector == 2997);
-  printf("each construct: %d %d %d %d %d %d %d\n", region, sections, combined, vector, scoped, looped, separate);
+  printf("each construct: %d %d %d %d %d %d %d\n", region, sections, combined, vector, scoped,
+         looped, separate);
 }
 
 static void scans(void) {

@@ -63,27 +63,27 @@ static void make(int i) {
   char* const a = &words[plan[i].address[0]];
   char* const b = &words[plan[i].address[1]];
   switch (plan[i].kind[0] * kinds + plan[i].kind[1]) {
-    case in * kinds + in:
+    case in* kinds + in:
 #pragma omp task depend(in : *a, *b) firstprivate(i)
       run(i);
       break;
-    case out * kinds + in:
+    case out* kinds + in:
 #pragma omp task depend(out : *a) depend(in : *b) firstprivate(i)
       run(i);
       break;
-    case in * kinds + inout:
+    case in* kinds + inout:
 #pragma omp task depend(in : *a) depend(inout : *b) firstprivate(i)
       run(i);
       break;
-    case out * kinds + out:
+    case out* kinds + out:
 #pragma omp task depend(out : *a, *b) firstprivate(i)
       run(i);
       break;
-    case mutexinoutset * kinds + in:
+    case mutexinoutset* kinds + in:
 #pragma omp task depend(mutexinoutset : *a) depend(in : *b) firstprivate(i)
       run(i);
       break;
-    case inout * kinds + inout:
+    case inout* kinds + inout:
 #pragma omp task depend(inout : *a, *b) firstprivate(i) if (i % 3)
       run(i);
       break;

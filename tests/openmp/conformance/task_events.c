@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// only lockstep: libgomp hangs where a lone thread makes a task that depends on one with an unfulfilled event
 // task_events.c -- detached tasks: fulfilled inside, later, by other threads, by threads that are not OpenMP's
 #include <omp.h>
 #include <pthread.h>

@@ -67,7 +67,8 @@ static void join(struct pair* into, const struct pair* from) {
   if (from->smallest < into->smallest) into->smallest = from->smallest;
   into->count += from->count;
 }
-#pragma omp declare reduction(join : struct pair : join(&omp_out, &omp_in)) initializer(omp_priv = {1 << 30, 0})
+#pragma omp declare reduction(join : struct pair : join(&omp_out, &omp_in)) \
+    initializer(omp_priv = {1 << 30, 0})
 
 static void reductions(int threads) {
   long sum = 0;
@@ -84,7 +85,8 @@ static void reductions(int threads) {
     }
   }
   CHECK(sum == 499500);
-  CHECK(array[0] == 0 && array[1] == 14850 && array[2] == 14950 && array[3] == 15050 && array[4] == 0);
+  CHECK(array[0] == 0 && array[1] == 14850 && array[2] == 14950 && array[3] == 15050 &&
+        array[4] == 0);
 #pragma omp parallel num_threads(threads)
 #pragma omp single
   {

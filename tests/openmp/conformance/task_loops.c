@@ -17,18 +17,18 @@ static void check_runs(int count) {
   for (int i = 0; i < most; ++i) CHECK(runs[i] == (i < count));
 }
 
-#define LOOP(CLAUSES, COUNT)                                         \
-  do {                                                               \
-    begin();                                                         \
-    int in_chunk = 0;                                                \
-    PRAGMA(omp parallel)                                             \
-    PRAGMA(omp single)                                               \
-    PRAGMA(omp taskloop firstprivate(in_chunk) CLAUSES)              \
-    for (int i = 0; i < (COUNT); ++i) {                              \
-      add(&runs[i], 1);                                              \
-      if (in_chunk++ == 0) add(&chunks, 1);                          \
-    }                                                                \
-    check_runs(COUNT);                                               \
+#define LOOP(CLAUSES, COUNT)                            \
+  do {                                                  \
+    begin();                                            \
+    int in_chunk = 0;                                   \
+    PRAGMA(omp parallel)                                \
+    PRAGMA(omp single)                                  \
+    PRAGMA(omp taskloop firstprivate(in_chunk) CLAUSES) \
+    for (int i = 0; i < (COUNT); ++i) {                 \
+      add(&runs[i], 1);                                 \
+      if (in_chunk++ == 0) add(&chunks, 1);             \
+    }                                                   \
+    check_runs(COUNT);                                  \
   } while (0)
 
 static void chunk_counts(void) {

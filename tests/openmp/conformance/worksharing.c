@@ -32,7 +32,8 @@ static void sections(void) {
       add(&runs[6], 1);
     }
   }
-  CHECK(runs[0] == 180 && runs[1] == 60 && runs[2] == 60 && runs[3] == 60 && runs[4] == 60 && runs[5] == 60 && runs[6] == 60);
+  CHECK(runs[0] == 180 && runs[1] == 60 && runs[2] == 60 && runs[3] == 60 && runs[4] == 60 &&
+        runs[5] == 60 && runs[6] == 60);
   CHECK(last == 9);
   int met = 0, together = 0;
 #pragma omp parallel sections num_threads(3)
@@ -69,7 +70,8 @@ static void single(void) {
         real = round / 2.0;
         held = 3 * round;
       }
-      wrong += scalar != round || table[29] != round + 29 || real != round / 2.0 || held != 3 * round;
+      wrong +=
+          scalar != round || table[29] != round + 29 || real != round / 2.0 || held != 3 * round;
 #pragma omp single
       scalar = add(&times, 1);
 #pragma omp single nowait
@@ -208,58 +210,54 @@ struct padded {  // an unaligned neighbour on either side
   char after;
 } __attribute__((packed));
 
-#define ATOMIC(TYPE)                                                                                       \
-  static double atomic_##TYPE(void) {                                                                      \
-    static TYPE x;                                                                                         \
-    TYPE sum = 0, last = 0, old, now, read;                                                                \
-    x = 0;                                                                                                 \
-    PRAGMA(omp parallel num_threads(4) private(old, now, read) reduction(+ : sum))                         \
-    {                                                                                                      \
-      for (int i = 0; i < adds; ++i) {                                                                     \
-        PRAGMA(omp atomic)                                                                                 \
-        x += 1;                                                                                            \
-        PRAGMA(omp atomic update seq_cst)                                                                  \
-        x = x - 1;                                                                                         \
-        PRAGMA(omp atomic capture)                                                                         \
-        old = x++;                                                                                         \
-        PRAGMA(omp atomic capture acq_rel)                                                                 \
-        now = x -= 1;                                                                                      \
-        PRAGMA(omp atomic capture)                                                                         \
-        {                                                                                                  \
-          old = x;                                                                                         \
-          x = x + 2;                                                                                       \
-        }                                                                                                  \
-        PRAGMA(omp atomic capture hint(omp_sync_hint_contended))                                           \
-        {                                                                                                  \
-          x = 1 + x;                                                                                       \
-          now = x;                                                                                         \
-        }                                                                                                  \
-        PRAGMA(omp atomic read acquire)                                                                    \
-        read = x;                                                                                          \
-        PRAGMA(omp atomic)                                                                                 \
-        x -= 3;                                                                                            \
-        if (!(read >= -1 && read <= 20)) failed(__FILE__, __LINE__, "read is in its limits");              \
-      }                                                                                                    \
-      PRAGMA(omp barrier)                                                                                  \
-      PRAGMA(omp atomic capture)                                                                           \
-      {                                                                                                    \
-        old = x;                                                                                           \
-        x = (TYPE)(omp_get_thread_num() + 1);                                                              \
-      }                                                                                                    \
-      sum += old;                                                                                          \
-      (void)now;                                                                                           \
-    }                                                                                                      \
-    PRAGMA(omp atomic read)                                                                                \
-    last = x;                                                                                              \
-    CHECK(sum + last == 10); /* each value that was swapped in came out again, or is left */               \
-    PRAGMA(omp atomic write)                                                                               \
-    x = 8;                                                                                                 \
-    PRAGMA(omp atomic)                                                                                     \
-    x *= 3;                                                                                                \
-    PRAGMA(omp atomic)                                                                                     \
-    x = 48 / x;                                                                                            \
-    CHECK(x == 2);                                                                                         \
-    return (double)(sum + last);                                                                           \
+#define ATOMIC(TYPE)                                                                          \
+  static double atomic_##TYPE(void) {                                                         \
+    static TYPE x;                                                                            \
+    TYPE sum = 0, last = 0, old, now, read;                                                   \
+    x = 0;                                                                                    \
+    PRAGMA(omp parallel num_threads(4) private(old, now, read) reduction(+ : sum)) {          \
+      for (int i = 0; i < adds; ++i) {                                                        \
+        PRAGMA(omp atomic)                                                                    \
+        x += 1;                                                                               \
+        PRAGMA(omp atomic update seq_cst)                                                     \
+        x = x - 1;                                                                            \
+        PRAGMA(omp atomic capture)                                                            \
+        old = x++;                                                                            \
+        PRAGMA(omp atomic capture acq_rel)                                                    \
+        now = x -= 1;                                                                         \
+        PRAGMA(omp atomic capture) {                                                          \
+          old = x;                                                                            \
+          x = x + 2;                                                                          \
+        }                                                                                     \
+        PRAGMA(omp atomic capture hint(omp_sync_hint_contended)) {                            \
+          x = 1 + x;                                                                          \
+          now = x;                                                                            \
+        }                                                                                     \
+        PRAGMA(omp atomic read acquire)                                                       \
+        read = x;                                                                             \
+        PRAGMA(omp atomic)                                                                    \
+        x -= 3;                                                                               \
+        if (!(read >= -1 && read <= 20)) failed(__FILE__, __LINE__, "read is in its limits"); \
+      }                                                                                       \
+      PRAGMA(omp barrier)                                                                     \
+      PRAGMA(omp atomic capture) {                                                            \
+        old = x;                                                                              \
+        x = (TYPE)(omp_get_thread_num() + 1);                                                 \
+      }                                                                                       \
+      sum += old;                                                                             \
+      (void)now;                                                                              \
+    }                                                                                         \
+    PRAGMA(omp atomic read)                                                                   \
+    last = x;                                                                                 \
+    CHECK(sum + last == 10); /* each value that was swapped in came out again, or is left */  \
+    PRAGMA(omp atomic write)                                                                  \
+    x = 8;                                                                                    \
+    PRAGMA(omp atomic)                                                                        \
+    x *= 3;                                                                                   \
+    PRAGMA(omp atomic)                                                                        \
+    x = 48 / x;                                                                               \
+    CHECK(x == 2);                                                                            \
+    return (double)(sum + last);                                                              \
   }
 typedef signed char schar;
 typedef unsigned char uchar;
@@ -267,11 +265,14 @@ typedef long long llong;
 typedef unsigned long ulong_;
 typedef long double ldouble;
 typedef __int128 wide;
-ATOMIC(schar) ATOMIC(short) ATOMIC(int) ATOMIC(long) ATOMIC(llong) ATOMIC(float) ATOMIC(double) ATOMIC(ldouble) ATOMIC(wide)
+ATOMIC(schar)
+ATOMIC(short) ATOMIC(int) ATOMIC(long) ATOMIC(llong) ATOMIC(float) ATOMIC(double) ATOMIC(ldouble)
+    ATOMIC(wide)
 
-static void atomics(void) {
-  const double total = atomic_schar() + atomic_short() + atomic_int() + atomic_long() + atomic_llong() + atomic_float() +
-                       atomic_double() + atomic_ldouble() + atomic_wide();
+        static void atomics(void) {
+  const double total = atomic_schar() + atomic_short() + atomic_int() + atomic_long() +
+                       atomic_llong() + atomic_float() + atomic_double() + atomic_ldouble() +
+                       atomic_wide();
   CHECK(total == 90);
   static struct padded packed;
   unsigned bits = 0, parity = 0;
@@ -302,7 +303,8 @@ static void atomics(void) {
 #endif
     some[i] = i;
   }
-  CHECK(packed.number == 160 && packed.before == 0 && packed.after == 0 && bits == ~0u && all == ~((1 << 20) - 1));
+  CHECK(packed.number == 160 && packed.before == 0 && packed.after == 0 && bits == ~0u &&
+        all == ~((1 << 20) - 1));
   CHECK(at - (int*)NULL == 320 && shifted == 1 << 7 && highest == 319 && some[319] == 319);
   printf("atomic: %g %g %u %u %d %d\n", total, (double)packed.number, bits, parity, all, highest);
 }

@@ -142,7 +142,9 @@ class loop_board final : public stoppable {
   };
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
-  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slot_count(); }
+  std::size_t slot_of(std::uint32_t construct) const noexcept {
+    return construct & (slot_count() - 1);  // a power of two
+  }
   numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
 
   template <class Word, class Done>

@@ -32,11 +32,11 @@ LOCKSTEP_COLD std::string time_text(double nanoseconds) {
   return text;
 }
 
-/// The name of a file without its directories, and the line.
+/// The name of a file without its directories, and the line. Line 0: the name is that of a function.
 LOCKSTEP_COLD std::string site_text(const ledger::construct& of) {
   const std::size_t slash = of.file.find_last_of("/\\");
   std::string text = slash == std::string::npos ? of.file : of.file.substr(slash + 1);
-  if (!text.empty()) append(text, ":%u", of.line);
+  if (!text.empty() && of.line != 0) append(text, ":%u", of.line);
   return text;
 }
 

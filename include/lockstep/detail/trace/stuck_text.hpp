@@ -42,7 +42,14 @@ class stuck_text {
 
   void add_construct(const char* kind, source_place where) {
     append(text_, "%s", kind != nullptr ? kind : "a construct");
-    if (where.file != nullptr) append(text_, " (%s:%u)", where.file, where.line);
+    add_place(where);
+  }
+  /// Line 0: what is called a file is the name of a function.
+  void add_place(source_place where) {
+    if (where.file == nullptr) return;
+    append(text_, " (%s", where.file);
+    if (where.line != 0) append(text_, ":%u", where.line);
+    append(text_, ")");
   }
   void add_visit(const construct_visit& visit) {
     add_construct(visit.kind, visit.where);
@@ -139,7 +146,7 @@ class stuck_text {
       add_name(what.object);
       append(text_, " at %p", what.object);
     }
-    if (what.where.file != nullptr) append(text_, " (%s:%u)", what.where.file, what.where.line);
+    add_place(what.where);
   }
   /// Of each object at which others are to arrive, and each phase, once: by the first that waits there.
   void add_arrivals(std::size_t thread) {

@@ -141,7 +141,9 @@ class trace_writer {
   }
   LOCKSTEP_COLD void site(const char* file, std::uint64_t line) {
     if (file == nullptr) return;
-    out_.put(",\"where\":\"").characters(file).put(":").number(line).put("\"");
+    out_.put(",\"where\":\"").characters(file);
+    if (line != 0) out_.put(":").number(line);
+    out_.put("\"");
   }
   LOCKSTEP_COLD void write_event(const trace_view::event& each, std::uint64_t begin,
                                  std::uint64_t end) {
@@ -353,7 +355,9 @@ LOCKSTEP_COLD std::string trace_export::summary() {
   for (const named_time& each : names) {
     std::string name = one_line(each.name);
     if (each.file != nullptr) append(name, " at %s", last_part(each.file));
-    if (each.file != nullptr) append(name, ":%llu", static_cast<unsigned long long>(each.line));
+    if (each.file != nullptr && each.line != 0) {
+      append(name, ":%llu", static_cast<unsigned long long>(each.line));
+    }
     append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", name.c_str(),
            each.kind == record_kind::region      ? "region"
            : each.kind == record_kind::construct ? "construct"
