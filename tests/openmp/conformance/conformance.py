@@ -70,8 +70,11 @@ class Program:
             subprocess.run([*gcc, *options, "-shared", "-fPIC", str(HERE / "late_library.c"), "-o", f"{program}.late.so"],
                            check=True)
         new = self.directory / ("new" + level)
-        where = ["-J", str(self.directory)] if self.source.suffix == ".f90" else []
-        subprocess.run([*self.compiler(), *options, *where, str(self.source), "-o", str(new), "-ldl"], check=True)
+        if self.source.suffix == ".f90":  # both levels are compiled at the same time
+            modules = self.directory / ("modules" + level)
+            modules.mkdir(exist_ok=True)
+            options += ["-J", str(modules)]
+        subprocess.run([*self.compiler(), *options, str(self.source), "-o", str(new), "-ldl"], check=True)
         new.rename(program)
         return program
 

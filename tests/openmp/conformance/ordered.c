@@ -88,36 +88,36 @@ static void without_turn(void) {
   printf("turns that nobody takes: %d\n", entered);
 }
 
-long cells[40][50], cube[9][10][11], line[most];
+long cells[20][24], cube[9][10][11], line[most];
 
 #define DOACROSS(NAME, ...)                                                                 \
   static void doacross_##NAME(int chunk) {                                                  \
     (void)chunk;                                                                            \
     PRAGMA(omp parallel) {                                                                  \
       PRAGMA(omp for ordered(1) schedule(__VA_ARGS__))                                      \
-      for (int i = 0; i < 200; ++i) {                                                       \
+      for (int i = 0; i < 80; ++i) {                                                        \
         PRAGMA(omp ordered depend(sink : i - 1) depend(sink : i - 3))                       \
         line[i] = i < 3 ? 1 : (line[i - 1] + line[i - 3]) % 1000003;                        \
         PRAGMA(omp ordered depend(source))                                                  \
       }                                                                                     \
     }                                                                                       \
     long a = 1, b = 1, c = 1;                                                               \
-    for (int i = 3; i < 200; ++i) {                                                         \
+    for (int i = 3; i < 80; ++i) {                                                          \
       const long d = (c + a) % 1000003;                                                     \
       a = b, b = c, c = d;                                                                  \
     }                                                                                       \
-    CHECK(line[199] == c);                                                                  \
+    CHECK(line[79] == c);                                                                   \
     PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                               \
-    for (int i = 0; i < 40; ++i)                                                            \
-      for (int j = 0; j < 50; ++j) {                                                        \
+    for (int i = 0; i < 20; ++i)                                                            \
+      for (int j = 0; j < 24; ++j) {                                                        \
         PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)                  \
                    depend(sink : i - 1, j + 1))                                             \
         cells[i][j] = i == 0 || j == 0 ? 1 : (cells[i - 1][j] + cells[i][j - 1]) % 1000003; \
         PRAGMA(omp ordered depend(source))                                                  \
       }                                                                                     \
-    static long expected[40][50];                                                           \
-    for (int i = 0; i < 40; ++i)                                                            \
-      for (int j = 0; j < 50; ++j)                                                          \
+    static long expected[20][24];                                                           \
+    for (int i = 0; i < 20; ++i)                                                            \
+      for (int j = 0; j < 24; ++j)                                                          \
         expected[i][j] =                                                                    \
             i == 0 || j == 0 ? 1 : (expected[i - 1][j] + expected[i][j - 1]) % 1000003;     \
     CHECK(memcmp(cells, expected, sizeof cells) == 0);                                      \
@@ -131,7 +131,7 @@ long cells[40][50], cube[9][10][11], line[most];
           cube[i][j / 2][k] += j == 0 || k == 10 ? 0 : cube[i][j / 2 - 1][k + 1];           \
           PRAGMA(omp ordered depend(source))                                                \
         }                                                                                   \
-    sum += line[199] + cells[39][49] + cube[0][9][0];                                       \
+    sum += line[79] + cells[19][23] + cube[0][9][0];                                        \
     static long corner[9][10][11];                                                          \
     for (int i = 8; i >= 0; --i)                                                            \
       for (int j = 0; j < 10; ++j)                                                          \
@@ -141,12 +141,12 @@ long cells[40][50], cube[9][10][11], line[most];
     CHECK(memcmp(cube, corner, sizeof cube) == 0);                                          \
     memset(cube, 0, sizeof cube);                                                           \
     PRAGMA(omp parallel for ordered(1) schedule(__VA_ARGS__))                               \
-    for (ull i = ULLONG_MAX - 300; i < ULLONG_MAX; i += 3) {                                \
+    for (ull i = ULLONG_MAX - 120; i < ULLONG_MAX; i += 3) {                                \
       PRAGMA(omp ordered depend(sink : i - 3))                                              \
       sequence[length++] = (long)(ULLONG_MAX - i);                                          \
       PRAGMA(omp ordered depend(source))                                                    \
     }                                                                                       \
-    CHECK(is_sequence(300, -3, 100));                                                       \
+    CHECK(is_sequence(120, -3, 40));                                                        \
     PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                               \
     for (int i = 0; i < 10; ++i)                                                            \
       for (int j = 0; j < 0; ++j) {                                                         \
