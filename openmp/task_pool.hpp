@@ -59,9 +59,9 @@ namespace lockstep::openmp {
 
 struct part;
 struct explicit_task;
-struct dependence_use;       ///< of task_dependences.hpp
-struct dependence_edge;      ///< likewise
-class dependence_table;       ///< likewise
+struct dependence_use;   ///< of task_dependences.hpp
+struct dependence_edge;  ///< likewise
+class dependence_table;  ///< likewise
 class task_pool;
 struct kept_memory;
 
@@ -88,10 +88,10 @@ struct task_list {
 struct task_family {
   task_list ready;
   detail::atomic<std::uint32_t> unfinished{0};
-  bool is_orphaned = false;                 ///< the parent has ended
+  bool is_orphaned = false;  ///< the parent has ended
   task_pool* pool = nullptr;
-  explicit_task* parent = nullptr;          ///< in whose memory it lies; null: it was allocated alone
-  task_waiter* waiter = nullptr;            ///< the parent, in taskwait
+  explicit_task* parent = nullptr;  ///< in whose memory it lies; null: it was allocated alone
+  task_waiter* waiter = nullptr;    ///< the parent, in taskwait
   dependence_table* dependences = nullptr;  ///< made when a child names some
 };
 
@@ -102,7 +102,8 @@ struct task_group {
   task_list ready;
   detail::atomic<std::uint32_t> unfinished{0};
   detail::atomic<bool> is_cancelled{false};
-  bool is_of_construct = false;          ///< made for the reductions of a loop, a region ...: no taskgroup of the program
+  bool is_of_construct =
+      false;  ///< made for the reductions of a loop, a region ...: no taskgroup of the program
   task_waiter* waiter = nullptr;         ///< the thread at its end
   std::uintptr_t* reductions = nullptr;  ///< registered with it (task_reductions.cpp)
   kept_memory* kept = nullptr;           ///< their memory, if the construct's members share it
@@ -113,10 +114,13 @@ struct task_blocks {
   void* first = nullptr;  ///< free memory
   unsigned count = 0;     ///< of it
   unsigned rank = 0;
-  unsigned at_once = 0;   ///< so many tasks are run at once without a look at the pool, because it was full
-  unsigned fresh_count = 0;   ///< in `fresh`, if nobody has taken them
-  bool is_published = true;   ///< it has had the lock since it added to `fresh`: whoever took from there has counted them
-  detail::atomic<explicit_task*> fresh{nullptr};  ///< the last that it made, linked by in_pool.next (POOL-5)
+  unsigned at_once =
+      0;  ///< so many tasks are run at once without a look at the pool, because it was full
+  unsigned fresh_count = 0;  ///< in `fresh`, if nobody has taken them
+  bool is_published =
+      true;  ///< it has had the lock since it added to `fresh`: whoever took from there has counted them
+  detail::atomic<explicit_task*> fresh{
+      nullptr};                 ///< the last that it made, linked by in_pool.next (POOL-5)
   task_blocks* next = nullptr;  ///< of another member
 };
 
@@ -124,24 +128,24 @@ struct explicit_task : task {
   outlined_function function;
   void* argument;
   task_pool* pool;
-  part* home;              ///< of the member that made it; lives as long as the task is unfinished
-  task_family* siblings;   ///< that it belongs to
+  part* home;             ///< of the member that made it; lives as long as the task is unfinished
+  task_family* siblings;  ///< that it belongs to
   task_link in_pool, in_family, in_group;
   int priority;
   std::uint32_t blockers;  ///< unfinished tasks that it depends on, each as often as it does
   dependence_edge* successors;
-  dependence_use* uses;    ///< the addresses that it named in depend()
+  dependence_use* uses;  ///< the addresses that it named in depend()
   std::uint32_t use_count;
   std::uint8_t parity;
-  bool is_small;           ///< its memory is a block of the pool
-  bool runs_always;        ///< even if it is cancelled: it has copies that only itself destroys
-  bool is_wait;            ///< no task, but a thread that waits for those that it would depend on
-  bool has_event;          ///< detach
+  bool is_small;     ///< its memory is a block of the pool
+  bool runs_always;  ///< even if it is cancelled: it has copies that only itself destroys
+  bool is_wait;      ///< no task, but a thread that waits for those that it would depend on
+  bool has_event;    ///< detach
   bool is_fulfilled;
-  bool is_over;            ///< its function has returned
-  bool is_dropped;         ///< it has ended, but its event may be fulfilled still
-  bool* tells_end;         ///< set to true at its end, where somebody waits for just this one; or null
-  task_family children;    ///< `family` points here
+  bool is_over;     ///< its function has returned
+  bool is_dropped;  ///< it has ended, but its event may be fulfilled still
+  bool* tells_end;  ///< set to true at its end, where somebody waits for just this one; or null
+  task_family children;  ///< `family` points here
 };
 
 /// Memory that members share in a construct.
@@ -179,7 +183,7 @@ class task_pool {
   /// Memory for a task, with room for an argument and for addresses that it depends on. Its links to others are set
   /// by add().
   explicit_task& make(part& self, task& parent, std::size_t size, std::size_t align,
-                    std::size_t uses) noexcept;
+                      std::size_t uses) noexcept;
   /// Counts a task that was made, and lists it as ready where it depends on nothing unfinished. `depend`: an array as
   /// compilers make it, or null. `runs_now`: the caller runs it if it is ready; true if so.
   bool add(part& self, task& parent, explicit_task& one, void** depend, bool runs_now) noexcept;
@@ -212,8 +216,7 @@ class task_pool {
   void leave(kept_memory& of, bool is_cancelled) noexcept;
 
  private:
-  // Measured with 2 threads on 2 CPUs, 100 000 tasks of 0 and 100 turns of an empty loop, by one member: see
-  // docs/openmp.md. A member alone that makes tasks must keep the others busy while it runs one itself; tasks that are made
+  // Tried with 2 threads on 2 CPUs, 100 000 tasks of 0 and 100 turns of an empty loop, by one member. A member alone that makes tasks must keep the others busy while it runs one itself; tasks that are made
   // below others are made by many, and a few of them in reserve will do.
   static constexpr unsigned most_per_member = 64;
   static constexpr unsigned most_deep_per_member = 4;
@@ -261,7 +264,8 @@ class task_pool {
   bool is_cancelled(const part& self, const explicit_task& one) const noexcept;
 
   detail::line_gap before_;
-  detail::atomic<std::uint64_t> ready_{0};  ///< how many are ready; and fresh_list for each list of fresh ones
+  detail::atomic<std::uint64_t> ready_{
+      0};  ///< how many are ready; and fresh_list for each list of fresh ones
   detail::atomic<std::uint32_t> unfinished_[2]{};
   detail::sleeper_mark finishers_;  ///< those in finish()
   detail::line_gap between_;

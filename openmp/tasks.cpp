@@ -25,8 +25,8 @@ int allowed_priority(int asked) noexcept {
 }
 
 /// A task with a place in the pool. `is_undeferred`: the caller goes on when it has ended.
-void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool runs_now, void** depend,
-                  void* event) noexcept {
+void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool runs_now,
+                  void** depend, void* event) noexcept {
   note_tasks(self);
   task& parent = *self.running;
   task_pool& tasks = shared_of(self).tasks;
@@ -36,7 +36,8 @@ void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool
   if (event != nullptr) {
     one.has_event = true;
     *static_cast<void**>(event) = &one;
-    if (what.data != nullptr) *static_cast<void**>(what.data) = &one;  // the compiler puts the task's copy there
+    if (what.data != nullptr)
+      *static_cast<void**>(what.data) = &one;  // the compiler puts the task's copy there
   }
   what.fill(one.argument);
   bool has_ended = false;
@@ -63,7 +64,8 @@ void run_at_once(part& self, const task_request& what) noexcept {
 }
 
 bool is_cancelled_here(const part& self) noexcept {
-  return process_settings().can_cancel && (is_region_cancelled(self) || is_taskgroup_cancelled(*self.running));
+  return process_settings().can_cancel &&
+         (is_region_cancelled(self) || is_taskgroup_cancelled(*self.running));
 }
 
 void wait_for_dependences(part& self, void** depend) noexcept {
@@ -75,34 +77,60 @@ void wait_for_dependences(part& self, void** depend) noexcept {
 
 using namespace lockstep::openmp;
 
-OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size, long align,
-                          bool may_wait, unsigned flags, void** depend_or_none, int priority,
-                          void* event_or_none) {
-  // Programs of older compilers pass fewer arguments: what stands in the place of the last ones is the caller's, not even
-  // to be written to.
-  void** depend = (flags & task_depends) != 0 ? depend_or_none : nullptr;
-  void* const event = (flags & task_is_detached) != 0 ? event_or_none : nullptr;
+namespace {
+
+/// What GOMP_task was called with.
+struct task_call {
+  outlined_function function;
+  void* data;
+  copy_function copy;
+  std::size_t size, align;
+  bool may_wait;
+  unsigned flags;
+  void** depend;  ///< null: none
+  int priority;
+  void* event;  ///< null: none
+};
+
+[[gnu::noinline]] void make_task(const task_call& call) noexcept {
   part& self = here();
   if (is_cancelled_here(self)) return;
   const task& parent = *self.running;
-  const task_request what{function,
-                          data,
-                          copy,
-                          static_cast<std::size_t>(size),
-                          align > 0 ? static_cast<std::size_t>(align) : 1,
-                          parent.is_final || (flags & task_final) != 0,
-                          (flags & task_has_priority) != 0 ? allowed_priority(priority) : 0};
-  const bool is_undeferred = !may_wait || parent.is_final;
-  if (depend != nullptr && event == nullptr && (is_undeferred || self.is_alone()) && !has_unfinished(parent.family)) {
+  const task_request what{call.function,
+                          call.data,
+                          call.copy,
+                          call.size,
+                          call.align,
+                          parent.is_final || (call.flags & task_final) != 0,
+                          allowed_priority(call.priority)};
+  const bool is_undeferred = !call.may_wait || parent.is_final;
+  void** depend = call.depend;
+  if (depend != nullptr && call.event == nullptr && (is_undeferred || self.is_alone()) &&
+      !has_unfinished(parent.family)) {
     depend = nullptr;
   }
   const bool runs_now = is_undeferred || runs_tasks_at_once(self);
-  if (event == nullptr && (is_undeferred || (runs_now && depend == nullptr))) {
+  if (call.event == nullptr && (is_undeferred || (runs_now && depend == nullptr))) {
     if (depend != nullptr) wait_for_dependences(self, depend);
-    if (copy == nullptr) return run_at_once(self, what);
+    if (call.copy == nullptr) return run_at_once(self, what);
     return run_copy_at_once(self, what, [](void*) {});
   }
-  make_in_pool(self, what, is_undeferred, runs_now, depend, event);
+  make_in_pool(self, what, is_undeferred, runs_now, depend, call.event);
+}
+
+}  // namespace
+
+// Programs of older compilers pass fewer arguments. What stands in the place of the last ones belongs to the caller, and
+// is not even to be written to. A compiler may keep variables of a function in the places of its arguments, so this one
+// has none.
+OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
+                          long align, bool may_wait, unsigned flags, void** depend, int priority,
+                          void* event) {
+  make_task({function, data, copy, static_cast<std::size_t>(size),
+             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags,
+             (flags & task_depends) != 0 ? depend : nullptr,
+             (flags & task_has_priority) != 0 ? priority : 0,
+             (flags & task_is_detached) != 0 ? event : nullptr});
 }
 
 OPENMP_API void GOMP_taskwait() {
@@ -122,7 +150,9 @@ OPENMP_API void GOMP_taskyield() {
 }
 
 /// By any thread, also one that OpenMP does not know. `event`: what GOMP_task has put into the event's variable.
-OPENMP_API void omp_fulfill_event(std::uintptr_t event) { task_pool::fulfil(*reinterpret_cast<explicit_task*>(event)); }
+OPENMP_API void omp_fulfill_event(std::uintptr_t event) {
+  task_pool::fulfil(*reinterpret_cast<explicit_task*>(event));
+}
 
 /// taskwait with depend and nowait, of compilers since GCC 13: a task that does nothing.
 OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
