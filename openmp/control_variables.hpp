@@ -48,14 +48,16 @@ struct process_variables {
   task_variables initial;             ///< of the initial task
   std::vector<int> threads_of_level;  ///< OMP_NUM_THREADS: by level of nesting; empty: not given
   std::vector<proc_bind> bind_of_level;
-  int usable_cpus = 1;  ///< what the default number of threads is: CPUs that may be used, at most the container's quota
+  int usable_cpus =
+      1;  ///< what the default number of threads is: CPUs that may be used, at most the container's quota
   bool has_max_active_levels = false;  ///< OMP_MAX_ACTIVE_LEVELS or OMP_NESTED was given
   bool can_cancel = false;             ///< OMP_CANCELLATION
   int max_task_priority = 0;
   int num_teams = 0, teams_thread_limit = 0;
   std::size_t stack_size = 0;  ///< of threads, in bytes; 0: the system's
   wait_policy waiting;         ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
-  bool has_waiting = false;    ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
+  bool has_waiting =
+      false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
   bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY
   target_offload offload = target_offload::usual;
 };

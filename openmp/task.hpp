@@ -23,13 +23,14 @@ struct task_family;  ///< of task_pool.hpp
 struct task {
   const task_variables* variables = nullptr;  ///< to be read; to be changed through own_variables()
   task_group* group = nullptr;                ///< the innermost taskgroup that it is in, or null
-  task_family* family = nullptr;  ///< its children; null: all that it made were run at once, and left nothing behind
+  task_family* family =
+      nullptr;  ///< its children; null: all that it made were run at once, and left nothing behind
   bool is_explicit = false;
-  bool is_pooled = false;  ///< an explicit_task of a task_pool
-  bool is_final = false;  ///< all that it makes is run at once
+  bool is_pooled = false;   ///< an explicit_task of a task_pool
+  bool is_final = false;    ///< all that it makes is run at once
   std::uint16_t depth = 0;  ///< tasks around it, up to the implicit one; no more than deepest
   static constexpr std::uint16_t deepest = 1000;
-  task_variables own;     ///< if `variables` says so
+  task_variables own;  ///< if `variables` says so
 
   task_variables& own_variables() noexcept {
     if (variables != &own) {

@@ -19,7 +19,13 @@ struct dependence_entry {
 namespace {
 
 /// What GCC writes into omp_depend_t.
-enum : std::uintptr_t { object_in = 1, object_out = 2, object_inout = 3, object_mutexinoutset = 4, object_inoutset = 5 };
+enum : std::uintptr_t {
+  object_in = 1,
+  object_out = 2,
+  object_inout = 3,
+  object_mutexinoutset = 4,
+  object_inoutset = 5
+};
 
 struct dependence_array {
   void** addresses;
@@ -60,7 +66,8 @@ struct dependence_array {
       case object_inout:
       case object_mutexinoutset: return dependence_kind::out;
       case object_inoutset: return dependence_kind::inoutset;
-      default: fail("unknown kind of dependence %zu in an omp_depend_t", static_cast<std::size_t>(number));
+      default:
+        fail("unknown kind of dependence %zu in an omp_depend_t", static_cast<std::size_t>(number));
     }
   }
 };
@@ -108,7 +115,8 @@ void begin_generation(dependence_entry& entry) noexcept {
 std::size_t count_dependences(void** depend) noexcept { return dependence_array(depend).count; }
 
 dependence_table::~dependence_table() {
-  for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) free_chain(buckets_[i]);
+  for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i)
+    free_chain(buckets_[i]);
   free_chain(free_entries_);
   free_chain(free_edges_);
   std::free(buckets_);
@@ -214,8 +222,10 @@ void dependence_table::name_all_memory(explicit_task& one, bool is_task) noexcep
       wait_for_all(one, entry->current);
       if (is_task) {
         // All later ones wait for this task, and so for those.
-        for (dependence_use* use = entry->current; use != nullptr; use = use->next) use->entry = nullptr;
-        for (dependence_use* use = entry->before; use != nullptr; use = use->next) use->entry = nullptr;
+        for (dependence_use* use = entry->current; use != nullptr; use = use->next)
+          use->entry = nullptr;
+        for (dependence_use* use = entry->before; use != nullptr; use = use->next)
+          use->entry = nullptr;
         entry->next = free_entries_;
         free_entries_ = entry;
         --entries_;
@@ -228,7 +238,8 @@ void dependence_table::name_all_memory(explicit_task& one, bool is_task) noexcep
 }
 
 dependence_entry** dependence_table::place_of(const void* address) noexcept {
-  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(address) * std::uint64_t{0x9e3779b97f4a7c15};
+  const std::uint64_t mixed =
+      reinterpret_cast<std::uintptr_t>(address) * std::uint64_t{0x9e3779b97f4a7c15};
   dependence_entry** place = &buckets_[mixed >> (64 - bits_)];
   while (*place != nullptr && (*place)->address != address) place = &(*place)->next;
   return place;

@@ -17,15 +17,16 @@ namespace lockstep::openmp {
 
 namespace {
 
-template <task_link explicit_task::*Link>
-void insert(task_list& list, explicit_task& one, explicit_task* before, explicit_task* after) noexcept {
+template <task_link explicit_task::* Link>
+void insert(task_list& list, explicit_task& one, explicit_task* before,
+            explicit_task* after) noexcept {
   one.*Link = {after, before};
   (before != nullptr ? (before->*Link).next : list.first) = &one;
   (after != nullptr ? (after->*Link).previous : list.last) = &one;
 }
 
 /// Before those of the same priority.
-template <task_link explicit_task::*Link>
+template <task_link explicit_task::* Link>
 void add_first(task_list& list, explicit_task& one) noexcept {
   explicit_task* before = nullptr;
   explicit_task* after = list.first;
@@ -37,7 +38,7 @@ void add_first(task_list& list, explicit_task& one) noexcept {
 }
 
 /// Behind them.
-template <task_link explicit_task::*Link>
+template <task_link explicit_task::* Link>
 void add_last(task_list& list, explicit_task& one) noexcept {
   explicit_task* before = list.last;
   explicit_task* after = nullptr;
@@ -48,14 +49,16 @@ void add_last(task_list& list, explicit_task& one) noexcept {
   insert<Link>(list, one, before, after);
 }
 
-template <task_link explicit_task::*Link>
+template <task_link explicit_task::* Link>
 void remove(task_list& list, explicit_task& one) noexcept {
   const task_link at = one.*Link;
   (at.previous != nullptr ? (at.previous->*Link).next : list.first) = at.next;
   (at.next != nullptr ? (at.next->*Link).previous : list.last) = at.previous;
 }
 
-std::size_t round_up(std::size_t size, std::size_t align) noexcept { return (size + align - 1) / align * align; }
+std::size_t round_up(std::size_t size, std::size_t align) noexcept {
+  return (size + align - 1) / align * align;
+}
 
 void* allocate_bytes(std::size_t size) noexcept {
   void* const memory = std::aligned_alloc(64, round_up(size, 64));
@@ -98,7 +101,8 @@ void task_pool::notify(task_waiter*& place, wakes& them) noexcept {
   if (place == nullptr) return;
   detail::wait_word& word = place->word;
   place = nullptr;
-  const std::uint32_t old = word.exchange(task_waiter::notified, detail::memory_order_release);  // 6
+  const std::uint32_t old =
+      word.exchange(task_waiter::notified, detail::memory_order_release);  // 6
   if ((old & detail::sleeping_bit) == 0) return;
   if (them.count < wakes::most) {
     them.sleepers[them.count++] = &word;
@@ -108,7 +112,8 @@ void task_pool::notify(task_waiter*& place, wakes& them) noexcept {
 }
 
 void task_pool::wake(part* self, wakes& them) noexcept {
-  for (unsigned i = 0; i < them.count; ++i) detail::wake_sleepers(them.sleepers[i], detail::sleeping_bit);
+  for (unsigned i = 0; i < them.count; ++i)
+    detail::wake_sleepers(them.sleepers[i], detail::sleeping_bit);
   if (them.barrier) wake_barrier(*self);
   if (them.finishers) finishers_.notify(detail::fence_payer::both);
   them = wakes();
@@ -223,8 +228,9 @@ void task_pool::finish(part& self, std::uint32_t parity) noexcept {
   while (has_unfinished(parity)) {
     run_ready(self);
     finish_wait what{*this, parity};
-    detail::wait_engine::wait(what, process_settings().waiting,
-                              self.at != nullptr ? self.at->history : detail::this_thread_history());
+    detail::wait_engine::wait(
+        what, process_settings().waiting,
+        self.at != nullptr ? self.at->history : detail::this_thread_history());
   }
 }
 
@@ -239,7 +245,8 @@ bool task_pool::is_full(part& self) const noexcept {
            most_deep_per_member * self.size;
   }
   if (self.blocks->at_once != 0) return --self.blocks->at_once, true;
-  if (unfinished_[0].load(detail::memory_order_relaxed) + unfinished_[1].load(detail::memory_order_relaxed) +  // 5
+  if (unfinished_[0].load(detail::memory_order_relaxed) +
+          unfinished_[1].load(detail::memory_order_relaxed) +  // 5
           fresh <=
       most_per_member * self.size) {
     return false;
@@ -260,8 +267,8 @@ explicit_task& task_pool::make(part& self, task& parent, std::size_t size, std::
   one.family = nullptr;
   one.is_explicit = one.is_pooled = true;
   one.is_final = false;
-  one.argument =
-      reinterpret_cast<void*>(round_up(reinterpret_cast<std::uintptr_t>(memory) + argument_at, align));
+  one.argument = reinterpret_cast<void*>(
+      round_up(reinterpret_cast<std::uintptr_t>(memory) + argument_at, align));
   one.pool = this;
   one.home = &self;
   one.priority = 0;
@@ -271,18 +278,20 @@ explicit_task& task_pool::make(part& self, task& parent, std::size_t size, std::
   one.use_count = static_cast<std::uint32_t>(uses);
   one.parity = self.barriers & 1;
   one.is_small = is_small;
-  one.runs_always = one.is_wait = one.has_event = one.is_fulfilled = one.is_over = one.is_dropped = false;
+  one.runs_always = one.is_wait = one.has_event = one.is_fulfilled = one.is_over = one.is_dropped =
+      false;
   one.tells_end = nullptr;
   return one;
 }
 
-bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend, bool runs_now) noexcept {
+bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
+                    bool runs_now) noexcept {
   wakes after;
   bool is_ready = true;
   task_family& family = family_of(parent);
   one.siblings = &family;
-  if (depend == nullptr && !runs_now && one.priority == 0 && !one.has_event && one.tells_end == nullptr &&
-      (one.group == nullptr || one.group->maker == &parent)) {
+  if (depend == nullptr && !runs_now && one.priority == 0 && !one.has_event &&
+      one.tells_end == nullptr && (one.group == nullptr || one.group->maker == &parent)) {
     add_fresh(self, one);
     return false;
   }
@@ -308,7 +317,7 @@ void task_pool::add_fresh(part& self, explicit_task& one) noexcept {
   do {
     one.in_pool.next = before;
   } while (!mine.fresh.compare_exchange_weak(before, &one, detail::memory_order_release,  // 7
-                                             detail::memory_order_relaxed));              // 9
+                                             detail::memory_order_relaxed));  // 9
   if (before != nullptr) {
     ++mine.fresh_count;
     return;
@@ -323,7 +332,7 @@ void task_pool::add_fresh(part& self, explicit_task& one) noexcept {
 
 /// Under the lock.
 void task_pool::take_fresh(task_blocks& of, wakes& them) noexcept {
-  if (of.fresh.load(detail::memory_order_relaxed) == nullptr) return;  // 9
+  if (of.fresh.load(detail::memory_order_relaxed) == nullptr) return;              // 9
   explicit_task* last = of.fresh.exchange(nullptr, detail::memory_order_acquire);  // 8
   if (last == nullptr) return;
   explicit_task* first = nullptr;
@@ -360,7 +369,8 @@ void task_pool::publish(part& self) noexcept {
 
 /// Under the lock: the task to be run next, or null.
 explicit_task* task_pool::first_ready(wakes& them) noexcept {
-  for (task_blocks* of = blocks_of_members_; of != nullptr && all_ready_.first == nullptr; of = of->next) {
+  for (task_blocks* of = blocks_of_members_; of != nullptr && all_ready_.first == nullptr;
+       of = of->next) {
     take_fresh(*of, them);
   }
   return all_ready_.first;
@@ -375,7 +385,8 @@ void task_pool::make_ready(explicit_task& one, wakes& them) noexcept {
     add_first<&explicit_task::in_group>(one.group->ready, one);
     notify(one.group->waiter, them);
   }
-  if (ready_.fetch_add(1, detail::memory_order_release) == 0) them.barrier = them.finishers = true;  // 2, POOL-2
+  if (ready_.fetch_add(1, detail::memory_order_release) == 0)
+    them.barrier = them.finishers = true;  // 2, POOL-2
 }
 
 void task_pool::take(explicit_task& one) noexcept {
@@ -438,7 +449,8 @@ void task_pool::complete(part* self, explicit_task& one, wakes& them) noexcept {
     give_back(self, one);
   } else {
     one.family->is_orphaned = true;  // POOL-4
-    if (one.family->unfinished.load(detail::memory_order_relaxed) == 0) drop_family(self, *one.family);  // 5
+    if (one.family->unfinished.load(detail::memory_order_relaxed) == 0)
+      drop_family(self, *one.family);  // 5
   }
 }
 
@@ -563,7 +575,8 @@ void task_pool::give_back(part* self, explicit_task& one) noexcept {
   void* const block = &one;
   if (!is_small) {
     std::free(block);
-  } else if (self != nullptr && self->blocks != nullptr && self->blocks->count < 2 * blocks_at_once) {
+  } else if (self != nullptr && self->blocks != nullptr &&
+             self->blocks->count < 2 * blocks_at_once) {
     next_block(block) = self->blocks->first;
     self->blocks->first = block;
     ++self->blocks->count;
@@ -610,7 +623,8 @@ task_pool::~task_pool() {
 }
 
 kept_memory* task_pool::keep(void* start) noexcept {
-  kept_memory* const one = ::new (allocate_bytes(sizeof(kept_memory))) kept_memory{nullptr, start, 0};
+  kept_memory* const one =
+      ::new (allocate_bytes(sizeof(kept_memory))) kept_memory{nullptr, start, 0};
   lock_.lock();
   one->next = kept_;
   kept_ = one;

@@ -17,7 +17,14 @@ namespace lockstep::openmp {
 namespace {
 
 /// Words of the array.
-enum { count_at = 0, size_at = 1, copies_at = 2, end_at = 6, variables_at = 7, words_of_variable = 3 };
+enum {
+  count_at = 0,
+  size_at = 1,
+  copies_at = 2,
+  end_at = 6,
+  variables_at = 7,
+  words_of_variable = 3
+};
 
 struct found_copy {
   std::uintptr_t original;
@@ -25,7 +32,8 @@ struct found_copy {
 };
 
 /// `address`: of the variable, or of any member's copy.
-bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigned rank, found_copy& found) noexcept {
+bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigned rank,
+               found_copy& found) noexcept {
   const std::uintptr_t start = reductions[copies_at];
   const std::uintptr_t size = reductions[size_at];
   const bool is_copy = address >= start && address < reductions[end_at];
@@ -43,9 +51,12 @@ bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigne
 found_copy copy_of(const part& self, std::uintptr_t address) noexcept {
   found_copy found{};
   for (const task_group* group = self.running->group; group != nullptr; group = group->outer) {
-    if (group->reductions != nullptr && find_copy(group->reductions, address, self.rank, found)) return found;
+    if (group->reductions != nullptr && find_copy(group->reductions, address, self.rank, found))
+      return found;
   }
-  fail("in_reduction of a variable that no taskgroup, taskloop or other construct around the task reduces");
+  fail(
+      "in_reduction of a variable that no taskgroup, taskloop or other construct around the task "
+      "reduces");
 }
 
 }  // namespace
@@ -60,7 +71,8 @@ void make_copies(std::uintptr_t* reductions, unsigned members) noexcept {
   reductions[end_at] = reductions[copies_at] + all;
 }
 
-task_group* begin_parallel_reductions(part&, std::uintptr_t* reductions, unsigned members) noexcept {
+task_group* begin_parallel_reductions(part&, std::uintptr_t* reductions,
+                                      unsigned members) noexcept {
   make_copies(reductions, members);
   void* const memory = std::malloc(sizeof(task_group));
   if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
@@ -75,11 +87,13 @@ void end_parallel_reductions(task_group* of) noexcept {
   std::free(of);
 }
 
-void begin_construct_reductions(part& self, std::uintptr_t* reductions, std::uintptr_t*& first_of_all) noexcept {
+void begin_construct_reductions(part& self, std::uintptr_t* reductions,
+                                std::uintptr_t*& first_of_all) noexcept {
   task_pool& tasks = shared_of(self).tasks;
   if (first_of_all == nullptr) {
     make_copies(reductions, self.size);
-    first_of_all = reinterpret_cast<std::uintptr_t*>(tasks.keep(reinterpret_cast<void*>(reductions[copies_at])));
+    first_of_all = reinterpret_cast<std::uintptr_t*>(
+        tasks.keep(reinterpret_cast<void*>(reductions[copies_at])));
   }
   kept_memory* const kept = reinterpret_cast<kept_memory*>(first_of_all);
   tasks.join(*kept);
@@ -109,7 +123,8 @@ OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* reductions) 
 
 /// For a task with in_reduction: replaces `count` addresses by those of the calling member's copies, and appends the
 /// addresses of the first `originals` variables themselves.
-OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void** addresses) {
+OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals,
+                                          void** addresses) {
   const part& self = here();
   for (std::size_t i = 0; i < count; ++i) {
     const found_copy found = copy_of(self, reinterpret_cast<std::uintptr_t>(addresses[i]));

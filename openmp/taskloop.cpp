@@ -16,7 +16,9 @@ struct loop_division {
   ull last = 0;  ///< 0: as the others
 };
 
-loop_division divide_evenly(ull total, ull tasks) noexcept { return {tasks, total / tasks, total % tasks, 0}; }
+loop_division divide_evenly(ull total, ull tasks) noexcept {
+  return {tasks, total / tasks, total % tasks, 0};
+}
 
 /// Tasks of exactly so many, and a last one of what is left.
 loop_division divide_exactly(ull total, ull iterations) noexcept {
@@ -28,7 +30,8 @@ loop_division divide(ull total, unsigned flags, ull wanted, unsigned members) no
   if ((flags & loop_has_grainsize) != 0) {
     if (wanted == 0) wanted = 1;
     if (wanted >= total) return {1, total};
-    return (flags & loop_is_strict) != 0 ? divide_exactly(total, wanted) : divide_evenly(total, total / wanted);
+    return (flags & loop_is_strict) != 0 ? divide_exactly(total, wanted)
+                                         : divide_evenly(total, total / wanted);
   }
   if (wanted == 0) wanted = members;
   return wanted >= total ? loop_division{total, 1} : divide_evenly(total, wanted);
@@ -67,8 +70,9 @@ void run_taskloop(const task_request& what, unsigned flags, ull wanted, Number f
   const loop_division parts = divide(total, flags, wanted, self.size);
   ull at = static_cast<ull>(first);
   for (ull i = 0; i < parts.tasks; ++i) {
-    const ull iterations =
-        i + 1 == parts.tasks && parts.last != 0 ? parts.last : parts.iterations + (i < parts.longer);
+    const ull iterations = i + 1 == parts.tasks && parts.last != 0
+                               ? parts.last
+                               : parts.iterations + (i < parts.longer);
     const ull next = at + iterations * static_cast<ull>(step);
     const auto set_bounds = [at, next](void* argument) {
       static_cast<Number*>(argument)[0] = static_cast<Number>(at);
@@ -84,8 +88,8 @@ void run_taskloop(const task_request& what, unsigned flags, ull wanted, Number f
   if (has_group) end_taskgroup(self);
 }
 
-task_request request(outlined_function function, void* data, copy_function copy, long size, long align,
-                     unsigned flags, int priority) noexcept {
+task_request request(outlined_function function, void* data, copy_function copy, long size,
+                     long align, unsigned flags, int priority) noexcept {
   const bool is_final = here().running->is_final || (flags & task_final) != 0;
   const int most = process_settings().max_task_priority;
   return {function,
@@ -94,7 +98,9 @@ task_request request(outlined_function function, void* data, copy_function copy,
           static_cast<std::size_t>(size),
           align > 0 ? static_cast<std::size_t>(align) : 1,
           is_final,
-          priority < 0 ? 0 : priority < most ? priority : most};
+          priority < 0      ? 0
+          : priority < most ? priority
+                            : most};
 }
 
 }  // namespace
@@ -103,11 +109,15 @@ task_request request(outlined_function function, void* data, copy_function copy,
 
 using namespace lockstep::openmp;
 
-OPENMP_API void GOMP_taskloop(outlined_function function, void* data, copy_function copy, long size, long align,
-                              unsigned flags, unsigned long wanted, int priority, long first, long end, long step) {
-  run_taskloop(request(function, data, copy, size, align, flags, priority), flags, wanted, first, end, step);
+OPENMP_API void GOMP_taskloop(outlined_function function, void* data, copy_function copy, long size,
+                              long align, unsigned flags, unsigned long wanted, int priority,
+                              long first, long end, long step) {
+  run_taskloop(request(function, data, copy, size, align, flags, priority), flags, wanted, first,
+               end, step);
 }
-OPENMP_API void GOMP_taskloop_ull(outlined_function function, void* data, copy_function copy, long size, long align,
-                                  unsigned flags, unsigned long wanted, int priority, ull first, ull end, ull step) {
-  run_taskloop(request(function, data, copy, size, align, flags, priority), flags, wanted, first, end, step);
+OPENMP_API void GOMP_taskloop_ull(outlined_function function, void* data, copy_function copy,
+                                  long size, long align, unsigned flags, unsigned long wanted,
+                                  int priority, ull first, ull end, ull step) {
+  run_taskloop(request(function, data, copy, size, align, flags, priority), flags, wanted, first,
+               end, step);
 }

@@ -63,7 +63,8 @@ inline bool runs_tasks_at_once(part& self) noexcept {
 /// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
 void run_at_once(part& self, const task_request& what) noexcept;
 template <class Set>
-__attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what, const Set& set) noexcept {
+__attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what,
+                                                const Set& set) noexcept {
   char* const memory = static_cast<char*>(__builtin_alloca(what.size + what.align));
   void* const argument =
       memory + (what.align - reinterpret_cast<std::uintptr_t>(memory) % what.align) % what.align;
