@@ -170,7 +170,7 @@ OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* d
   const unsigned size = resolve_threads(self, threads);
   region_request request;
   request.bind = bind_of(flags);
-  request.group = begin_parallel_reductions(self, *static_cast<std::uintptr_t**>(data), size);
+  request.group = begin_parallel_reductions(*static_cast<std::uintptr_t**>(data), size);
   run_region(self, function, data, size, request);
   end_parallel_reductions(request.group);
   return size;

@@ -44,20 +44,21 @@ class holding {
   pthread_mutex_t& lock_;
 };
 
-[[gnu::noinline, gnu::cold]] bool finish_tasks(part& self) noexcept {
+[[gnu::noinline, gnu::cold]] void finish_tasks(part& self) noexcept {
   self.shared->tasks.finish(self, self.barriers & 1u);
-  return true;
 }
 
 /// The end of a member's part: it leaves no task behind, and holds no slot.
 void end_part(part& self) noexcept {
   self.loop.leave_all();
-  if (__builtin_expect(self.blocks != nullptr, 0)) self.shared->tasks.publish(self);
   if (self.ends_with_barrier) {
     static_cast<void>(pass_barrier(self, "end of region"));
-  } else if (__builtin_expect(self.shared->tasks.has_unfinished(self.barriers & 1u), 0) &&
-             !self.at->is_stopped()) {
-    finish_tasks(self);
+  } else {
+    task_pool& tasks = self.shared->tasks;
+    if (__builtin_expect(self.blocks != nullptr, 0)) tasks.publish(self);
+    if (__builtin_expect(tasks.has_unfinished(self.barriers & 1u), 0) && !self.at->is_stopped()) {
+      finish_tasks(self);
+    }
   }
   if (__builtin_expect(self.implicit.family != nullptr, 0)) end_family(self.implicit);
 }

@@ -128,12 +128,7 @@ void task_pool::help(part& self, task_waiter*& place, const Pick& pick, const Do
   while (!done()) {
     explicit_task* const next = pick();
     if (next != nullptr) {
-      take(*next);
-      lock_.unlock();
-      wake(&self, after);
-      perform(self, *next);
-      lock_.lock();
-      end_of_function(&self, *next, after);
+      run_taken(self, *next, after);
     } else {
       task_waiter waiter;
       place = &waiter;
@@ -200,12 +195,7 @@ void task_pool::run_ready(part& self) noexcept {
     explicit_task* const next = first_ready(after);
     // A task of another parity was made by a member that has left the barrier already.
     if (next == nullptr || next->parity != (self.barriers & 1)) break;
-    take(*next);
-    lock_.unlock();
-    wake(&self, after);
-    perform(self, *next);
-    lock_.lock();
-    end_of_function(&self, *next, after);
+    run_taken(self, *next, after);
     ++count;
   }
   lock_.unlock();
@@ -401,6 +391,16 @@ void task_pool::perform(part& self, explicit_task& one) noexcept {
   self.running = &one;
   if (!is_cancelled(self, one)) one.function(one.argument);
   self.running = before;
+}
+
+/// Under the lock, which is free while the task runs.
+void task_pool::run_taken(part& self, explicit_task& one, wakes& after) noexcept {
+  take(one);
+  lock_.unlock();
+  wake(&self, after);
+  perform(self, one);
+  lock_.lock();
+  end_of_function(&self, one, after);
 }
 
 void task_pool::run_now(part& self, explicit_task& one) noexcept {

@@ -243,6 +243,7 @@ class task_pool {
   template <class Pick, class Done>
   void help(part& self, task_waiter*& place, const Pick& pick, const Done& done) noexcept;
   void perform(part& self, explicit_task& one) noexcept;
+  void run_taken(part& self, explicit_task& one, wakes& after) noexcept;
   void wake(part* self, wakes& them) noexcept;
   void notify(task_waiter*& place, wakes& them) noexcept;
   void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;

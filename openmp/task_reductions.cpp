@@ -71,8 +71,7 @@ void make_copies(std::uintptr_t* reductions, unsigned members) noexcept {
   reductions[end_at] = reductions[copies_at] + all;
 }
 
-task_group* begin_parallel_reductions(part&, std::uintptr_t* reductions,
-                                      unsigned members) noexcept {
+task_group* begin_parallel_reductions(std::uintptr_t* reductions, unsigned members) noexcept {
   make_copies(reductions, members);
   void* const memory = std::malloc(sizeof(task_group));
   if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));

@@ -31,8 +31,7 @@ void make_copies(std::uintptr_t* reductions, unsigned members) noexcept;
 
 /// Once for a region with reduction(task, ...), before it begins: the group that its implicit tasks are in. The program
 /// frees the copies (GOMP_taskgroup_reduction_unregister).
-task_group* begin_parallel_reductions(part& parent, std::uintptr_t* reductions,
-                                      unsigned members) noexcept;
+task_group* begin_parallel_reductions(std::uintptr_t* reductions, unsigned members) noexcept;
 void end_parallel_reductions(task_group* of) noexcept;
 
 /// By each member that comes to a loop, to sections or a scope. Under a lock of the construct; `first_of_all` is null when

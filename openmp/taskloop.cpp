@@ -91,16 +91,13 @@ void run_taskloop(const task_request& what, unsigned flags, ull wanted, Number f
 task_request request(outlined_function function, void* data, copy_function copy, long size,
                      long align, unsigned flags, int priority) noexcept {
   const bool is_final = here().running->is_final || (flags & task_final) != 0;
-  const int most = process_settings().max_task_priority;
   return {function,
           data,
           copy,
           static_cast<std::size_t>(size),
           align > 0 ? static_cast<std::size_t>(align) : 1,
           is_final,
-          priority < 0      ? 0
-          : priority < most ? priority
-                            : most};
+          allowed_priority(priority)};
 }
 
 }  // namespace

@@ -19,11 +19,6 @@ bool has_unfinished(const task_family* family) noexcept {
   return family != nullptr && family->unfinished.load(detail::memory_order_acquire) != 0;
 }
 
-int allowed_priority(int asked) noexcept {
-  const int most = process_settings().max_task_priority;
-  return asked < 0 ? 0 : asked < most ? asked : most;
-}
-
 /// A task with a place in the pool. `is_undeferred`: the caller goes on when it has ended.
 void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool runs_now,
                   void** depend, void* event) noexcept {

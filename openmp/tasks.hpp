@@ -48,6 +48,12 @@ struct task_request {
   }
 };
 
+/// What is left of a priority that the program asks for: OMP_MAX_TASK_PRIORITY limits it.
+inline int allowed_priority(int asked) noexcept {
+  const int most = process_settings().max_task_priority;
+  return asked < 0 ? 0 : asked < most ? asked : most;
+}
+
 inline void describe(explicit_task& one, const task_request& what) noexcept {
   one.function = what.function;
   one.is_final = what.is_final;
