@@ -6,8 +6,8 @@ usage: ./do everywhere [ROW...] [--list] [--quick] [--record] [-j N]
 
 Without ROW all rows; a name may have * and ?. What rows need is installed. Programs are in build/everywhere/ROW, with a
 log; the table is printed, and written to build/everywhere/results.json. --quick takes rows that need nothing slow, and
-of those a few tests. --record writes docs/platforms.json, and docs/platforms.md from it. The exit status is 1 if anything
-failed; what is not to be had is said, and fails nothing.
+of those a few tests. --record writes the rows that were run to docs/platforms.json, and docs/platforms.md from it. The exit
+status is 1 if anything failed; what is not to be had is said, and fails nothing.
 """
 
 import argparse
@@ -41,8 +41,8 @@ def arguments():
     for name in options.rows:
         if not fnmatch.filter([row.name for row in ROWS], name):
             parser.error(f"no row '{name}'; --list shows them")
-    if options.record and (options.rows or options.quick):
-        parser.error("--record: a record is of all rows, without --quick")
+    if options.record and options.quick:
+        parser.error("--record: a record is of all tests, not of --quick")
     return options
 
 
@@ -91,6 +91,16 @@ def print_table(records):
                 print(f"{record['name']}: skipped {count}: {reason}")
 
 
+def remember(records):
+    """Writes the rows' records in place of older ones, and makes the page."""
+    path = ROOT / "docs" / "platforms.json"
+    known = {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]} if path.exists() else {}
+    known.update({record["name"]: {**record, "date": date.today().isoformat()} for record in records})
+    kept = [known[row.name] for row in ROWS if row.name in known]
+    path.write_text(json.dumps({"rows": kept}, indent=1) + "\n", encoding="utf-8")
+    subprocess.run([sys.executable, ROOT / "scripts" / "make" / "platforms.py"], check=True)
+
+
 def main():
     options = arguments()
     rows = chosen(options)
@@ -116,11 +126,10 @@ def main():
                   f"  {seconds:.0f} s", flush=True)
     records = [done[row.name] for row in rows]
     print_table(records)
-    result = {"date": date.today().isoformat(), "quick": options.quick, "rows": records}
+    result = {"quick": options.quick, "rows": records}
     (PLACE / "results.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if options.record:
-        (ROOT / "docs" / "platforms.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        subprocess.run([sys.executable, ROOT / "scripts" / "make" / "platforms.py"], check=True)
+        remember(records)
     sums = [totals(record) for record in records]
     failed = sum(each["failed"] for each in sums)
     print(f"\n{sum(each['passed'] for each in sums)} passed, {failed} failed, "

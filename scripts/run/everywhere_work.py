@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,7 +101,8 @@ class Work:
             **os.environ, "LOCKSTEP_TEST_BRIEF": "1", "LC_ALL": "C.UTF-8",
             "ZIG_GLOBAL_CACHE_DIR": str(PLACE / "tools" / "zig-cache"),
             "ZIG_LOCAL_CACHE_DIR": str(PLACE / "tools" / "zig-cache"),
-            "EM_CACHE": str(PLACE / "tools" / "emscripten-cache"), "WINEPREFIX": str(PLACE / "tools" / "wine"),
+            "NODE_PATH": "/usr/share/nodejs",  # of Debian: what Emscripten's own scripts need
+            "WINEPREFIX": str(PLACE / "tools" / "wine"),
             **row.environment}
         self.compiler = zig(row.compiler[1]) if row.compiler[0] == "zig" else row.compiler
 
@@ -182,15 +184,15 @@ class Work:
         unit = self.place / f"{name}.cpp"
         unit.write_text(batch.unit([*paths]) + f'#include "{ROOT}/tests/support/main.cpp"\n', encoding="utf-8")
         return self.compile(f"{name}{self.row.suffix or '.program'}", [
-            "-std=c++20", "-O1", *WARNINGS, *self.common_flags(), "-isystem", GOOGLETEST / "include", *flags, unit, suite,
-            *self.row.link])
+            "-std=c++20", "-O1", *WARNINGS, *self.common_flags(), "-isystem", GOOGLETEST / "include", "-include",
+            ROOT / "tests" / "everywhere" / "no_death_tests.hpp", *flags, unit, suite, *self.row.link])
 
     def run_google_test(self, part, program, sources):
         """Each source in a process of its own: what hangs or falls takes no other with it."""
         for source in sources:
             arguments = [f"--from={ROOT}/tests/{source}_test.cpp"]
-            if self.row.left_out:
-                arguments.append(f"--gtest_filter=-{self.row.left_out}")
+            if self.row.left_out[0]:
+                arguments.append(f"--gtest_filter=-{self.row.left_out[0]}")
             status, said = self.run(program, *arguments)
             self.count_google_test(part, source, status, said)
 
@@ -226,7 +228,7 @@ class Work:
 
     # --- programs that print
 
-    def jacobi(self):
+    def jacobi_flags(self):
         """fmt comes from this machine: headers only, and no others of its directory."""
         headers = PLACE / "tools" / "headers"
         headers.mkdir(parents=True, exist_ok=True)
@@ -238,10 +240,13 @@ class Work:
         flags = ["-std=c++20", "-O2", "-ffp-contract=off", "-DFMT_HEADER_ONLY=1", "-isystem", headers, "-I", ROOT / "examples"]
         if self.row.architecture == "i386":
             flags += ["-msse2", "-mfpmath=sse"]
+        return flags
+
+    def jacobi(self):
         unit = self.place / "jacobi.cpp"
         unit.write_text("".join(f'#include "{ROOT / source}"\n' for source in JACOBI), encoding="utf-8")
         return self.compile(f"jacobi{self.row.suffix or '.program'}",
-                            [*flags, *self.common_flags(), unit, *self.row.link])
+                            [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link])
 
     def make_jacobi(self, part):
         program = self.jacobi()
@@ -316,6 +321,35 @@ class Work:
                 return f"-std={spelling}"
         return None
 
+    def make_refused(self, part):
+        """What cannot work is refused with a message that names the remedy."""
+        try:
+            self.compile("refused.o", ["-std=c++11", *self.common_flags(), "-c",
+                                       ROOT / "tests" / "build" / "consumer" / "program.cpp"])
+            self.count(part, False, "it compiles")
+        except Failure:
+            said = (self.place / "said").read_text(encoding="utf-8")
+            found = [line for line in said.splitlines() if "#error" in line and "lockstep needs threads" in line]
+            self.count(part, bool(found), "no message names the reason")
+
+    # --- a page
+
+    def make_page(self, part):
+        import everywhere_page
+        import chromium
+        unit, browser = self.place / "page.cpp", ROOT / "examples" / "browser"
+        unit.write_text("".join(f'#include "{source}"\n' for source in
+                                (browser / "page.cpp", *(ROOT / each for each in JACOBI[1:]))), encoding="utf-8")
+        self.compile("page.js", [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link])
+        shutil.copy(browser / "index.html", self.place / "index.html")
+        part.compiled = True
+        try:
+            checks = everywhere_page.look(self.place, PLACE / "browser.png", self.row.limit)
+        except (chromium.Failure, OSError) as error:
+            raise Failure(f"headless Chromium: {error}") from error
+        for what, is_good, found in checks:
+            self.count(part, is_good, f"{what}: {found}")
+
     def make_link(self, part):
         """For systems that nothing here runs: the programs are compiled and linked."""
         self.google_test("tests", self.sources())
@@ -361,7 +395,8 @@ def reference_lines():
 def make_row(row, digest, is_quick, lacks):
     """The record of the row: what the table shows, and more."""
     record = {"name": row.name, "system": row.system, "architecture": row.architecture, "how": row.how,
-              "remark": row.remark, "compiler": "", "unavailable": "", "parts": []}
+              "remark": row.remark, "left_out": row.left_out[1] if "tests" in row.parts else "", "compiler": "",
+              "unavailable": "", "parts": []}
     if lacks:
         return {**record, "unavailable": lacks}
     try:

@@ -5,9 +5,9 @@
 // checksum of the answer's bits. scripts/run/everywhere.py compares the lines with those of the machine that it runs
 // on. IEEE arithmetic leaves no choice here, if no compiler contracts products and sums (-ffp-contract=off) or keeps
 // more digits (x87).
-#include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "jacobi/linear_system.hpp"
@@ -45,7 +45,9 @@ examples::market_matrix grid() {
 std::uint64_t checksum(const examples::solution& answer) {
   std::uint64_t sum = 0xcbf29ce484222325u;
   const auto add = [&](double number) {
-    for (std::uint64_t bits = std::bit_cast<std::uint64_t>(number), i = 0; i < 8; ++i, bits >>= 8)
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &number, sizeof bits);
+    for (int i = 0; i < 8; ++i, bits >>= 8)
       sum = (sum ^ (bits & 0xff)) * 0x100000001b3u;
   };
   for (const double x : answer.x) add(x);
