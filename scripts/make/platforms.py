@@ -45,6 +45,7 @@ the explorer of schedules ([tests](tests.md)).
 - **standards**: all headers together, without a warning, and a program that uses them, run; for C++11, 14, 17, 20 and 23.
 - **page**: [a page](../examples/browser) that runs jacobi and a ring of threads on a `SharedArrayBuffer`, in Chromium, and
   the same page from a server without the headers that it needs: it says so.
+- **refused**: what cannot work is refused by the compiler, with a message that names the remedy.
 - **link**: the programs of *tests*, *jacobi* and an example, compiled and linked.
 
 ## What is left out
