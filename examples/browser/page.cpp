@@ -51,7 +51,8 @@ double seconds_of(Function function) {
 /// The temperatures as JSON, in thousandths.
 std::string numbers(const std::vector<double>& values) {
   std::string text = "[";
-  for (const double value : values) text += (text.size() > 1 ? "," : "") + std::to_string(int(value * 1000));
+  for (const double value : values)
+    text += (text.size() > 1 ? "," : "") + std::to_string(int(value * 1000));
   return text + "]";
 }
 
@@ -62,10 +63,11 @@ void solve() {
   const double alone = seconds_of([&] { serial = examples::solve_serial(system, rule); });
   lockstep::team team(2);
   const double together = seconds_of([&] { answer = examples::solve_on_team(system, rule, team); });
-  const std::string text = "{\"side\":" + std::to_string(side) + ",\"iterations\":" + std::to_string(answer.iterations) +
-                           ",\"same\":" + (examples::are_identical(serial, answer) ? "true" : "false") +
-                           ",\"serial\":" + std::to_string(alone) + ",\"team\":" + std::to_string(together) +
-                           ",\"members\":" + std::to_string(team.size()) + ",\"values\":" + numbers(answer.x) + "}";
+  const std::string text =
+      "{\"side\":" + std::to_string(side) + ",\"iterations\":" + std::to_string(answer.iterations) +
+      ",\"same\":" + (examples::are_identical(serial, answer) ? "true" : "false") +
+      ",\"serial\":" + std::to_string(alone) + ",\"team\":" + std::to_string(together) +
+      ",\"members\":" + std::to_string(team.size()) + ",\"values\":" + numbers(answer.x) + "}";
   MAIN_THREAD_EM_ASM({ page_jacobi(JSON.parse(UTF8ToString($0))); }, text.c_str());
 }
 
@@ -85,14 +87,16 @@ void pass_around(unsigned members) {
       next.notify();
       if (me.rank() != 0) continue;
       places[0].wait();
-      microseconds[std::size_t(round)] = seconds(std::chrono::steady_clock::now() - started).count() * 1e6;
+      microseconds[std::size_t(round)] =
+          seconds(std::chrono::steady_clock::now() - started).count() * 1e6;
     }
   });
   std::sort(microseconds.begin(), microseconds.end());
-  const std::string text = "{\"members\":" + std::to_string(members) + ",\"rounds\":" + std::to_string(rounds) +
-                           ",\"passed\":" + std::to_string(passed) +
-                           ",\"median\":" + std::to_string(microseconds[rounds / 2] / members) +
-                           ",\"late\":" + std::to_string(microseconds[rounds * 99 / 100] / members) + "}";
+  const std::string text =
+      "{\"members\":" + std::to_string(members) + ",\"rounds\":" + std::to_string(rounds) +
+      ",\"passed\":" + std::to_string(passed) +
+      ",\"median\":" + std::to_string(microseconds[rounds / 2] / members) +
+      ",\"late\":" + std::to_string(microseconds[rounds * 99 / 100] / members) + "}";
   MAIN_THREAD_EM_ASM({ page_ring(JSON.parse(UTF8ToString($0))); }, text.c_str());
 }
 

@@ -14,8 +14,10 @@ LINUX = (*ANYWHERE, "platform/system", "platform/process_fence", "platform/futex
          "platform/this_thread", "wait/published_words_stress", "wait/parking_lot")
 # The wait engine on a scripted system: its clock and its sleep are the test's.
 SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/word_waiter")
-# With --quick.
+# With --quick: these sources, parts and standards.
 BRIEF = ("contract/notify_wait_contract", "sync/mutex", "team/team", "loop/partition")
+BRIEF_PARTS = ("tests", "jacobi", "standards")
+BRIEF_STANDARDS = (11, 23)
 
 EXAMPLES = ("04_binary_oscillator", "06_cycle_scheduler_finite", "10_constructs", "15_graph_parallel")
 STANDARDS = (11, 14, 17, 20, 23)
@@ -45,7 +47,6 @@ class Row:
     link: tuple = ()
     sources: tuple = ANYWHERE
     left_out: tuple = NO_CHILDREN
-    standards: tuple = STANDARDS
     suffix: str = ""
     limit: int = 240  # seconds of one program
     environment: dict = field(default_factory=dict)

@@ -37,7 +37,8 @@ examples::market_matrix grid() {
     if (at % side != 0) connect(at, at - 1);
     if (at >= side) connect(at, at - side);
   }
-  for (std::uint32_t at = 0; at < side * side; ++at) matrix.entries.push_back({at, at, sums[at], 0});
+  for (std::uint32_t at = 0; at < side * side; ++at)
+    matrix.entries.push_back({at, at, sums[at], 0});
   return matrix;
 }
 
@@ -47,8 +48,7 @@ std::uint64_t checksum(const examples::solution& answer) {
   const auto add = [&](double number) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &number, sizeof bits);
-    for (int i = 0; i < 8; ++i, bits >>= 8)
-      sum = (sum ^ (bits & 0xff)) * 0x100000001b3u;
+    for (int i = 0; i < 8; ++i, bits >>= 8) sum = (sum ^ (bits & 0xff)) * 0x100000001b3u;
   };
   for (const double x : answer.x) add(x);
   add(answer.residual);
