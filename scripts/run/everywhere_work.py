@@ -238,10 +238,8 @@ class Work:
                 (headers / "fmt").symlink_to(FMT)
             except FileExistsError:
                 pass  # another row was faster
-        flags = ["-std=c++20", "-O2", "-ffp-contract=off", "-DFMT_HEADER_ONLY=1", "-isystem", headers, "-I", ROOT / "examples"]
-        if self.row.architecture == "i386":
-            flags += ["-msse2", "-mfpmath=sse"]
-        return flags
+        return ["-std=c++20", "-O2", "-ffp-contract=off", "-DFMT_HEADER_ONLY=1", "-isystem", headers, "-I",
+                ROOT / "examples"]
 
     def jacobi(self):
         unit = self.place / "jacobi.cpp"
