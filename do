@@ -26,8 +26,8 @@ usage: ./do COMMAND
                    each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
-  everywhere [ROW...] [--list] [--quick] [--record] [-j N]  compiles for each system, machine and compiler that can be
-                   had, and runs tests there, under emulation where need be; installs what it needs
+  everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,
+                   under emulation where need be; --list shows the rows, --quick takes two minutes; --help
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles the library for each system, machine and compiler of everywhere_rows.py, and runs tests on each.
 
-usage: ./do everywhere [ROW...] [--list] [--quick] [--record] [-j N]
+usage: ./do everywhere [ROW...] [--list] [--quick] [--record] [--patience N] [-j N]
 
 Without ROW all rows; a name may have * and ?. What rows need is installed. Programs are in build/everywhere/ROW, with a
 log; the table is printed, and written to build/everywhere/results.json. --quick takes rows that need nothing slow, and
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -34,10 +35,14 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="print the rows, and do nothing")
     parser.add_argument("--quick", action="store_true", help="rows that need nothing slow, and a few tests of each")
     parser.add_argument("--record", action="store_true", help="write docs/platforms.json and docs/platforms.md")
+    parser.add_argument("--patience", type=int, default=1, metavar="N",
+                        help="give each program N times its limit of time, on a machine with other work")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="rows at once (%(default)s)")
     options = parser.parse_args()
     if options.j < 1:
         parser.error(f"-j: must be 1 or more, not {options.j}")
+    if options.patience < 1:
+        parser.error(f"--patience: must be 1 or more, not {options.patience}")
     for name in options.rows:
         if not fnmatch.filter([row.name for row in ROWS], name):
             parser.error(f"no row '{name}'; --list shows them")
@@ -103,7 +108,7 @@ def remember(records):
 
 def main():
     options = arguments()
-    rows = chosen(options)
+    rows = [replace(row, limit=row.limit * options.patience) for row in chosen(options)]
     if options.list:
         for row in rows:
             print(f"{row.name:22} {row.system}, {row.architecture}, {row.how}: {', '.join(row.parts)}")
