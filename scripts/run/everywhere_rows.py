@@ -83,7 +83,7 @@ APPLE = {"system": "macOS", "how": NOTHING, "parts": ("link",), "remark": "no Ma
 
 EMSCRIPTEN_LINK = ("-sPROXY_TO_PTHREAD=1", "-sEXIT_RUNTIME=1", "-sINITIAL_MEMORY=268435456")
 WASM = {"system": "WebAssembly", "architecture": "wasm32", "compiler": ("em++",), "needs": ("wasm", "browser"),
-        "flags": ("-pthread", "-fexceptions")}
+        "flags": ("-pthread", "-fexceptions"), "left_out": FEW_THREADS}
 
 ROWS = (
     # Linux, GCC, the machines of Debian
