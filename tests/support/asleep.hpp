@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // tests/support/asleep.hpp -- waiting until another thread sleeps in the kernel, without a guess at time
 //
-// Asks Linux for the state of the thread. Other systems do not tell: there the thread is given some time, and a test
-// may look too early. It then tests less, and fails no more often.
+// Linux tells the state of a thread. Elsewhere a thread that has come near the call is given 20 ms: a test that it does
+// not reach in this time is right as well, but finds less.
 #pragma once
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #include <atomic>
 #include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace lockstep::test {
 
