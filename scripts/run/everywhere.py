@@ -6,8 +6,8 @@ usage: ./do everywhere [ROW...] [--list] [--quick] [--record] [--patience N] [-j
 
 Without ROW all rows; a name may have * and ?. What rows need is installed. Programs are in build/everywhere/ROW, with a
 log; the table is printed, and written to build/everywhere/results.json. --quick takes rows that need nothing slow, and
-of those a few tests. --record writes the rows that were run to docs/platforms.json, and docs/platforms.md from it. The exit
-status is 1 if anything failed; what is not to be had is said, and fails nothing.
+of those a few tests. --record writes the rows that were run to docs/platforms.json, in place of older ones, and
+docs/platforms.md from it. The exit status is 1 if anything failed; what is not to be had is said, and fails nothing.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from everywhere_rows import ROWS  # noqa: E402
-from everywhere_work import PLACE, ROOT, make_row, sources_digest  # noqa: E402
+from everywhere_work import PLACE, ROOT, make_row, record_of, sources_digest  # noqa: E402
 
 HEADER = ("row", "system", "machine", "compiler", "compiled", "tests run", "passed", "failed", "skipped")
 
@@ -96,12 +96,16 @@ def print_table(records):
                 print(f"{record['name']}: skipped {count}: {reason}")
 
 
+def not_yet(row):
+    return {**record_of(row), "unavailable": "not run for this record", "date": date.today().isoformat()}
+
+
 def remember(records):
     """Writes the rows' records in place of older ones, and makes the page."""
     path = ROOT / "docs" / "platforms.json"
     known = {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]} if path.exists() else {}
     known.update({record["name"]: {**record, "date": date.today().isoformat()} for record in records})
-    kept = [known[row.name] for row in ROWS if row.name in known]
+    kept = [known.get(row.name) or not_yet(row) for row in ROWS]
     path.write_text(json.dumps({"rows": kept}, indent=1) + "\n", encoding="utf-8")
     subprocess.run([sys.executable, ROOT / "scripts" / "make" / "platforms.py"], check=True)
 
@@ -125,6 +129,8 @@ def main():
             waiting[pool.submit(make_row, row, digest, options.quick, "; ".join(lacks))] = row.name
         for each in as_completed(waiting):
             record = each.result()
+            (PLACE / record["name"]).mkdir(exist_ok=True)
+            (PLACE / record["name"] / "record.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
             done[record["name"]] = record
             seconds = sum(part["seconds"] for part in record["parts"])
             print(f"{record['name']:22} {' '.join(f'{count} {kind}' for kind, count in totals(record).items())}"

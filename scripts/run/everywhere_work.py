@@ -294,12 +294,12 @@ class Work:
         consumer = ROOT / "tests" / "build" / "consumer"
         part.compiled = True
         for year in BRIEF_STANDARDS if self.is_quick else STANDARDS:
-            standard = self.standard(year)
-            if standard is None:
-                part.skipped += 2
-                part.reasons[f"the compiler knows no C++{year}"] = 2
-                continue
             try:
+                standard = self.standard(year)
+                if standard is None:
+                    part.skipped += 2
+                    part.reasons[f"the compiler knows no C++{year}"] = 2
+                    continue
                 self.compile(f"headers_{year}.o", [standard, *WARNINGS, *self.common_flags(), "-c", all_headers])
                 part.passed += 1
                 program = self.compile(f"consumer_{year}{self.row.suffix or '.program'}", [
@@ -313,11 +313,16 @@ class Work:
             self.count(part, status == 0, f"C++{year}: {last_line(said)}")
 
     def standard(self, year):
+        """The flag; None if the compiler says that it does not know the standard."""
+        empty = self.place / "empty.cpp"
+        empty.write_text("int empty;\n", encoding="utf-8")
         for spelling in {23: ("c++23", "c++2b"), 20: ("c++20", "c++2a")}.get(year, (f"c++{year}",)):
-            done = subprocess.run([*self.compiler, *self.row.flags, f"-std={spelling}", "-fsyntax-only", "-x", "c++",
-                                   "/dev/null"], capture_output=True, env=self.environment)
+            done = subprocess.run([*self.compiler, *self.row.flags, f"-std={spelling}", "-c", empty, "-o",
+                                   self.place / "empty.o"], capture_output=True, text=True, env=self.environment)
             if done.returncode == 0:
                 return f"-std={spelling}"
+            if spelling not in done.stderr:
+                raise Failure(f"an empty file of C++{year}: {last_line(done.stderr)}")
         return None
 
     def make_refused(self, part):
@@ -388,11 +393,16 @@ def reference_lines():
         return REFERENCE
 
 
+def record_of(row):
+    """What is known of a row before it is made."""
+    return {"name": row.name, "system": row.system, "architecture": row.architecture, "how": row.how,
+            "remark": row.remark, "left_out": row.left_out[1] if "tests" in row.parts else "", "compiler": "",
+            "unavailable": "", "parts": []}
+
+
 def make_row(row, digest, is_quick, lacks):
     """The record of the row: what the table shows, and more."""
-    record = {"name": row.name, "system": row.system, "architecture": row.architecture, "how": row.how,
-              "remark": row.remark, "left_out": row.left_out[1] if "tests" in row.parts else "", "compiler": "",
-              "unavailable": "", "parts": []}
+    record = record_of(row)
     if lacks:
         return {**record, "unavailable": lacks}
     try:
