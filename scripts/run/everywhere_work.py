@@ -53,14 +53,16 @@ class Part:
 
 
 def sources_digest():
-    """Of everything that programs are compiled from."""
-    digest = hashlib.sha1()
-    for directory in ("include", "src", "tests", "examples"):
+    """{directory: digest} of what programs are compiled from."""
+    digests = {}
+    for directory in ("include", "tests", "examples"):
+        digest = hashlib.sha1()
         for path in sorted((ROOT / directory).rglob("*")):
-            if path.suffix in (".hpp", ".h", ".ipp", ".cpp", ".py", ".js"):
+            if path.suffix in (".hpp", ".h", ".ipp", ".cpp"):
                 digest.update(path.relative_to(ROOT).as_posix().encode())
                 digest.update(path.read_bytes())
-    return digest.hexdigest()
+        digests[directory] = digest.hexdigest()
+    return digests
 
 
 # --- what the index of Python packages has
@@ -124,13 +126,13 @@ class Work:
         mingw = re.search(r"(\d+)-(posix|win32)", first)
         return f"MinGW GCC {mingw.group(1)} ({mingw.group(2)} threads)" if mingw else f"GCC {number}"
 
-    def compile(self, output, arguments):
-        """Makes output, unless it is there and made the same way from the same sources."""
+    def compile(self, output, arguments, sources=("include", "tests")):
+        """Makes output, unless it is there and made the same way from the same sources in these directories."""
         made = self.place / output
         command = [*self.compiler, *self.row.flags, *map(str, arguments)]
         if made.suffix != "":
             command += ["-o", str(made)]
-        stamp, key = made.with_name(made.name + ".key"), f"{shlex.join(command)}\n{self.digest}\n"
+        stamp, key = made.with_name(made.name + ".key"), f"{shlex.join(command)}\n{[self.digest[each] for each in sources]}\n"
         if made.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == key:
             return made
         stamp.unlink(missing_ok=True)
@@ -180,7 +182,7 @@ class Work:
     def google_test(self, name, sources, *flags):
         """A program of these sources, made to one unit, and GoogleTest."""
         suite = self.compile("gtest.o", ["-std=c++20", "-O1", "-w", "-pthread", "-I", GOOGLETEST, "-I",
-                                         GOOGLETEST / "include", "-c", GOOGLETEST / "src" / "gtest-all.cc"])
+                                         GOOGLETEST / "include", "-c", GOOGLETEST / "src" / "gtest-all.cc"], ())
         paths = [ROOT / "tests" / f"{source}_test.cpp" for source in sources]
         unit = self.place / f"{name}.cpp"
         unit.write_text(batch.unit([*paths]) + f'#include "{ROOT}/tests/support/main.cpp"\n', encoding="utf-8")
@@ -245,7 +247,8 @@ class Work:
         unit = self.place / "jacobi.cpp"
         unit.write_text("".join(f'#include "{ROOT / source}"\n' for source in JACOBI), encoding="utf-8")
         return self.compile(f"jacobi{self.row.suffix or '.program'}",
-                            [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link])
+                            [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link],
+                            ("include", "tests", "examples"))
 
     def make_jacobi(self, part):
         program = self.jacobi()
@@ -262,8 +265,8 @@ class Work:
 
     def make_examples(self, part):
         programs = {name: self.compile(f"{name}{self.row.suffix or '.program'}", [
-            "-std=c++11", "-O2", *WARNINGS, *self.common_flags(), ROOT / "examples" / f"{name}.cpp", *self.row.link])
-            for name in EXAMPLES}
+            "-std=c++11", "-O2", *WARNINGS, *self.common_flags(), ROOT / "examples" / f"{name}.cpp", *self.row.link],
+            ("include", "examples")) for name in EXAMPLES}
         part.compiled = True
         for name, program in programs.items():
             start = self.place / f"{name}.start"  # the check wants one program
@@ -300,7 +303,7 @@ class Work:
                     part.skipped += 2
                     part.reasons[f"the compiler knows no C++{year}"] = 2
                     continue
-                self.compile(f"headers_{year}.o", [standard, *WARNINGS, *self.common_flags(), "-c", all_headers])
+                self.compile(f"headers_{year}.o", [standard, *WARNINGS, *self.common_flags(), "-c", all_headers], ("include",))
                 part.passed += 1
                 program = self.compile(f"consumer_{year}{self.row.suffix or '.program'}", [
                     standard, "-O2", *WARNINGS, *self.common_flags(), consumer / "program.cpp",
@@ -344,7 +347,8 @@ class Work:
         unit, browser = self.place / "page.cpp", ROOT / "examples" / "browser"
         unit.write_text("".join(f'#include "{source}"\n' for source in
                                 (browser / "page.cpp", *(ROOT / each for each in JACOBI[1:]))), encoding="utf-8")
-        self.compile("page.js", [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link])
+        self.compile("page.js", [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link],
+                     ("include", "examples"))
         shutil.copy(browser / "index.html", self.place / "index.html")
         part.compiled = True
         try:
@@ -359,7 +363,7 @@ class Work:
         self.google_test("tests", self.sources())
         self.jacobi()
         self.compile("example.program", ["-std=c++11", "-O2", *WARNINGS, *self.common_flags(),
-                                         ROOT / "examples" / "10_constructs.cpp", *self.row.link])
+                                         ROOT / "examples" / "10_constructs.cpp", *self.row.link], ("include", "examples"))
         part.compiled = True
 
     # --- the row
