@@ -14,6 +14,7 @@ import argparse
 import fnmatch
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from everywhere_rows import ROWS  # noqa: E402
 from everywhere_work import PLACE, ROOT, make_row, record_of, sources_digest  # noqa: E402
 
+LARGE = {"windows": ("x86_64-w64-mingw32-g++-posix",), "wine": ("wine",)}  # groups, and their programs
 HEADER = ("row", "system", "machine", "compiler", "compiled", "tests run", "passed", "failed", "skipped")
 
 
@@ -56,11 +58,15 @@ def chosen(options):
     return [row for row in rows if row.is_quick] if options.quick and not options.rows else rows
 
 
-def install(rows):
+def install(rows, is_quick):
     """The groups that rows need; returns what is missing: {group: why}. One after the other, so that one that is not to
-    be had keeps no other away."""
+    be had keeps no other away. With --quick the large ones are taken only where they are there."""
     missing = {}
     for group in dict.fromkeys(["scripts", "program_headers", *(each for row in rows for each in row.needs)]):
+        if is_quick and group in LARGE:
+            if not all(map(shutil.which, LARGE[group])):
+                missing[group] = "not installed; ./do everywhere without --quick installs it"
+            continue
         done = subprocess.run(["bash", "-c", f"source scripts/run/install.sh && need {group}"], cwd=ROOT,
                               capture_output=True, text=True)
         if done.returncode:
@@ -119,7 +125,7 @@ def main():
         return 0
     started = time.monotonic()
     PLACE.mkdir(parents=True, exist_ok=True)
-    missing = install(rows)
+    missing = install(rows, options.quick)
     digest = sources_digest()
     done = {}
     with ThreadPoolExecutor(options.j) as pool:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. While the tests of
 # a preset run, the next one is built with the time that they leave over. What the library costs to compile is measured
-# beside the first parts, and printed; it fails nothing. The last lines give the seconds of each part, to build and to
+# beside the first parts, and printed; it fails nothing. A few tests for other machines (./do everywhere --quick) run
+# beside the last tests. The last lines give the seconds of each part, to build and to
 # run, and count the tests; the exit status is 0 only if none failed.
 #
 #   scripts/run/test.sh                     what CI runs
@@ -51,6 +52,9 @@ run_preset() {  # preset, the next one
   if [ -n "$next" ]; then
     nice -n 19 ./do build "$next" >"build/$next.ahead.log" 2>&1 &  # what fails is built again, and said, in its turn
     ahead=$!
+  elif [ -z "$nightly" ]; then
+    nice -n 19 ./do everywhere --quick >build/everywhere.log 2>&1 &
+    elsewhere=$!
   fi
   if [ $status -ne 0 ]; then
     note "$preset" 0 1 0 "does not build"
@@ -89,6 +93,15 @@ for ((i = 0; i < ${#PRESETS[@]}; ++i)); do
 done
 
 if [ -z "$nightly" ]; then
+  echo "== everywhere --quick"
+  started=$SECONDS built=$SECONDS
+  wait "$elsewhere"
+  status=$?
+  cat build/everywhere.log
+  read -r good bad other <<<"$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped.*/\1 \2 \3/p' build/everywhere.log)"
+  [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+  note everywhere "${good:-0}" "${bad:-0}" "${other:-0}" "other machines: the rest with ./do everywhere"
+
   echo "== cost of compiling a unit that uses the library"
   wait "$cost"
   cat build/cost.log
