@@ -4,8 +4,16 @@
 // Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
 // defines min, max, small, near and many other names as macros.
 //
+// Calls that not every Windows has are looked up when they are first asked for, in kernelbase.dll, which each process has
+// from Windows 7 on.
+//
 // A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
 // winpthreads do not: where they are linked statically, each module has its own.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  known.load   relaxed  -      an address of code, which was there before the program was
+//   2  known.store  relaxed  -      as 1; whoever looks it up finds the same
 #ifndef LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
 
@@ -13,9 +21,11 @@
 
 #include <cstdint>
 
+#include "atomic.hpp"
 #include "clock.hpp"
 #include "config.hpp"
 
+struct HINSTANCE__;
 struct _RTL_SRWLOCK;
 struct _RTL_CONDITION_VARIABLE;
 struct _SECURITY_ATTRIBUTES;
@@ -40,11 +50,56 @@ __declspec(dllimport) int __stdcall ReleaseMutex(void*);
 __declspec(dllimport) int __stdcall CloseHandle(void*);
 __declspec(dllimport) unsigned short __stdcall FindAtomA(const char*);
 __declspec(dllimport) unsigned short __stdcall AddAtomA(const char*);
+__declspec(dllimport) HINSTANCE__* __stdcall GetModuleHandleA(const char*);
+__declspec(dllimport) std::intptr_t(__stdcall* __stdcall GetProcAddress(HINSTANCE__*,
+                                                                        const char*))();
+__declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
 }
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// A function of Windows, or null.
+inline std::uintptr_t find_windows_call(const char* module, const char* name) noexcept {
+  const unsigned long saved = GetLastError();
+  HINSTANCE__* const found = GetModuleHandleA(module);
+  const std::uintptr_t call =
+      found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
+  SetLastError(saved);
+  return call;
+}
+
+/// The function that Name::text() names, looked up once in each module.
+template <class Name, class Type>
+class windows_call {
+ public:
+  using type = Type;
+
+  /// Null if this Windows does not have it.
+  static Type get() noexcept {
+    static unseamed_atomic<std::uintptr_t> known{not_asked};
+    std::uintptr_t call = known.load(memory_order_relaxed);  // 1
+    if (LOCKSTEP_UNLIKELY(call == not_asked)) {
+      call = find_windows_call("kernelbase.dll", Name::text());
+      known.store(call, memory_order_relaxed);  // 2
+    }
+    return reinterpret_cast<Type>(call);
+  }
+
+ private:
+  static constexpr std::uintptr_t not_asked = 1;
+};
+
+/// How long Windows has to wait, in milliseconds, rounded up.
+inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept {
+  constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
+  constexpr unsigned long without_end = 0xffffffff;
+  if (deadline == no_deadline) return without_end;
+  const std::uint64_t now = steady_nanoseconds();
+  const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
+  return static_cast<unsigned long>(rest < longest ? rest : longest);
+}
 
 class windows_mutex {
  public:
@@ -72,13 +127,7 @@ class windows_condition {
 
   /// Until it is notified, until then, or for no reason.
   void wait(windows_mutex& held, std::uint64_t deadline) noexcept {
-    constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
-    unsigned long time = 0xffffffff;  // without end
-    if (deadline != no_deadline) {
-      const std::uint64_t now = steady_nanoseconds();
-      const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
-      time = static_cast<unsigned long>(rest < longest ? rest : longest);
-    }
+    const unsigned long time = windows_milliseconds_until(deadline);
     SleepConditionVariableSRW(native(), held.native(), time, 0);
   }
   void notify_all() noexcept { WakeAllConditionVariable(native()); }
