@@ -13,23 +13,55 @@
 //
 // Which file keeps the contract
 //   Linux               futex_linux.hpp     futex(2)
-//   Windows 8 and later futex_windows.hpp   WaitOnAddress; before, the portable one
-//   all others          futex_portable.hpp  a table of mutexes and condition variables
-// LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one everywhere; it must be the same in the whole program.
+//   Windows             futex_windows.hpp   WaitOnAddress from Windows 8 on; before, the portable one
+//   macOS, iOS          futex_apple.hpp     os_sync_wait_on_address, or __ulock_wait
+//   FreeBSD             futex_freebsd.hpp   _umtx_op
+//   OpenBSD             futex_openbsd.hpp   futex(2)
+//   NetBSD 10 and later futex_netbsd.hpp    __futex; before, the portable one
+//   WebAssembly         futex_wasm.hpp      memory.atomic.wait32; the page's own thread does not sleep
+//   all others          futex_portable.hpp  a table of mutexes and condition variables; the compiler says so
+// LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one on every system; it must be the same in the whole program.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 
 #include "atomic.hpp"
 #include "config.hpp"
 
+#if defined(__NetBSD__)
+#include <sys/syscall.h>
+#endif
+
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
 #include "futex_portable.hpp"
+#define LOCKSTEP_NATIVE_FUTEX portable_futex
 #elif defined(__linux__)
 #include "futex_linux.hpp"
+#define LOCKSTEP_NATIVE_FUTEX linux_futex
 #elif defined(_WIN32)
 #include "futex_windows.hpp"
+#define LOCKSTEP_NATIVE_FUTEX windows_futex
+#elif defined(__APPLE__)
+#include "futex_apple.hpp"
+#define LOCKSTEP_NATIVE_FUTEX apple_futex
+#elif defined(__FreeBSD__)
+#include "futex_freebsd.hpp"
+#define LOCKSTEP_NATIVE_FUTEX freebsd_futex
+#elif defined(__OpenBSD__)
+#include "futex_openbsd.hpp"
+#define LOCKSTEP_NATIVE_FUTEX openbsd_futex
+#elif defined(__NetBSD__) && defined(SYS___futex)
+#include "futex_netbsd.hpp"
+#define LOCKSTEP_NATIVE_FUTEX netbsd_futex
+#elif defined(__wasm__)
+#include "futex_wasm.hpp"
+#define LOCKSTEP_NATIVE_FUTEX wasm_futex
 #else
 #include "futex_portable.hpp"
+#define LOCKSTEP_NATIVE_FUTEX portable_futex
+#if !defined(__NetBSD__)
+#pragma message( \
+    "lockstep does not know this system: threads sleep in condition variables, as with LOCKSTEP_FORCE_PORTABLE_FUTEX=1")
+#endif
 #endif
 
 namespace lockstep {
@@ -38,15 +70,7 @@ namespace detail {
 
 static_assert(sizeof(wait_word) == 4, "threads sleep on words of 32 bits");
 
-#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-using native_futex = portable_futex;
-#elif defined(__linux__)
-using native_futex = linux_futex;
-#elif defined(_WIN32)
-using native_futex = windows_futex;
-#else
-using native_futex = portable_futex;
-#endif
+using native_futex = LOCKSTEP_NATIVE_FUTEX;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/futex_windows.hpp -- sleeping in WaitOnAddress (layer: platform)
 //
-// The contract is in futex.hpp. The three calls are there from Windows 8 on. They are looked up at run time: a program
-// needs no library for them, and still starts on Windows 7, where the portable futex takes their place. All modules of
-// a process find the same.
+// The contract is in futex.hpp. The three calls are there from Windows 8 on, and are looked up at run time
+// (late_call.hpp). On Windows 7 the portable futex takes their place. Run on Wine.
 //
 // Timed waits end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones, and are
 // rounded up to milliseconds. No call of Windows waits for an address and for a finer timer at once.
@@ -22,6 +21,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "futex_portable.hpp"
+#include "late_call.hpp"
 #include "windows.hpp"
 
 namespace lockstep {
@@ -44,13 +44,13 @@ struct windows_futex {
   }
 
   static void wake_one(const wait_word* word) {
-    wake_one_call::type const call = wake_one_call::get();
+    const wake_one_call::type call = wake_one_call::get();
     if (call == nullptr) return portable_futex::wake_one(word);
     call(const_cast<wait_word*>(word));
   }
 
   static void wake_all(const wait_word* word) {
-    wake_all_call::type const call = wake_all_call::get();
+    const wake_all_call::type call = wake_all_call::get();
     if (call == nullptr) return portable_futex::wake_all(word);
     call(const_cast<wait_word*>(word));
   }
@@ -66,9 +66,9 @@ struct windows_futex {
     static const char* text() noexcept { return "WakeByAddressAll"; }
   };
   using wait_call =
-      windows_call<wait_name, int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long)>;
-  using wake_one_call = windows_call<wake_one_name, void(__stdcall*)(void*)>;
-  using wake_all_call = windows_call<wake_all_name, void(__stdcall*)(void*)>;
+      late_call<wait_name, int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long)>;
+  using wake_one_call = late_call<wake_one_name, void(__stdcall*)(void*)>;
+  using wake_all_call = late_call<wake_all_name, void(__stdcall*)(void*)>;
 };
 
 }  // namespace detail

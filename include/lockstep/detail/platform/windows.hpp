@@ -4,16 +4,8 @@
 // Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
 // defines min, max, small, near and many other names as macros.
 //
-// Calls that not every Windows has are looked up when they are first asked for, in kernelbase.dll, which each process has
-// from Windows 7 on.
-//
 // A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
 // winpthreads do not: where they are linked statically, each module has its own.
-//
-// Memory order (# marks the line)
-//   #  access       order    pairs  why it suffices
-//   1  known.load   relaxed  -      an address of code, which was there before the program was
-//   2  known.store  relaxed  -      as 1; whoever looks it up finds the same
 #ifndef LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
 
@@ -21,7 +13,6 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
 #include "clock.hpp"
 #include "config.hpp"
 
@@ -69,27 +60,6 @@ inline std::uintptr_t find_windows_call(const char* module, const char* name) no
   SetLastError(saved);
   return call;
 }
-
-/// The function that Name::text() names, looked up once in each module.
-template <class Name, class Type>
-class windows_call {
- public:
-  using type = Type;
-
-  /// Null if this Windows does not have it.
-  static Type get() noexcept {
-    static unseamed_atomic<std::uintptr_t> known{not_asked};
-    std::uintptr_t call = known.load(memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(call == not_asked)) {
-      call = find_windows_call("kernelbase.dll", Name::text());
-      known.store(call, memory_order_relaxed);  // 2
-    }
-    return reinterpret_cast<Type>(call);
-  }
-
- private:
-  static constexpr std::uintptr_t not_asked = 1;
-};
 
 /// How long Windows has to wait, in milliseconds, rounded up.
 inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept {
