@@ -225,7 +225,7 @@ line_wait kind_here() {
 TEST(processor_wait, LINE_1_two_threads_follow_each_other_by_the_native_instructions) {
   const line_wait kind = kind_here();
   if (kind == line_wait::none) GTEST_SKIP() << "the processor has no such instruction";
-  if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
+  if (lockstep::detail::count_usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
   constexpr std::uint32_t last = 2000;
   struct alignas(128) slot {
     std::atomic<std::uint32_t> word{0};

@@ -81,11 +81,11 @@ struct line_instructions {
 LOCKSTEP_COLD line_wait line_instructions::offered() noexcept {
   constexpr unsigned waitpkg = 1u << 5, monitorx = 1u << 29;
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid_max(0, nullptr) >= 7) {
+  if (converted<unsigned>(__get_cpuid_max(0, nullptr)) >= 7) {
     __cpuid_count(7, 0, a, b, c, d);
     if ((c & waitpkg) != 0) return line_wait::umwait;
   }
-  if (__get_cpuid_max(0x80000000u, nullptr) >= 0x80000001u) {
+  if (converted<unsigned>(__get_cpuid_max(0x80000000u, nullptr)) >= 0x80000001u) {
     __cpuid(0x80000001u, a, b, c, d);
     if ((c & monitorx) != 0) return line_wait::mwaitx;
   }

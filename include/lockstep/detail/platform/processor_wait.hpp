@@ -111,14 +111,15 @@ class line_wait_trial {
   }
 
  private:
-  // Of a few rounds the shortest time says whether something always comes between, the longest whether it ever waits: a
-  // round may be disturbed by an interrupt, or end early by one. An exit to a hypervisor takes 1 us and more.
-  static constexpr int rounds = 4;
-  static constexpr std::uint64_t longest_pass = 400, least_wait = 100, tolerance = 2000;
+  // Of a few rounds the shortest times say whether something always comes between: an exit to a hypervisor takes 1 us
+  // and more. One round may be disturbed by an interrupt, and another end early by one, so two that last are enough.
+  static constexpr int rounds = 4, enough = 2;
+  static constexpr std::uint64_t longest_pass = 400, tolerance = 2000;
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   struct times {
-    std::uint64_t clock = never, pass = never, least = never, most = 0;
+    std::uint64_t clock = never, pass = never, least = never;
+    int lasting = 0;
 
     template <class Machine>
     times(Machine& machine, line_wait_finding tried) noexcept {
@@ -135,19 +136,22 @@ class line_wait_trial {
         clock = smaller(clock, begin - start);
         pass = smaller(pass, middle - begin);
         least = smaller(least, waited);
-        most = waited > most ? waited : most;
+        if (waited >= least_wait(kind)) ++lasting;
       }
     }
     line_wait_verdict judge(line_wait kind) const noexcept {
       const bool is_slow =
           pass > clock + longest_pass || least > 2 * usual(kind) + tolerance + clock;
-      const bool is_idle = most < pass + least_wait;
-      return is_slow   ? line_wait_verdict::slow
-             : is_idle ? line_wait_verdict::idle
-                       : line_wait_verdict::on;
+      return is_slow             ? line_wait_verdict::slow
+             : lasting < enough ? line_wait_verdict::idle
+                                : line_wait_verdict::on;
     }
   };
 
+  /// Of WRS.STO only its maker knows how long it waits.
+  static constexpr std::uint64_t least_wait(line_wait kind) noexcept {
+    return kind == line_wait::wrs_sto ? 100 : usual(kind) / 4;
+  }
   static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
 
   /// Ticks in 1024 ns. That it is off by a few parts in a hundred does not matter.
