@@ -12,8 +12,8 @@
 #include <string>
 
 #if defined(__linux__) && defined(__x86_64__)
-#include <csignal>
 #include <ucontext.h>
+#include <csignal>
 #endif
 
 #include "lockstep/detail/platform/cpus.hpp"
@@ -57,9 +57,8 @@ struct scripted_machine {
     EXPECT_EQ(which, kind);
     EXPECT_TRUE(is_armed);
     is_armed = false;
-    const std::uint64_t asked = line_instructions::is_timed(kind)
-                                    ? ticks * 1000000000 / counter_hz
-                                    : line_wait_trial::usual(kind);
+    const std::uint64_t asked = line_instructions::is_timed(kind) ? ticks * 1000000000 / counter_hz
+                                                                  : line_wait_trial::usual(kind);
     time += exit_cost + lasts(asked, waits++);
   }
   void pass(line_wait) {
@@ -67,11 +66,12 @@ struct scripted_machine {
     time += pass_cost + exit_cost;
   }
   std::uint64_t now() { return time += clock_cost; }
-  std::uint64_t ticks() const { return static_cast<std::uint64_t>(static_cast<double>(time) * 1e-9 * static_cast<double>(counter_hz)); }
-
-  line_wait_finding tried(bool is_allowed = true) {
-    return line_wait_trial::of(*this, is_allowed);
+  std::uint64_t ticks() const {
+    return static_cast<std::uint64_t>(static_cast<double>(time) * 1e-9 *
+                                      static_cast<double>(counter_hz));
   }
+
+  line_wait_finding tried(bool is_allowed = true) { return line_wait_trial::of(*this, is_allowed); }
 };
 
 constexpr line_wait all_kinds[] = {line_wait::umwait, line_wait::mwaitx, line_wait::wfet,
@@ -122,7 +122,9 @@ TEST(processor_wait, a_disturbed_round_of_the_trial_decides_nothing) {
     scripted_machine machine;
     machine.kind = kind;
     machine.lasts = [](std::uint64_t asked, int wait) {
-      return wait == 0 ? 30 : wait == 1 ? 5000000 : asked + 100;  // a flag that was set, a time slice
+      return wait == 0   ? 30
+             : wait == 1 ? 5000000
+                         : asked + 100;  // a flag that was set, a time slice
     };
     EXPECT_TRUE(machine.tried().is_on());
   }
@@ -195,9 +197,8 @@ TEST(processor_wait, LINE_5_the_variable_switches_it_off) {
   const std::string kept = before != nullptr ? before : "";
   for (const char* no : {"0", " FALSE\t"}) {
     setenv("LOCKSTEP_PROCESSOR_WAIT", no, 1);
-    EXPECT_EQ(processor_wait::try_anew().verdict(), line_instructions::exist
-                                                        ? line_wait_verdict::refused
-                                                        : line_wait_verdict::no_code);
+    EXPECT_EQ(processor_wait::try_anew().verdict(),
+              line_instructions::exist ? line_wait_verdict::refused : line_wait_verdict::no_code);
   }
   for (const char* yes : {"1", "true", "", "perhaps"}) {
     setenv("LOCKSTEP_PROCESSOR_WAIT", yes, 1);
@@ -281,8 +282,9 @@ void note_illegal(int, siginfo_t*, void* context) {
   const unsigned char* const at = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
   const std::size_t size = at[0] == 0x0f ? 3 : 4;
   if (noted_count < 8) {
-    noted[noted_count++] = {std::string(reinterpret_cast<const char*>(at), size), registers[REG_RAX],
-                            registers[REG_RBX], registers[REG_RCX], registers[REG_RDX]};
+    noted[noted_count++] = {std::string(reinterpret_cast<const char*>(at), size),
+                            registers[REG_RAX], registers[REG_RBX], registers[REG_RCX],
+                            registers[REG_RDX]};
   }
   registers[REG_RIP] += static_cast<greg_t>(size);
 }
@@ -318,7 +320,8 @@ class illegal_instructions : public testing::TestWithParam<line_wait> {
 INSTANTIATE_TEST_SUITE_P(kinds, illegal_instructions,
                          testing::Values(line_wait::umwait, line_wait::mwaitx));
 
-TEST_P(illegal_instructions, a_kind_is_the_instructions_that_its_maker_defines_with_their_operands) {
+TEST_P(illegal_instructions,
+       a_kind_is_the_instructions_that_its_maker_defines_with_their_operands) {
   const line_wait kind = GetParam();
   const std::uint32_t word = 0;
   line_instructions::arm(kind, &word);
@@ -326,16 +329,17 @@ TEST_P(illegal_instructions, a_kind_is_the_instructions_that_its_maker_defines_w
   line_instructions::wait(kind, 7000);
   const std::uint64_t after = lockstep::detail::tick_clock::now();
   line_instructions::pass(kind);
-  if (noted_count == 0) GTEST_SKIP() << "the processor executes it, but does not say that it has it";
+  if (noted_count == 0)
+    GTEST_SKIP() << "the processor executes it, but does not say that it has it";
   const greg_t at = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&word));
   if (kind == line_wait::umwait) {
-    const illegal* const armed = note("\xf3\x0f\xae\xf0", 4);  // umonitor rax
+    const illegal* const armed = note("\xf3\x0f\xae\xf0", 4);   // umonitor rax
     const illegal* const waited = note("\xf2\x0f\xae\xf1", 4);  // umwait ecx, until edx:eax
     ASSERT_TRUE(armed != nullptr && waited != nullptr);
     EXPECT_EQ(armed->a, at);
     EXPECT_EQ(waited->c, 1) << "C0.1";
-    const std::uint64_t until = static_cast<std::uint64_t>(waited->d) << 32 |
-                                static_cast<std::uint64_t>(waited->a);
+    const std::uint64_t until =
+        static_cast<std::uint64_t>(waited->d) << 32 | static_cast<std::uint64_t>(waited->a);
     EXPECT_GE(until, before + 7000);
     EXPECT_LE(until, after + 7000);
     EXPECT_EQ(noted_count, 3);

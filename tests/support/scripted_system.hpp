@@ -57,8 +57,8 @@ struct scripted_system {
 
   // What shall happen.
   std::function<void()> on_yield, on_clock, on_wake, on_fence_light, on_fence_heavy;
-  std::function<void()> on_sleep;  // in a sleep, which then ends
-  std::function<void()> on_arm;    // at once after arm_line()
+  std::function<void()> on_sleep;                        // in a sleep, which then ends
+  std::function<void()> on_arm;                          // at once after arm_line()
   std::function<void(std::uint64_t most)> on_line_wait;  // in it, which then ends
   bool heavy_result = true;
   std::uint64_t now = 1000000000;
@@ -67,8 +67,8 @@ struct scripted_system {
   std::uint64_t pause_cost = 26;
   std::uint64_t shortest_line_wait = no_deadline;  // not offered
   bool line_is_written = false;                    // since it was armed
-  int cpu = -1;                // that the thread runs on; -1: unknown
-  std::vector<unsigned> left;  // CPUs that it has left
+  int cpu = -1;                                    // that the thread runs on; -1: unknown
+  std::vector<unsigned> left;                      // CPUs that it has left
 
   static scripted_system& instance() {
     static scripted_system the_one;

@@ -39,10 +39,12 @@ TEST(build_info, the_texts_stay) {
 }
 
 TEST(build_info, to_string_has_one_line_per_item) {
-  const lockstep::build_information info = {"1.2.3", "a futex", "a fence", "an instruction", 64, "a policy", 5, true};
+  const lockstep::build_information info = {"1.2.3", "a futex",  "a fence", "an instruction",
+                                            64,      "a policy", 5,         true};
   EXPECT_EQ(lockstep::to_string(info),
             "version: 1.2.3\nfutex: a futex\nprocess fence: a fence\n"
-            "processor wait: an instruction\ncache line size: 64\ndefault policy: a policy\nusable cpus: 5\ndiagnoses misuse: yes\n");
+            "processor wait: an instruction\ncache line size: 64\ndefault policy: a policy\nusable "
+            "cpus: 5\ndiagnoses misuse: yes\n");
 }
 
 }  // namespace

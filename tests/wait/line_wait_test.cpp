@@ -138,7 +138,8 @@ TEST_F(spinning_default, LINE_1_a_write_after_the_look_ends_the_wait) {
   const std::uint64_t start = system_.now;
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(line_waits(), 1u);
-  EXPECT_LE(system_.now, start + spin_budget + 3 * one_poll) << "it waited for a line that had changed";
+  EXPECT_LE(system_.now, start + spin_budget + 3 * one_poll)
+      << "it waited for a line that had changed";
 }
 
 TEST_F(spinning_default, LINE_3_waits_that_end_for_no_reason_go_on_to_the_end_of_the_budget) {

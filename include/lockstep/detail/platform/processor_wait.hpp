@@ -142,7 +142,7 @@ class line_wait_trial {
     line_wait_verdict judge(line_wait kind) const noexcept {
       const bool is_slow =
           pass > clock + longest_pass || least > 2 * usual(kind) + tolerance + clock;
-      return is_slow             ? line_wait_verdict::slow
+      return is_slow            ? line_wait_verdict::slow
              : lasting < enough ? line_wait_verdict::idle
                                 : line_wait_verdict::on;
     }
@@ -216,12 +216,8 @@ class processor_wait {
 #if LOCKSTEP_HAS_BODIES
 
 LOCKSTEP_COLD const char* line_wait_finding::text() const noexcept {
-  static const char* const kinds[] = {"none",
-                                      "UMWAIT",
-                                      "MWAITX",
-                                      "WFET",
-                                      "WFE, in polls of 100 us and more",
-                                      "WRS.STO"};
+  static const char* const kinds[] = {
+      "none", "UMWAIT", "MWAITX", "WFET", "WFE, in polls of 100 us and more", "WRS.STO"};
   switch (verdict()) {
     case line_wait_verdict::on: return kinds[static_cast<std::uint32_t>(kind())];
     case line_wait_verdict::no_code: return "none: not known for this compiler and system";

@@ -334,8 +334,8 @@ bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
   while (now_ - start_ < until) {
     const std::uint64_t elapsed = now_ - start_, running = now_ - has_cpu_since;
     const std::uint64_t left = smaller(until - elapsed, time_between_yields - running);
-    const bool is_ready =
-        elapsed < anticipation::shortest_gap ? wait_engine::poll(what) : wait_engine::poll_for(what, left);
+    const bool is_ready = elapsed < anticipation::shortest_gap ? wait_engine::poll(what)
+                                                               : wait_engine::poll_for(what, left);
     const std::uint64_t before = now_;
     now_ = monotonic_nanoseconds();
     if (is_ready) {

@@ -316,7 +316,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
   members.is_set = parse_members(word_of(members), members.value);
   policy.is_set = parse_policy(word_of(policy), policy.value);
   bind.is_set = parse_binding(word_of(bind), bind.value);
-  environment_variable<bool>* const switches[] = {&anticipate, &learn, &cpu_separation, &processor_wait, &display};
+  environment_variable<bool>* const switches[] = {&anticipate, &learn, &cpu_separation,
+                                                  &processor_wait, &display};
   for (environment_variable<bool>* each : switches) {
     each->is_set = parse_switch(word_of(*each), each->value);
   }
@@ -336,9 +337,9 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
-  const environment_entry* const all[] = {&members,  &policy,         &bind,           &anticipate,
-                                          &learn,    &cpu_separation, &processor_wait, &ledger,
-                                          &trace,    &watchdog,       &delay,          &display};
+  const environment_entry* const all[] = {&members, &policy,         &bind,           &anticipate,
+                                          &learn,   &cpu_separation, &processor_wait, &ledger,
+                                          &trace,   &watchdog,       &delay,          &display};
   for (const environment_entry* each : all) {
     const bool is_debug_aid = each == &watchdog || each == &delay;
     const bool is_observers = is_debug_aid || each == &ledger || each == &trace;

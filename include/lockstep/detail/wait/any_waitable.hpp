@@ -133,8 +133,13 @@ class any_waitable {
 
 template <class Waitable>
 const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
-    &functions_of::ready,     &functions_of::sleep,    &functions_of::pauses, &functions_of::line,
-    &functions_of::ask_where, &functions_of::describe, optional_parts::has_pauses<Waitable>(0)};
+    &functions_of::ready,
+    &functions_of::sleep,
+    &functions_of::pauses,
+    &functions_of::line,
+    &functions_of::ask_where,
+    &functions_of::describe,
+    optional_parts::has_pauses<Waitable>(0)};
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
