@@ -142,6 +142,7 @@ inline void arm_line(const void* word) noexcept { processor_wait::arm(word); }
 inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::wait(nanoseconds); }
 inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
+inline bool is_machine_full() noexcept { return is_native_machine_full(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return test::faulty_system::now(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept {
