@@ -162,8 +162,8 @@ typedef struct lockstep_team_options {
 #define LOCKSTEP_TEAM_OPTIONS_INIT \
   { sizeof(lockstep_team_options), 0, LOCKSTEP_POLICY_UNSET, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
 
-/* Makes `*options` say nothing. Give it sizeof(lockstep_team_options). ERROR_ARGUMENT if that is less than version 1.0 has,
- * or more than the library knows. */
+/* Makes `*options` say nothing: for languages without initialisers. Give it sizeof(lockstep_team_options). ERROR_ARGUMENT
+ * if that is less than version 1.0 has. A program with later fields runs with this library as long as they say nothing. */
 LOCKSTEP_C_API int lockstep_team_options_init(lockstep_team_options* options, size_t size);
 
 /* Makes a team and starts its threads. `options` may be null. `*team` is null unless the result is LOCKSTEP_OK.
@@ -171,8 +171,9 @@ LOCKSTEP_C_API int lockstep_team_options_init(lockstep_team_options* options, si
  * Cost: starts members - 1 threads, some 20 us each; keep teams. */
 LOCKSTEP_C_API int lockstep_team_create(const lockstep_team_options* options, lockstep_team** team);
 
-/* Ends the team and its threads. Requires: no region runs. ERROR_USE, and nothing has changed, if the calling thread is
- * inside a region of it, if a plan on it lives, or if it is the default team, which is never destroyed. */
+/* Ends the team and its threads; waits for a region of another thread that runs. Requires: nobody uses it any more.
+ * ERROR_USE, and nothing has changed: inside a region of it or of a team that was made later, if a plan on it lives, and of
+ * the default team, which is never destroyed. */
 LOCKSTEP_C_API int lockstep_team_destroy(lockstep_team* team);
 
 /* One team for all parts of the process, made by the first call as the environment says. Never destroyed. */
@@ -383,7 +384,7 @@ typedef struct lockstep_latch lockstep_latch;
 /* `expected` 0 to 2^31 - 1; open from the start if it is 0. */
 LOCKSTEP_C_API int lockstep_latch_create(size_t expected, int64_t policy, lockstep_latch** latch);
 LOCKSTEP_C_API void lockstep_latch_destroy(lockstep_latch* latch);
-/* Takes `n` off the count; never blocks. Requires: no more than what is left. ERROR_ARGUMENT above 2^31 - 1. */
+/* Takes `n` off the count; never blocks. ERROR_ARGUMENT, and nothing has changed, if that is more than what is left. */
 LOCKSTEP_C_API int lockstep_latch_count_down(lockstep_latch* latch, size_t n);
 LOCKSTEP_C_API int lockstep_latch_wait(lockstep_latch* latch);
 LOCKSTEP_C_API int lockstep_latch_wait_for(lockstep_latch* latch, int64_t nanoseconds);
