@@ -35,11 +35,11 @@ int fail_write(const char* function, const char* file) {
 int lockstep_trace_start(size_t records_per_thread) {
   return result_of(__func__, [=] {
     if (lockstep::is_tracing()) {
-      return fail(LOCKSTEP_ERROR_USE, "lockstep_trace_start", "a trace runs already; stop it first");
+      return fail(LOCKSTEP_ERROR_USE, "lockstep_trace_start",
+                  "a trace runs already; stop it first");
     }
-    const lockstep::trace_options how(records_per_thread == 0
-                                          ? lockstep::trace_options::default_records
-                                          : records_per_thread);
+    const lockstep::trace_options how(
+        records_per_thread == 0 ? lockstep::trace_options::default_records : records_per_thread);
     if (lockstep::start_trace(how)) return static_cast<int>(LOCKSTEP_OK);
     return fail(LOCKSTEP_ERROR_MEMORY, "lockstep_trace_start",
                 "no memory for so many records; ask for fewer");
