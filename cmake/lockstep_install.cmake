@@ -15,10 +15,16 @@ install(TARGETS lockstep lockstep_header_only EXPORT lockstepTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
 
+# The module goes as source: each project compiles it for itself.
+set(module_dir ${CMAKE_INSTALL_DATADIR}/lockstep/modules)
+install(FILES ${PROJECT_SOURCE_DIR}/modules/lockstep.cppm DESTINATION ${module_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_module.cmake DESTINATION ${package_dir})
+
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
+  INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR module_dir)
 # Before 1.0 a minor version may break programs.
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
