@@ -4,8 +4,18 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+# Distributions that have several architectures at once keep these two with the libraries.
+set(LOCKSTEP_INSTALL_CMAKEDIR "" CACHE STRING "Where the CMake package goes, if not to DATADIR/cmake/lockstep")
+set(LOCKSTEP_INSTALL_PKGCONFIGDIR "" CACHE STRING "Where files for pkg-config go, if not to DATADIR/pkgconfig")
+mark_as_advanced(LOCKSTEP_INSTALL_CMAKEDIR LOCKSTEP_INSTALL_PKGCONFIGDIR)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/lockstep)
+if(LOCKSTEP_INSTALL_CMAKEDIR)
+  set(package_dir ${LOCKSTEP_INSTALL_CMAKEDIR})
+endif()
 set(pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+if(LOCKSTEP_INSTALL_PKGCONFIGDIR)
+  set(pkgconfig_dir ${LOCKSTEP_INSTALL_PKGCONFIGDIR})
+endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(LOCKSTEP_BUILD_SINGLE_HEADER)
@@ -31,7 +41,7 @@ write_basic_package_version_file(
   COMPATIBILITY SameMinorVersion)
 
 # A .pc file finds its prefix from its own place, unless that place is absolute and so says nothing of it.
-if(IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
+if(IS_ABSOLUTE "${pkgconfig_dir}")
   set(lockstep_pc_prefix "${CMAKE_INSTALL_PREFIX}")
 else()
   file(RELATIVE_PATH lockstep_pc_prefix
