@@ -31,6 +31,8 @@ usage: ./do COMMAND
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
+  packages [NAME...]  builds the package of each manager and a program with it: cmake, module, conan, meson, bazel,
+                   vcpkg, debian; ten minutes for all
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
   format           include guards, reformat the sources
@@ -153,6 +155,18 @@ do_cost() {
   scripts/check/include_cost.sh "$@"
 }
 
+do_packages() {
+  local groups=(build scripts test clang) name
+  for name in "${@:-all}"; do
+    case $name in
+      module | bazel | debian) groups+=("package_$name") ;;
+      all) groups+=(package_module package_bazel package_debian) ;;
+    esac
+  done
+  need "${groups[@]}"
+  python3 scripts/run/packages.py "$@"
+}
+
 do_openmp_proofs() {
   local groups=(build scripts libomp proofs)
   case " $* " in
@@ -173,6 +187,7 @@ do_check() {
   python3 scripts/check/room_tests.py || failed=1
   python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
+  python3 scripts/check/packages.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
@@ -203,6 +218,7 @@ command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  packages) shift && do_packages "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   "" | help | -h | --help) usage ;;

@@ -139,6 +139,11 @@ def components(tools):
             ("shared there", "COMPONENTS static", "static.*BUILD_SHARED_LIBS=OFF"),
             ("shared there", "COMPONENTS tool", "tool.*LOCKSTEP_BUILD_TOOL=ON"),
             ("shared there", "OPTIONAL_COMPONENTS tool unheard-of", ""),
+            ("moved there", "COMPONENTS header_only compiled", ""),
+            ("moved there", "COMPONENTS single_header", "single_header.*LOCKSTEP_BUILD_SINGLE_HEADER=ON"),
+            ("shared there", "COMPONENTS single_header", ""),
+            ("shared there", "COMPONENTS c", "'c'.*LOCKSTEP_BUILD_BINDINGS=ON"),
+            ("shared there", "COMPONENTS openmp", "openmp.*LOCKSTEP_BUILD_OPENMP=ON"),
             ("shared there", "COMPONENTS unheard-of", "no component 'unheard-of'")):
         text += (f"unset(lockstep_DIR CACHE)\n"
                  f"find_package(lockstep CONFIG QUIET {asked} NO_DEFAULT_PATH PATHS \"{tools.scratch / prefix}\")\n"
