@@ -32,7 +32,8 @@ void loops_reach_each_index(lockstep::team& team) {
     for (std::size_t i = first; i != last; ++i) ++values[i];
   });
   const std::size_t sum = team.parallel_reduce(
-      0, values.size(), std::size_t{0}, [&](std::size_t i) { return values[i]; }, std::plus<std::size_t>());
+      0, values.size(), std::size_t{0}, [&](std::size_t i) { return values[i]; },
+      std::plus<std::size_t>());
   require(sum == 500500, "loops");
 }
 
@@ -95,7 +96,8 @@ void names_are_there() {
   lockstep::semaphore empty(0);
   require(!empty.try_acquire_until(soon), "deadline");
   require(lockstep::cache_line_size >= 64, "constants");
-  require(lockstep::to_string(lockstep::build_info()).find(LOCKSTEP_VERSION) != std::string::npos, "version");
+  require(lockstep::to_string(lockstep::build_info()).find(LOCKSTEP_VERSION) != std::string::npos,
+          "version");
 }
 
 }  // namespace
