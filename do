@@ -181,13 +181,13 @@ do_check() {
   need scripts format
   local failed=0
   python3 scripts/check/guards.py --check || failed=1
+  python3 scripts/check/packages.py || failed=1
   python3 scripts/check/layers.py || failed=1
   python3 scripts/check/orders.py || failed=1
   python3 scripts/check/labels.py || failed=1
   python3 scripts/check/room_tests.py || failed=1
   python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
-  python3 scripts/check/packages.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
@@ -218,9 +218,9 @@ command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
-  packages) shift && do_packages "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
+  packages) shift && do_packages "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

@@ -150,6 +150,11 @@ def components(tools):
                  f"if(NOT lockstep_FOUND EQUAL {int(not missing)} OR NOT lockstep_NOT_FOUND_MESSAGE MATCHES \"{missing}\")\n"
                  f"  message(FATAL_ERROR \"{prefix}, {asked}: ${{lockstep_FOUND}} ${{lockstep_NOT_FOUND_MESSAGE}}\")\n"
                  f"endif()\n")
+    text += (f"unset(lockstep_DIR CACHE)\n"
+             f"find_package(lockstep CONFIG QUIET COMPONENTS module NO_DEFAULT_PATH PATHS \"{tools.scratch / 'moved there'}\")\n"
+             f"if(CMAKE_VERSION VERSION_LESS 3.28 AND NOT lockstep_NOT_FOUND_MESSAGE MATCHES \"needs CMake 3.28.*this is 3\")\n"
+             f"  message(FATAL_ERROR \"module: ${{lockstep_FOUND}} ${{lockstep_NOT_FOUND_MESSAGE}}\")\n"
+             f"endif()\n")
     asks = tools.scratch / "asks for components"
     asks.mkdir()
     (asks / "CMakeLists.txt").write_text(text, encoding="utf-8")
