@@ -42,7 +42,6 @@ proofs   libfftw3-dev        <fftw3.h> -lfftw3_omp
 proofs   graphicsmagick      gm
 proofs   primecount-bin      primecount
 proofs   gdb                 gdb
-package_bazel  bazel-bootstrap bazel
 package_debian debhelper     dh
 package_debian dpkg-dev      dpkg-buildpackage
 package_debian lintian       lintian
@@ -112,6 +111,7 @@ packages_of() {  # group
       ;;
     format) either clang-format-19 "" ;;
     package_module) either clang-tools-19 "" ;;
+    package_bazel) either bazel-bootstrap "" ;;
     # Ubuntu has Chromium as a snap only, which a container cannot run: there nothing is installed.
     browser) either chromium-headless-shell "$(either chromium "")" ;;
     *) awk -v group="$1" '$1 == group { print $2 }' <<<"$NEEDS" ;;
@@ -126,6 +126,7 @@ there_without_apt() {  # group
     clang) clang_sanitizes ;;
     format) present clang-format-19 ;;
     package_module) present clang-scan-deps-19 ;;
+    package_bazel) present bazel ;;
     browser) browser_present ;;
     *) return 1 ;;
   esac
