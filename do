@@ -31,6 +31,8 @@ usage: ./do COMMAND
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
+  packages [NAME...]  builds the package of each manager and a program with it: cmake, module, conan, meson, bazel,
+                   vcpkg, debian; ten minutes for all
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
   format           include guards, reformat the sources
@@ -153,6 +155,18 @@ do_cost() {
   scripts/check/include_cost.sh "$@"
 }
 
+do_packages() {
+  local groups=(build scripts test clang) name
+  for name in "${@:-all}"; do
+    case $name in
+      module | bazel | debian) groups+=("package_$name") ;;
+      all) groups+=(package_module package_bazel package_debian) ;;
+    esac
+  done
+  need "${groups[@]}"
+  python3 scripts/run/packages.py "$@"
+}
+
 do_openmp_proofs() {
   local groups=(build scripts libomp proofs)
   case " $* " in
@@ -167,6 +181,7 @@ do_check() {
   need scripts format
   local failed=0
   python3 scripts/check/guards.py --check || failed=1
+  python3 scripts/check/packages.py || failed=1
   python3 scripts/check/layers.py || failed=1
   python3 scripts/check/orders.py || failed=1
   python3 scripts/check/labels.py || failed=1
@@ -205,6 +220,7 @@ case $command in
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
+  packages) shift && do_packages "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac
