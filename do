@@ -20,6 +20,7 @@ usage: ./do COMMAND
   openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
                    command 'lockstep', which puts it in place
   pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
+  docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
@@ -100,6 +101,26 @@ do_pictures() {
   build release 17_graph_solver 22_slow_loops audio lockstep_command
   python3 scripts/make/graph_pictures.py
   python3 scripts/make/timeline_pictures.py
+}
+
+do_docs() {
+  case "$*" in
+    "" | --check) ;;
+    *) echo "./do docs: takes --check, not '$*'" >&2 && return 2 ;;
+  esac
+  need scripts docs
+  [ -d docs/figures ] || do_performance
+  [ -d docs/pictures ] || do_pictures
+  local venv=build/site-venv
+  if ! cmp -s docs/site/requirements.txt "$venv/made"; then
+    python3 -m venv --clear "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check -r docs/site/requirements.txt
+    cp docs/site/requirements.txt "$venv/made"
+  fi
+  "$venv/bin/python" scripts/make/site.py
+  if [ "${1:-}" = --check ]; then
+    need browser
+    python3 scripts/check/site.py
+  fi
 }
 
 do_build() {
@@ -202,7 +223,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  bench | docs | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   "" | help | -h | --help) usage ;;

@@ -171,7 +171,8 @@ class Model:
         doxyfile = work / "Doxyfile"
         doxyfile.write_text(DOXYFILE.format(output=work))
         shutil.rmtree(work / "xml", ignore_errors=True)
-        subprocess.run([doxygen(), str(doxyfile)], cwd=root, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([doxygen(), str(doxyfile)], cwd=root, check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
         self.compounds = {}
         for path in sorted((work / "xml").glob("*.xml")):
             if path.name.startswith(("class", "struct", "namespace", "union")) or path.name.endswith("_8hpp.xml"):
@@ -363,7 +364,7 @@ class Pages:
         for header in self.headers:
             source = self.model.source(header)
             for line in source.lines:
-                found = re.fullmatch(r"\s*//[/ ]  +([A-Z][A-Z0-9_]*-\d+[a-z]?)\s+\S.*", line)
+                found = re.fullmatch(r"\s*//[/ ]  +([A-Z][A-Z0-9_]{2,}-\d+[a-z]?)\s+\S.*", line)
                 if found:
                     self.labels.setdefault(found.group(1), self.page_of(header) + "#" + found.group(1))
         self.writer = comment_text.Writer(self.link)

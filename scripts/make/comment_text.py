@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 PART = re.compile(r"(Order|Errors|Cost|Source|Example(?: for C\+\+20)?)(?:(?: +)(.*))?")
-LABEL = re.compile(r"\s+([A-Z][A-Z0-9_]*-\d+[a-z]?)\s+(\S.*)")
+LABEL = re.compile(r"\s+([A-Z][A-Z0-9_]{2,}-\d+[a-z]?)\s+(\S.*)")
 ORDERS = re.compile(r"Memory order\b")
 
 
@@ -177,7 +177,7 @@ TOKEN = re.compile(
       | (?P<document>\b(?:docs/[\w/-]+|README|CHANGELOG|bench/README)\.md)
       | (?P<header>\b[\w/]+\.(?:hpp|ipp|h|cpp|py)\b)
       | (?P<decision>\b[Dd]ecision\ (?P<number>\d{4})\b)
-      | (?P<label>\b[A-Z][A-Z0-9_]*-\d+[a-z]?\b)
+      | (?P<label>\b[A-Z][A-Z0-9_]{2,}-\d+[a-z]?\b)
       | (?P<source>\[[A-Z][A-Z0-9-]*\])
       | (?P<call>(?<![\w.])~?[A-Za-z_][\w:]*(?:<[^<>\s]*>)?\((?:[^()\s]|,\ |\([^()]*\))*\)(?:\.\w+\([^()]*\))*)
       | (?P<name>(?<![\w/.])(?:-f[\w-]+|[A-Za-z]\w*(?:::~?\w+)+(?:<[^<>\s]*>)?|\w*[A-Za-z0-9]_\w*|_\w+)(?![\w(]))

@@ -6,8 +6,8 @@ usage: site.py [--pages-only] [OUTPUT]     (default: build/site)
 
 The documents stay as they are, written for whoever reads them in the repository. Here each becomes a page; links between
 them become links between pages; source files that they link to become pages too, and a picture that one names is shown
-below the paragraph, if ./do pictures and ./do performance have made it. The reference is made by api_pages.py. MkDocs
-makes HTML of it, with the theme Material, its search and its own fonts and scripts: nothing comes from elsewhere.
+below the paragraph, if ./do pictures and ./do performance have made it. The reference is made by api_pages.py. Zensical
+(docs/site/requirements.txt) makes HTML of it, with its search and its own scripts: a page takes nothing from elsewhere.
 
 Every Markdown file of docs/ and below is on the site: one that NAVIGATION does not name is found by its folder, or is in
 "More". A link that leads nowhere ends the build. --pages-only: writes the Markdown, and makes no HTML.
@@ -15,6 +15,7 @@ Every Markdown file of docs/ and below is on the site: one that NAVIGATION does 
 
 import argparse
 import json
+import os
 import posixpath
 import re
 import shutil
@@ -44,6 +45,7 @@ NAVIGATION = (
     ("Inside", ["docs/architecture.md", "docs/tests.md", "CONTRIBUTING.md", "docs/decisions/*.md"]),
     ("More", ["docs/glossary.md", "docs/references.md", "CHANGELOG.md", "docs/*.md", "docs/**/*.md"]),
 )
+TITLES = {"README.md": "lockstep", "docs/seeds/README.md": "The five seeds", "bench/README.md": "How it is measured"}
 NOT_ON_THE_SITE = ("docs/site/",)
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".ipp": "cpp", ".h": "c", ".c": "c", ".py": "python", ".sh": "bash", ".rs": "rust",
              ".f90": "fortran", ".cmake": "cmake", ".txt": "text", ".json": "json", ".yml": "yaml", ".toml": "toml"}
@@ -53,8 +55,8 @@ FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 ITEM = re.compile(r"( *)([-*+]|\d+[.)]) +(?=\S)")
 
 
-class BrokenLink(Exception):
-    pass
+class Refused(Exception):
+    """A document or the generator is at fault; the text says which and why."""
 
 
 def page_name(path):
@@ -107,7 +109,7 @@ def outside_of_code(text):
     yield mark is not None, part
 
 
-def for_mkdocs(text):
+def for_python_markdown(text):
     """The same document for Python-Markdown: lists follow an empty line, and what is in them is indented by four."""
     lines, stack, mark = [], [], None
     for line in re.sub(r"^ *<!--.*?-->$", "", text, flags=re.MULTILINE | re.DOTALL).split("\n"):
@@ -204,13 +206,13 @@ class Site:
             text = (self.root / name).read_text(encoding="utf-8")
             if name == "LICENSE":
                 text = f"# Licence\n\n```text\n{text}\n```\n"
-            self.write(page, for_mkdocs(self.linked(text, page, name)))
+            self.write(page, for_python_markdown(self.linked(text, page, name)))
         self.make_reference()
         for name in self.sources:  # grows while folders are written
             self.write_source(name)
         self.write("assets/extra.css", (self.root / "docs/site/extra.css").read_text())
         if self.broken:
-            raise BrokenLink("\n".join(self.broken))
+            raise Refused("links that lead nowhere:\n" + "\n".join(self.broken))
 
     def make_reference(self):
         documents = {name: posixpath.relpath(page, "api") for name, page in self.documents.items()}
@@ -241,7 +243,7 @@ class Site:
         language = LANGUAGES.get(Path(name).suffix, "cmake" if name.endswith("CMakeLists.txt") else "text")
         self.write(page, f"{hidden}# {name}\n\n`````{language}\n{text}\n`````\n")
 
-    # --- MkDocs ---
+    # --- HTML ---
 
     def navigation(self):
         tree = []
@@ -249,7 +251,7 @@ class Site:
             items = []
             for name in files:
                 if name == REFERENCE:
-                    items.append("api/index.md")
+                    items.append({"All headers": "api/index.md"})
                     items += [{of: ["api/" + self.reference.page_of(header) for header, _, _ in headers]}
                               for of, headers in self.reference.families()]
                 elif name.startswith("docs/decisions/"):
@@ -257,20 +259,25 @@ class Site:
                         items.append({"Decisions": []})
                     items[-1]["Decisions"].append(self.documents[name])
                 else:
-                    items.append({"lockstep": "index.md"} if name == "README.md" else
-                                 {"Seeds": self.documents[name]} if name == "docs/seeds/README.md" else self.documents[name])
+                    items.append({TITLES[name]: self.documents[name]} if name in TITLES else self.documents[name])
             tree.append({title: items})
         return tree
 
     def make_html(self, output):
         version = re.search(r"VERSION (\d+\.\d+\.\d+)", (self.root / "CMakeLists.txt").read_text()).group(1)
-        settings = (self.root / "docs/site/mkdocs.yml").read_text()
+        settings = (self.root / "docs/site/settings.yml").read_text()
         settings = settings.replace("VERSION_OF_THE_PROJECT", version)
         settings += "nav: " + json.dumps(self.navigation()) + "\n"
-        config = self.work / "mkdocs.yml"
+        settings += "site_dir: site\n"
+        config = self.work / "site.yml"
         config.write_text(settings, encoding="utf-8")
-        subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(config),
-                        "--site-dir", str(output.resolve())], check=True)
+        done = subprocess.run([sys.executable, "-m", "zensical", "build", "--clean", "--strict", "--config-file", config.name],
+                              cwd=self.work, env={**os.environ, "NO_COLOR": "1"}, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            raise Refused(done.stdout)
+        shutil.rmtree(output, ignore_errors=True)
+        shutil.copytree(self.work / "site", output)
 
 
 def main(argv):
@@ -286,11 +293,8 @@ def main(argv):
         site.make_pages()
         if not given.pages_only:
             site.make_html(given.output)
-    except BrokenLink as broken:
-        print(f"site.py: links that lead nowhere:\n{broken}", file=sys.stderr)
-        return 1
-    except subprocess.CalledProcessError as failed:
-        print(f"site.py: this failed: {' '.join(map(str, failed.cmd))}", file=sys.stderr)
+    except Refused as why:
+        print(f"site.py: {why}", file=sys.stderr)
         return 1
     shown = given.output.resolve()
     print(f"site: {shown.relative_to(ROOT) if shown.is_relative_to(ROOT) else shown}/index.html; "
