@@ -33,8 +33,10 @@ usage: ./do COMMAND
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
-  check            include guards, layers, memory orders, labels, formatting
+  check            include guards, layers, memory orders, labels, links of documents, versions, formatting
   format           include guards, reformat the sources
+  release [--dry-run]  makes tarball, single header, wheel, crate and checksums of the last commit, in
+                   build/release-VERSION/, and tries them; --dry-run: says what stands in the way
   single           make single_include/lockstep.hpp, the library as one header
 END
 }
@@ -116,7 +118,7 @@ do_docs() {
     python3 -m venv --clear "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check -r docs/site/requirements.txt
     cp docs/site/requirements.txt "$venv/made"
   fi
-  "$venv/bin/python" scripts/make/site.py
+  "$venv/bin/python" scripts/make/site_pages.py
   if [ "${1:-}" = --check ]; then
     need browser
     python3 scripts/check/site.py
@@ -138,7 +140,10 @@ do_build() {
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
   need build program peers team libomp test model scripts clang browser openmp
-  exec scripts/run/test.sh --nightly "${1:-.}"
+  local status=0
+  scripts/run/test.sh --nightly "${1:-.}" || status=1
+  [ $# -gt 0 ] || do_docs --check || status=1
+  return $status
 }
 
 do_mutants() {
@@ -194,6 +199,8 @@ do_check() {
   python3 scripts/check/room_tests.py || failed=1
   python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
+  python3 scripts/check/documents.py || failed=1
+  python3 scripts/check/versions.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
@@ -210,6 +217,11 @@ do_single() {
   python3 scripts/make/amalgamate.py
 }
 
+do_release() {
+  need build scripts
+  python3 scripts/make/release.py "$@"
+}
+
 do_performance() {
   need scripts
   python3 scripts/make/performance.py
@@ -223,7 +235,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | docs | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  bench | docs | figures | build | cost | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   "" | help | -h | --help) usage ;;

@@ -47,7 +47,7 @@ def ratio_of(ours, peers, mark):
     if ours is None or not peers:
         return "-"
     ratio = ours / min(peers)
-    return f"{ratio:.2f}" + (f" {mark}" if ratio >= 1.005 else "")
+    return f"{ratio:.{2 if ratio >= 0.095 else 3}f}" + (f" {mark}" if ratio >= 1.005 else "")
 
 
 def by_name(result):

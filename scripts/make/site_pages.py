@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Builds the documentation site: the documents of the project, and a reference made from the headers.
 
-usage: site.py [--pages-only] [OUTPUT]     (default: build/site)
+usage: site_pages.py [--pages-only] [OUTPUT]     (default: build/site)
 
 The documents stay as they are, written for whoever reads them in the repository. Here each becomes a page; links between
 them become links between pages; source files that they link to become pages too, and a picture that one names is shown
@@ -115,6 +115,7 @@ def for_python_markdown(text):
     for line in re.sub(r"^ *<!--.*?-->$", "", text, flags=re.MULTILINE | re.DOTALL).split("\n"):
         indent = len(line) - len(line.lstrip())
         fence = FENCE.match(line)
+        was_list = bool(stack)
         if mark is None and line.strip():
             while stack and indent < stack[-1] and not (lines and lines[-1].strip() and not ITEM.match(line) and not fence):
                 stack.pop()
@@ -130,7 +131,7 @@ def for_python_markdown(text):
         else:
             item = ITEM.match(line)
             if item:
-                if lines and lines[-1].strip() and not stack:
+                if lines and lines[-1].strip() and not was_list:
                     lines.append("")
                 stack.append(item.end())
         lines.append(shifted)
@@ -153,6 +154,8 @@ class Site:
             return target
         base = posixpath.dirname(document)
         name = posixpath.normpath(posixpath.join(base, path))
+        if name == "include/lockstep":
+            return posixpath.relpath("api/index.md", posixpath.dirname(page) or ".")
         if name not in self.documents:
             if name.startswith("include/lockstep/") and (self.root / name).is_file() and name.count("/") == 2 and \
                     name.endswith(".hpp") and not name.endswith("/lockstep.hpp"):
@@ -286,7 +289,7 @@ def main(argv):
     parser.add_argument("--pages-only", action="store_true")
     given = parser.parse_args(argv[1:])
     if not api_pages.doxygen():
-        print("site.py: no program 'doxygen'; install it (Debian: doxygen), or call ./do docs, which does", file=sys.stderr)
+        print("site_pages.py: no program 'doxygen'; install it (Debian: doxygen), or call ./do docs, which does", file=sys.stderr)
         return 1
     site = Site(ROOT, ROOT / "build" / "site-work")
     try:
@@ -294,7 +297,7 @@ def main(argv):
         if not given.pages_only:
             site.make_html(given.output)
     except Refused as why:
-        print(f"site.py: {why}", file=sys.stderr)
+        print(f"site_pages.py: {why}", file=sys.stderr)
         return 1
     shown = given.output.resolve()
     print(f"site: {shown.relative_to(ROOT) if shown.is_relative_to(ROOT) else shown}/index.html; "
