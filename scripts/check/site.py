@@ -123,10 +123,17 @@ def until(browser, expression, seconds=20):
     return None
 
 
+def errors(browser):
+    yield from browser.complaints()
+    for event in browser.events:
+        if event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "assert"):
+            yield " ".join(str(argument.get("value", argument.get("description"))) for argument in event["params"]["args"])
+
+
 def each_page(browser, base, names):
     for name in names:
         browser.open(base + name)
-        for complaint in browser.complaints():
+        for complaint in errors(browser):
             yield f"{name}: {complaint}"
         for event in browser.events:
             if event.get("method") == "Network.requestWillBeSent":
@@ -162,7 +169,7 @@ def search(browser, base):
     browser.evaluate(f"({found})[0].click()")
     if not until(browser, "location.pathname.endsWith('/api/barrier.html')"):
         yield "search: the result does not lead to api/barrier.html"
-    for complaint in browser.complaints():
+    for complaint in errors(browser):
         yield f"search: {complaint}"
 
 

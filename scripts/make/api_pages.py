@@ -34,8 +34,8 @@ PREDEFINED = LOCKSTEP_COLD= LOCKSTEP_ONCE= LOCKSTEP_HOOK= LOCKSTEP_NOINLINE= LOC
   LOCKSTEP_NODISCARD= LOCKSTEP_NODISCARD_UNLESS_THROWN= LOCKSTEP_HAS_EXCEPTIONS=1 LOCKSTEP_HAS_BODIES=0 \\
   LOCKSTEP_COMPILED=1 LOCKSTEP_HAS_OBSERVERS=1 __cpp_lib_jthread=201911L __cplusplus=202002L
 """
-FAMILIES = (("team", "Teams and loops"), ("sync", "Primitives for threads of your own"), ("graph", "Graphs"),
-            ("trace", "What threads do: timelines, ledgers, watchdog"))
+FAMILIES = (("Teams and loops", ("team", "region", "loop", "reduce")), ("Primitives for threads of your own", ("sync",)),
+            ("Graphs", ("graph",)), ("Timelines, ledgers, watchdog", ("trace",)))
 UMBRELLA = "lockstep.hpp"
 
 Entry = namedtuple("Entry", "name signature text line section follows")
@@ -453,15 +453,15 @@ class Pages:
 
     def families(self):
         """(title, [(header, first line of its banner, names)]) in the order of FAMILIES, the rest at the end."""
-        known = {layer: [] for layer, _ in FAMILIES}
-        rest = []
+        found = {title: [] for title, _ in FAMILIES} | {"What all share": []}
+        title_of = {layer: title for title, layers in FAMILIES for layer in layers}
         for header in self.headers:
             source = self.model.source(header)
             names = [name for name, _ in self.model.classes_of(header)]
             names += [entry.name for entry in self.model.free_entries(header)]
             item = (header, source.title, list(dict.fromkeys(name for name in names if "<" not in name)))
-            known.get(source.layer, rest).append(item)
-        return [(title, known[layer]) for layer, title in FAMILIES if known[layer]] + ([("What all share", rest)] if rest else [])
+            found[title_of.get(source.layer, "What all share")].append(item)
+        return [(title, items) for title, items in found.items() if items]
 
     def index(self):
         lines = ["# Reference", "",

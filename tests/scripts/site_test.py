@@ -12,6 +12,7 @@ import tree  # noqa: F401  finds scripts/
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "make"))
 
 from check import site as check  # noqa: E402
+from run import chromium  # noqa: E402
 import api_pages  # noqa: E402
 import comment_text  # noqa: E402
 import site_pages as pages  # noqa: E402
@@ -113,6 +114,31 @@ class Check(unittest.TestCase):
         self.assertEqual(self.complaints({"index.html": ""}), ["no page for include/lockstep/event.hpp"])
         self.assertEqual(self.complaints(self.GOOD | {"api/event.html": '<h2 id="event">class events</h2>'}),
                          ["api/event.html: no heading for event"])
+
+
+@unittest.skipIf(chromium.find() is None, "no browser")
+class InTheBrowser(unittest.TestCase):
+    def test_errors_foreign_requests_and_wide_pages_are_found(self):
+        pages_of = {"good.html": "<p>text</p>", "error.html": "<script>console.error('a', 1)</script>",
+                    "thrown.html": "<script>throw new Error('oh')</script>", "lost.html": "<img src=none.svg>",
+                    "far.html": "<script>fetch('http://127.0.0.1:9/x').catch(() => 0)</script>",
+                    "wide.html": "<div style='width: 500px'>x</div>"}
+        with tempfile.TemporaryDirectory() as directory:
+            for name, text in pages_of.items():
+                Path(directory, name).write_text("<!doctype html><meta name=viewport content='width=device-width'>"
+                                                 "<link rel=icon href=data:,>" + text)
+            server = check.served(Path(directory))
+            with chromium.Browser(check.PHONE, 800) as browser:
+                browser.call("Network.enable")
+                found = list(check.each_page(browser, f"http://127.0.0.1:{server.server_port}/", pages_of))
+            server.shutdown()
+            server.server_close()
+        for name in pages_of:
+            of_page = [complaint for complaint in found if complaint.startswith(name)]
+            self.assertEqual(bool(of_page), name != "good.html", found)
+        self.assertIn("error.html: a 1", found)
+        self.assertIn("far.html: asks for http://127.0.0.1:9/x", found)
+        self.assertTrue(any("pixels wide" in complaint for complaint in found))
 
 
 @unittest.skipIf(api_pages.doxygen() is None, "no doxygen")
