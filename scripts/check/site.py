@@ -89,6 +89,12 @@ def missing_names(site, root, pages):
     for header in headers:
         if site / "api" / f"{header[:-4]}.html" not in pages:
             yield f"no page for include/lockstep/{header}"
+    for path in root.glob("bindings/c/**/lockstep.h"):
+        page = pages.get(site / "api/lockstep_h.html")
+        headings = " ".join(page.headings) if page else ""
+        for name in re.findall(r"^LOCKSTEP_C_API [^;(]*?\b(lockstep_\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE):
+            if not re.search(rf"\b{name}\b", headings):
+                yield f"api/lockstep_h.html: no heading for {name}"
     for line in (root / "tests/build/public_names.txt").read_text().split("\n"):
         found = re.fullmatch(r"lockstep/(\w+)\.hpp (\w+)", line)
         page = found and pages.get(site / "api" / f"{found.group(1)}.html")

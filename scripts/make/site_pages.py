@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import ROOT  # noqa: E402
 
 import api_pages  # noqa: E402
+import c_page  # noqa: E402
 
 REFERENCE = "api/"
 # Sections in their order: files of the repository, and patterns for those that may be there. None of them is needed.
@@ -227,6 +228,9 @@ class Site:
         self.write("api/index.md", self.reference.index())
         for header in self.reference.headers:
             self.write("api/" + self.reference.page_of(header), self.reference.page(header))
+        self.c_header = next(iter(sorted(self.root.glob("bindings/c/**/lockstep.h"))), None)
+        if self.c_header:
+            self.write("api/lockstep_h.md", c_page.page(self.c_header, self.reference.writer))
 
     def write_source(self, name):
         page = page_name(name)
@@ -255,6 +259,8 @@ class Site:
             for name in files:
                 if name == REFERENCE:
                     items.append({"All headers": "api/index.md"})
+                    if self.c_header:
+                        items.append({"The C interface": "api/lockstep_h.md"})
                     items += [{of: ["api/" + self.reference.page_of(header) for header, _, _ in headers]}
                               for of, headers in self.reference.families()]
                 elif name.startswith("docs/decisions/"):

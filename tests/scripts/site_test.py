@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "make")
 from check import site as check  # noqa: E402
 from run import chromium  # noqa: E402
 import api_pages  # noqa: E402
+import c_page  # noqa: E402
 import comment_text  # noqa: E402
 import site_pages as pages  # noqa: E402
 
@@ -57,6 +58,48 @@ class Comments(unittest.TestCase):
             return {"header": "x.md", "label": "y.md#L", "decision": "d.md", "document": "f.md"}.get(kind)
         self.assertEqual(shown("See team.hpp (TEAM-1), decision 0007, docs/faq.md.", links).strip(),
                          "See [`team.hpp`](x.md) ([TEAM-1](y.md#L)), [decision 0007](d.md), [`docs/faq.md`](f.md).")
+
+
+class InterfaceOfC(unittest.TestCase):
+    HEADER = """/* SPDX-License-Identifier: MIT
+ * lockstep.h -- the C interface
+ *
+ * C99.
+ */
+#ifndef LOCKSTEP_H
+/* ---- teams ---------- */
+
+/* A team. */
+typedef struct lockstep_team lockstep_team;
+
+enum {
+  LOCKSTEP_OK = 0,      /* done */
+  LOCKSTEP_STOPPED = -1 /* ended early */
+};
+
+/* Runs it.
+ * Cost: little. */
+LOCKSTEP_C_API int lockstep_run(lockstep_team* team,
+                                int (*f)(void*));
+/* Both end it. */
+LOCKSTEP_C_API void lockstep_end(lockstep_team* team);
+LOCKSTEP_C_API void lockstep_end_now(lockstep_team* team);
+
+/* Text of the section. */
+
+#ifdef __cplusplus
+}
+#endif
+"""
+
+    def test_each_declaration_has_its_names_its_text_and_its_comment(self):
+        found = list(c_page.items(self.HEADER))
+        self.assertEqual(found[0], ("section", "teams"))
+        entries = [(c_page.names_of(item[2]), item[1]) for item in found if item[0] == "entry"]
+        self.assertEqual(entries, [(["lockstep_team"], ["A team."]), (["LOCKSTEP_OK", "LOCKSTEP_STOPPED"], []),
+                                   (["lockstep_run"], ["Runs it.", "Cost: little."]),
+                                   (["lockstep_end", "lockstep_end_now"], ["Both end it."])])
+        self.assertEqual(found[-1], ("text", ["Text of the section."]))
 
 
 class Documents(unittest.TestCase):
