@@ -43,11 +43,11 @@ NAVIGATION = (
                   "LICENSE"]),
     ("Seeds", ["docs/seeds/README.md", "docs/seeds/*.md"]),
     ("Measured", ["docs/performance.md", "bench/README.md", "bench/*/README.md"]),
-    ("Inside", ["docs/architecture.md", "docs/tests.md", "CONTRIBUTING.md", "docs/decisions/*.md"]),
+    ("Inside", ["docs/architecture.md", "docs/tests.md", "CONTRIBUTING.md", "docs/site/README.md", "docs/decisions/*.md"]),
     ("More", ["docs/glossary.md", "docs/references.md", "CHANGELOG.md", "docs/*.md", "docs/**/*.md"]),
 )
-TITLES = {"README.md": "lockstep", "docs/seeds/README.md": "The five seeds", "bench/README.md": "How it is measured"}
-NOT_ON_THE_SITE = ("docs/site/",)
+TITLES = {"README.md": "lockstep", "docs/seeds/README.md": "The five seeds", "bench/README.md": "How it is measured",
+          "docs/site/README.md": "This site"}
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".ipp": "cpp", ".h": "c", ".c": "c", ".py": "python", ".sh": "bash", ".rs": "rust",
              ".f90": "fortran", ".cmake": "cmake", ".txt": "text", ".json": "json", ".yml": "yaml", ".toml": "toml"}
 LINK = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)|(\]\()([^()\s]+)(\))", re.DOTALL)
@@ -86,7 +86,7 @@ def sections(root):
                 continue
             for path in sorted(root.glob(pattern)):
                 name = path.relative_to(root).as_posix()
-                if name not in taken and not name.startswith(NOT_ON_THE_SITE):
+                if name not in taken:
                     taken.add(name)
                     files.append(name)
         if files:
