@@ -264,7 +264,7 @@ class Site:
                     items += [{of: ["api/" + self.reference.page_of(header) for header, _, _ in headers]}
                               for of, headers in self.reference.families()]
                 elif name.startswith("docs/decisions/"):
-                    if not isinstance(items[-1], dict):
+                    if "Decisions" not in (items[-1] if items else ""):
                         items.append({"Decisions": []})
                     items[-1]["Decisions"].append(self.documents[name])
                 else:
