@@ -24,8 +24,6 @@ PLACES = (
     ("bindings/rust/Cargo.toml", r'^version = "(\d+\.\d+\.\d+)"'),
     ("bindings/rust/*/Cargo.toml", r'^version = "(\d+\.\d+\.\d+)"'),
     ("bindings/python/pyproject.toml", r'^version = "(\d+\.\d+\.\d+)"'),
-    ("packaging/conan/conanfile.py", r'^    version = "(\d+\.\d+\.\d+)"'),
-    ("conanfile.py", r'^    version = "(\d+\.\d+\.\d+)"'),
     ("packaging/vcpkg/**/vcpkg.json", r'"version(?:-semver)?": "(\d+\.\d+\.\d+)"'),
     ("packaging/meson/meson.build", r"^\s*version: '(\d+\.\d+\.\d+)'"),
     ("packaging/bazel/MODULE.bazel", r'version = "(\d+\.\d+\.\d+)"'),
