@@ -170,7 +170,9 @@ def make(root, version):
     tree = scratch / f"lockstep-{version}"
     run(sys.executable, "scripts/make/amalgamate.py", output / f"lockstep-{version}.hpp", cwd=tree)
     time = git(root, "log", "-1", "--format=%ct").decode().strip()
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": time}
+    # A library of this machine must not stand in for the sources.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LOCKSTEP_")}
+    environment["SOURCE_DATE_EPOCH"] = time
     for part in (wheel, crate):
         missing = part(tree, scratch, output, environment)
         if missing:
