@@ -246,12 +246,12 @@ class Model:
     def entry(self, member):
         kind, name = member.get("kind"), plain(member.find("name"))
         place = member.find("location")
-        if kind == "friend" or name.startswith("@"):
+        if kind == "friend" or name.startswith("@") or name.endswith("_"):  # members of unions without a name
             return None
         source = self.source(place.get("file"))
         line = int(place.get("line"))
         arguments = plain(member.find("argsstring"))
-        if arguments.endswith("=delete") or self.only_refuses(member, source):
+        if arguments.endswith("=delete") or self.only_refuses(member):
             return None
         comment = source.comment_above(line) or source.trailing(line)
         if name.startswith("~") and not comment:
@@ -272,10 +272,10 @@ class Model:
             signature = self.signature(member, kind, name, arguments)
         return Entry(name, wrapped(signature), comment, line, source.section_of(line), source.follows_closely(line))
 
-    @staticmethod
-    def only_refuses(member, source):
+    def only_refuses(self, member):
         """Its one purpose is a message of the compiler for a call that fits no other."""
         place = member.find("location")
+        source = self.source(place.get("bodyfile") or place.get("file"))
         first, last = int(place.get("bodystart", "-1")), int(place.get("bodyend", "-1"))
         body = " ".join(source.lines[first - 1:last]) if 0 < first <= last < first + 8 else ""
         return bool(re.search(r"(?:return|\{)\s*(?:detail::)?refuse_\w+", body)) or \

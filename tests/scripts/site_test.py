@@ -199,6 +199,7 @@ class Reference(unittest.TestCase):
             for part in ("Order", "Errors", "Cost"):
                 self.assertRegex(text, rf"(?m)^{part}\n:   \S", f"{header} has no {part}")
         self.assertIn("bool run(Function&& f, call_site where = {});", texts["include/lockstep/team.hpp"])
+        self.assertIn("sub_team first(std::size_t k, call_site where = {});", texts["include/lockstep/member.hpp"])
         self.assertNotIn("detail::if_bounds", texts["include/lockstep/member.hpp"])
 
 
