@@ -434,7 +434,10 @@ class Pages:
         head = f"template <{', '.join(parameters)}>\n" if parameters else "template <>\n" if "<" in name else ""
         lines = [f"{'#' * depth} {compound.get('kind')} `{name}` {{ #{anchor(name)} }}", "", "```cpp",
                  *f"{head}{compound.get('kind')} {name};".split("\n"), "```", ""]
-        lines += self.comment(source.comment_above(int(place.get("line")), over_gap=True), anchors=True)
+        comment = source.comment_above(int(place.get("line")), over_gap=True)
+        lines += self.comment(comment, anchors=True)
+        if depth == 2 and not any(block.kind == "part" for block in comment_text.parse(comment)):
+            lines += ["Order, errors and cost: at the top of this page.", ""]
         if self.cannot_be_copied(compound):
             lines += ["It cannot be copied.", ""]
         for inner in compound.findall("innerclass"):
