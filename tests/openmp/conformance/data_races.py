@@ -27,7 +27,7 @@ REPORT = "WARNING: ThreadSanitizer"
 # not know fences, which `flush` is.
 SUPPRESSED = "race:last_values\nrace:barriers._omp_fn\n"
 PROGRAMS = ("parallel.c", "reductions.c", "loops.c", "loop_clauses.c", "ordered.c", "worksharing.c", "cancel.c",
-            "task_trees.c", "task_dependences.c", "task_events.c", "task_groups.c", "task_loops.c", "objects.cpp")
+            "task_trees.c", "task_dependences.c", "task_events.c", "task_groups.c", "task_loops.c", "objects.cpp", "../programs/locks.c")
 # File of openmp/, what stands there once, what takes its place; and which programs may notice it.
 ACQUIRE, RELEASE, RELAXED = (f"detail::memory_order_{order}" for order in ("acquire", "release", "relaxed"))
 MUTANTS = (
@@ -41,8 +41,8 @@ MUTANTS = (
     ("tasks.cpp", f"family->unfinished.load({ACQUIRE})", f"family->unfinished.load({RELAXED})",
      ("task_trees.c", "task_dependences.c")),
     ("word_lock.hpp", f"compare_exchange_strong(free, tag, {ACQUIRE}", f"compare_exchange_strong(free, tag, {RELAXED}",
-     ("worksharing.c",)),
-    ("word_lock.hpp", f"word_.exchange(0, {RELEASE})", f"word_.exchange(0, {RELAXED})", ("worksharing.c",)),
+     ("../programs/locks.c",)),
+    ("word_lock.hpp", f"word_.exchange(0, {RELEASE})", f"word_.exchange(0, {RELAXED})", ("../programs/locks.c",)),
 )
 
 
@@ -69,7 +69,7 @@ def link(objects, directory):
 
 
 def executable(source, directory):
-    made = directory / source.replace(".", "_")
+    made = directory / Path(source).name.replace(".", "_")
     subprocess.run([*conformance.COMPILERS[Path(source).suffix], "-fopenmp", "-w", *OPTIONS, str(conformance.HERE / source),
                     "-o", str(made), "-ldl"], check=True)
     return made
