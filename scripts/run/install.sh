@@ -29,6 +29,8 @@ machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++
 machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
 coverage gcovr               gcovr
 pictures graphviz            dot
+docs     doxygen             doxygen
+docs     python3-venv        /usr/share/doc/python3-venv
 openmp_suite gcc-12          gcc-12
 openmp_suite g++-12          g++-12
 openmp_suite gfortran-12     gfortran-12
