@@ -95,8 +95,7 @@ pub type lockstep_block_value_fn =
 pub type lockstep_combine_fn = unsafe extern "C" fn(into: *mut c_void, from: *const c_void, context: *mut c_void);
 pub type lockstep_single_fn = unsafe extern "C" fn(context: *mut c_void) -> c_int;
 pub type lockstep_node_fn = unsafe extern "C" fn(iteration: usize, context: *mut c_void) -> c_int;
-pub type lockstep_test_fn =
-    unsafe extern "C" fn(iteration: usize, answer: *mut c_int, context: *mut c_void) -> c_int;
+pub type lockstep_test_fn = unsafe extern "C" fn(iteration: usize, answer: *mut c_int, context: *mut c_void) -> c_int;
 pub type lockstep_wide_fn =
     unsafe extern "C" fn(me: *mut lockstep_member, iteration: usize, context: *mut c_void) -> c_int;
 
@@ -287,11 +286,7 @@ extern "C" {
     ) -> c_int;
     pub fn lockstep_plan_destroy(plan: *mut lockstep_plan) -> c_int;
     pub fn lockstep_plan_run(plan: *mut lockstep_plan, iterations: usize) -> c_int;
-    pub fn lockstep_plan_run_until(
-        plan: *mut lockstep_plan,
-        stop: lockstep_test_fn,
-        context: *mut c_void,
-    ) -> c_int;
+    pub fn lockstep_plan_run_until(plan: *mut lockstep_plan, stop: lockstep_test_fn, context: *mut c_void) -> c_int;
     pub fn lockstep_plan_measure(plan: *mut lockstep_plan, iterations: usize) -> c_int;
     pub fn lockstep_plan_refine(plan: *mut lockstep_plan) -> c_int;
     pub fn lockstep_plan_members(plan: *const lockstep_plan) -> usize;

@@ -101,11 +101,7 @@ where
     })
 }
 
-unsafe extern "C" fn call_wide<F, R>(
-    me: *mut ffi::lockstep_member,
-    iteration: usize,
-    context: *mut c_void,
-) -> c_int
+unsafe extern "C" fn call_wide<F, R>(me: *mut ffi::lockstep_member, iteration: usize, context: *mut c_void) -> c_int
 where
     F: Fn(&Member, usize) -> R + Sync,
     R: Outcome,
@@ -241,9 +237,7 @@ impl<'a> Graph<'a> {
     /// # Errors
     /// As [`Graph::edge`].
     pub fn repeat_while(&mut self, test: Node, first: Node) -> Result<&mut Self> {
-        self.connect(test, first, |graph, test, first| unsafe {
-            ffi::lockstep_graph_repeat_while(graph, test, first)
-        })
+        self.connect(test, first, |graph, test, first| unsafe { ffi::lockstep_graph_repeat_while(graph, test, first) })
     }
 
     /// Iteration i of `to` comes after iteration i - `delay` of `from`. With feedback iterations overlap: only it orders
@@ -252,9 +246,7 @@ impl<'a> Graph<'a> {
     /// # Errors
     /// As [`Graph::edge`].
     pub fn feedback(&mut self, from: Node, to: Node, delay: usize) -> Result<&mut Self> {
-        self.connect(from, to, |graph, from, to| unsafe {
-            ffi::lockstep_graph_feedback(graph, from, to, delay)
-        })
+        self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_feedback(graph, from, to, delay) })
     }
 
     // --- hints ---
@@ -264,9 +256,7 @@ impl<'a> Graph<'a> {
     /// # Errors
     /// As [`Graph::edge`].
     pub fn cost(&mut self, node: Node, time: Duration) -> Result<&mut Self> {
-        self.connect(node, node, |graph, node, _| unsafe {
-            ffi::lockstep_graph_cost(graph, node, nanoseconds(time))
-        })
+        self.connect(node, node, |graph, node, _| unsafe { ffi::lockstep_graph_cost(graph, node, nanoseconds(time)) })
     }
 
     /// Only the member of this rank runs it.
@@ -282,9 +272,7 @@ impl<'a> Graph<'a> {
     /// # Errors
     /// As [`Graph::edge`].
     pub fn keep_near(&mut self, node: Node, other: Node) -> Result<&mut Self> {
-        self.connect(node, other, |graph, node, other| unsafe {
-            ffi::lockstep_graph_keep_near(graph, node, other)
-        })
+        self.connect(node, other, |graph, node, other| unsafe { ffi::lockstep_graph_keep_near(graph, node, other) })
     }
 
     fn connect(
@@ -403,9 +391,7 @@ impl<'g, 'a> Plan<'g, 'a> {
     /// As [`Plan::run`]; and where `stop` panics.
     pub fn run_until<F: FnMut(usize) -> bool>(&mut self, stop: F) -> Result<()> {
         let work = Kept::new(Work { function: stop, panics: self.panics });
-        let code = unsafe {
-            ffi::lockstep_plan_run_until(self.raw.as_ptr(), call_test::<F>, work.0.as_ptr().cast())
-        };
+        let code = unsafe { ffi::lockstep_plan_run_until(self.raw.as_ptr(), call_test::<F>, work.0.as_ptr().cast()) };
         drop(work);
         self.panics.finish(code)
     }

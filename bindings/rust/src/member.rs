@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! What the closure of a region is given: its rank, and the constructs by which members work together.
+use crate::error::Outcome;
 use crate::error::{self, goes_on, Stopped};
 use crate::ffi;
 use crate::options::Schedule;
 use crate::panics::{Panics, SKIPPED};
-use crate::error::Outcome;
 use crate::team::{call_combine, call_fold, check_value, Reduction};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -252,9 +252,7 @@ impl Member {
     /// Member 0 calls `f`, the others wait until it has.
     pub fn single<F: FnOnce()>(&self, f: F) -> InRegion<()> {
         let mut job = OwnJob { function: Some(f), panics: Panics::default() };
-        let code = unsafe {
-            ffi::lockstep_member_single(self.raw(), call_single::<F>, ptr::from_mut(&mut job).cast())
-        };
+        let code = unsafe { ffi::lockstep_member_single(self.raw(), call_single::<F>, ptr::from_mut(&mut job).cast()) };
         job.panics.finish_in_region(code)
     }
 

@@ -188,9 +188,10 @@ impl Team {
         }
         let name = match &options.name {
             None => None,
-            Some(text) => Some(CString::new(text.as_str()).map_err(|_| {
-                Error::Argument("lockstep::TeamOptions::name: the name has a zero in it".into())
-            })?),
+            Some(text) => Some(
+                CString::new(text.as_str())
+                    .map_err(|_| Error::Argument("lockstep::TeamOptions::name: the name has a zero in it".into()))?,
+            ),
         };
         let hooks = if options.on_start.is_some() || options.on_exit.is_some() {
             Some(Box::new(Hooks { on_start: options.on_start.clone(), on_exit: options.on_exit.clone() }))
@@ -200,10 +201,7 @@ impl Team {
         let mut said = MaybeUninit::<ffi::lockstep_team_options>::zeroed();
         // SAFETY: room for the structure, whose size is given.
         error::check(unsafe {
-            ffi::lockstep_team_options_init(
-                said.as_mut_ptr(),
-                std::mem::size_of::<ffi::lockstep_team_options>(),
-            )
+            ffi::lockstep_team_options_init(said.as_mut_ptr(), std::mem::size_of::<ffi::lockstep_team_options>())
         })?;
         // SAFETY: zeros are a value of each field, and init has said the rest.
         let mut said = unsafe { said.assume_init() };
@@ -303,8 +301,7 @@ impl Team {
     {
         let job = Job::new(&f);
         // SAFETY: as in run().
-        let code =
-            unsafe { ffi::lockstep_team_run_on(self.raw(), members, call_region::<F, R>, job.context()) };
+        let code = unsafe { ffi::lockstep_team_run_on(self.raw(), members, call_region::<F, R>, job.context()) };
         job.panics.finish(code)
     }
 
@@ -340,9 +337,7 @@ impl Team {
         let (first, last) = error::bounds_of(&range)?;
         let job = Job::new(&f);
         // SAFETY: as in run().
-        let code = unsafe {
-            ffi::lockstep_team_for_range(self.raw(), first, last, call_block::<F, R>, job.context())
-        };
+        let code = unsafe { ffi::lockstep_team_for_range(self.raw(), first, last, call_block::<F, R>, job.context()) };
         job.panics.finish(code)
     }
 
@@ -357,15 +352,7 @@ impl Team {
         let job = Job::new(&f);
         // SAFETY: as in run().
         let code = unsafe {
-            ffi::lockstep_team_for_range_by(
-                self.raw(),
-                first,
-                last,
-                schedule,
-                chunk,
-                call_block::<F, R>,
-                job.context(),
-            )
+            ffi::lockstep_team_for_range_by(self.raw(), first, last, schedule, chunk, call_block::<F, R>, job.context())
         };
         job.panics.finish(code)
     }

@@ -9,9 +9,7 @@ const SHORT: Duration = Duration::from_millis(2);
 
 #[test]
 fn each_notification_lets_one_wait_return() {
-    for policy in
-        [Policy::Unset, Policy::Adaptive, Policy::Block, Policy::SpinFor(Duration::from_micros(5))]
-    {
+    for policy in [Policy::Unset, Policy::Adaptive, Policy::Block, Policy::SpinFor(Duration::from_micros(5))] {
         let (ping, pong, ball) = (Event::with_policy(policy), Event::with_policy(policy), AtomicUsize::new(0));
         std::thread::scope(|s| {
             s.spawn(|| {

@@ -220,13 +220,9 @@ fn loops_reach_each_index_once() {
     for size in SIZES {
         let team = Team::new(size).unwrap();
         for length in [0, 1, 2, 7, 1000] {
-            for how in [
-                Schedule::Static,
-                Schedule::Grain(2),
-                Schedule::Chunks(3),
-                Schedule::Dynamic(1),
-                Schedule::Guided(4),
-            ] {
+            for how in
+                [Schedule::Static, Schedule::Grain(2), Schedule::Chunks(3), Schedule::Dynamic(1), Schedule::Guided(4)]
+            {
                 let mut x = vec![1_usize; length];
                 team.for_blocks_mut_by(&mut x, how, |first, block: &mut [usize]| {
                     for (k, x) in block.iter_mut().enumerate() {
@@ -287,13 +283,11 @@ fn sums_have_the_same_bits_for_every_team() {
     let x: Vec<f64> = (0..10_000).map(|i| 1.0 / (1.0 + i as f64)).collect();
     let sum_on = |size: usize| {
         let team = Team::new(size).unwrap();
-        let of_blocks = team
-            .reduce(0..x.len(), 0.0, |part| part.map(|i| x[i]).fold(0.0, |a, b| a + b), |a, b| a + b)
-            .unwrap();
+        let of_blocks =
+            team.reduce(0..x.len(), 0.0, |part| part.map(|i| x[i]).fold(0.0, |a, b| a + b), |a, b| a + b).unwrap();
         let in_region = lockstep::Mutex::new(0.0);
         team.run(|me| {
-            let sum =
-                me.reduce(0..x.len(), 0.0, |part| part.map(|i| x[i]).fold(0.0, |a, b| a + b), |a, b| a + b)?;
+            let sum = me.reduce(0..x.len(), 0.0, |part| part.map(|i| x[i]).fold(0.0, |a, b| a + b), |a, b| a + b)?;
             me.single(|| *in_region.lock() = sum)
         })
         .unwrap();
