@@ -103,6 +103,12 @@ bool call_test(lockstep_test_fn function, std::size_t iteration, void* context) 
   return answer != 0;
 }
 
+/// A member ends its part of a team-wide node: because the run was stopped, or to stop it. What stopped it comes out.
+[[noreturn]] void leave_stopped(lockstep::member& me) {
+  if (!me.stop_requested()) me.request_stop();
+  throw lockstep::region_stopped();
+}
+
 int run(const char* function, lockstep_plan* plan, std::size_t iterations, bool measures) {
   return result_of_use(function, plan, [=] {
     const bool is_complete =
@@ -165,6 +171,7 @@ int lockstep_graph_wide_node(lockstep_graph* graph, const char* name, size_t wid
   return add(__func__, graph, node, [=] {
     return graph->at.node(name, width, [=](lockstep::member& me, std::size_t i) {
       const int code = called(function, handle_of(me), i, context);
+      if (code == LOCKSTEP_STOPPED) leave_stopped(me);
       if (code != LOCKSTEP_OK) throw callback_failure(code);
     });
   });

@@ -111,7 +111,7 @@ int code_of_thrown() {
   }
 }
 
-int give(const char*, const std::string& text, char* buffer, std::size_t capacity,
+int give(const std::string& text, char* buffer, std::size_t capacity,
          std::size_t* length) noexcept {
   if (length != nullptr) *length = text.size();
   if (capacity == 0) return LOCKSTEP_OK;

@@ -86,13 +86,12 @@ int result_of(const char* function, const Body& body) {
 }
 
 /// A text for a buffer of the caller's.
-int give(const char* function, const std::string& text, char* buffer, std::size_t capacity,
-         std::size_t* length) noexcept;
+int give(const std::string& text, char* buffer, std::size_t capacity, std::size_t* length) noexcept;
 template <class Make>
 int give_text(const char* function, char* buffer, std::size_t capacity, std::size_t* length,
               const Make& make) {
   if (buffer == nullptr && capacity != 0) return fail_null(function, "buffer");
-  return result_of(function, [&] { return give(function, make(), buffer, capacity, length); });
+  return result_of(function, [&] { return give(make(), buffer, capacity, length); });
 }
 
 lockstep::wait_policy policy_of(std::int64_t policy);
