@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The declarations are those of lockstep.h; the library is the one that the wheel carries."""
 import ctypes
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -62,7 +63,11 @@ def test_options_have_the_layout_of_the_header():
 
 
 def test_versions():
-    assert lockstep.version() == lockstep.__version__
+    try:
+        installed = importlib.metadata.version("lockstep")
+    except importlib.metadata.PackageNotFoundError:
+        installed = lockstep.__version__  # used from the source tree
+    assert lockstep.version() == lockstep.__version__ == installed
     assert lockstep.c_version // 1000 == 1
     assert lockstep.usable_cpus() >= 1
     assert lockstep.build_info()["version"] == lockstep.version()

@@ -30,7 +30,7 @@ from ._library import build_info, c_version, library_path, usable_cpus, version
 from ._objects import Barrier, Event, Mutex
 from ._team import Member, Team, default_team
 
-__version__ = "0.9.0"
+__version__ = version()
 
 __all__ = [
     "ArgumentError",
