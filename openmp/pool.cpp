@@ -237,7 +237,13 @@ void pool::start_threads(unsigned size) noexcept {
     if (added == nullptr) fail("Out of memory");
     const int error = pthread_create(
         &added->thread, &attributes, [](void* self) -> void* { return run_worker(self); }, added);
-    if (error != 0) fail("Thread creation failed: %s", std::strerror(error));
+    if (error != 0) {
+      fail(
+          "Thread creation failed: %s: thread %u of %u of a region. Ask for fewer threads "
+          "(OMP_NUM_THREADS), or smaller "
+          "stacks (OMP_STACKSIZE), or let the process have more (ulimit -u, ulimit -v, pids.max)",
+          std::strerror(error), started_ + 1, size);
+    }
     last_ = added;
     ++started_;
   }

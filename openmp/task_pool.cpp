@@ -436,13 +436,13 @@ void task_pool::complete(part* self, explicit_task& one, wakes& them) noexcept {
       if (--successor.blockers == 0) make_ready(successor, them);
     });
   }
-  count(-1, one);
   if (one.tells_end != nullptr) *one.tells_end = true;
-  const bool is_last_child = family.unfinished.load(detail::memory_order_relaxed) == 0;  // 5
+  const bool is_last_child = family.unfinished.load(detail::memory_order_relaxed) == 1;  // 5
   if (is_last_child || one.tells_end != nullptr) notify(family.waiter, them);
-  if (group != nullptr && group->unfinished.load(detail::memory_order_relaxed) == 0) {  // 5
+  if (group != nullptr && group->unfinished.load(detail::memory_order_relaxed) == 1) {  // 5
     notify(group->waiter, them);
   }
+  count(-1, one);  // POOL-7: after it the group may be gone
   if (unfinished_[one.parity].load(detail::memory_order_relaxed) == 0) them.finishers = true;  // 5
   if (is_last_child && family.is_orphaned) drop_family(self, family);
   if (one.family == nullptr) {

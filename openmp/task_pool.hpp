@@ -20,6 +20,8 @@
 //           about to count them. Meanwhile the count of ready tasks says that the list is not empty.
 //   POOL-6  A member that waits runs its own tied task's children (taskwait), its taskgroup's tasks (taskgroup), or anything
 //           (barrier), as OpenMP's task scheduling constraint wants it.
+//   POOL-7  The end of a taskgroup looks at its count without the lock, and frees the group where it is 0. So whoever ends
+//           the last task of a group touches the group for the last time when it stores that 0.
 //
 // States of a task that is in the pool
 //   fresh     in its maker's own list, not counted      -> ready

@@ -515,7 +515,7 @@ LOCKSTEP_C_API int lockstep_is_tracing(void);
 LOCKSTEP_C_API int lockstep_trace_mark(const char* name, uint64_t value);
 LOCKSTEP_C_API int lockstep_trace_counter(const char* name, double value);
 /* A part of the timeline of the calling thread, under a name, from begin to end; they nest, to a depth of 64. Constructs in
- * it have the name in the ledger. The name must live until the end. ERROR_USE: an end without a begin, or too deep. */
+ * it have the name in the ledger. Of the name 63 bytes are copied. ERROR_USE: an end without a begin, or too deep. */
 LOCKSTEP_C_API int lockstep_trace_scope_begin(const char* name);
 LOCKSTEP_C_API int lockstep_trace_scope_end(void);
 /* Names the calling thread in timelines and messages, and in debuggers. At most 47 characters; null: no name. */

@@ -139,6 +139,7 @@ inline void yield_thread() noexcept {
 inline void polling_pause() noexcept { cpu_relax(); }
 inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
+inline bool is_machine_full() noexcept { return is_native_machine_full(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return test::faulty_system::now(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept {

@@ -54,6 +54,21 @@ class Environment(support.Programs):
         self.assertEqual({name: self.usual[name] for name in wanted}, wanted)
         self.assertLessEqual(int(self.usual["threads"]), len(CPUS))
 
+    def test_threads_that_cannot_be_started(self):
+        region = self.scratch / "region.c"
+        region.write_text("int main() {\n#pragma omp parallel num_threads(2)\n;\n#pragma omp parallel\n;\n}\n")
+        program = compiled(region, self.scratch / "region")
+        # Stacks larger than any address space; and room for some of the threads.
+        for which, variables in ((2, {"OMP_STACKSIZE": "1000000G"}), (1000, {"OMP_STACKSIZE": "64M", "OMP_NUM_THREADS": "1000"})):
+            with self.subTest(variables=variables):
+                done = run(program, limit=4 << 30, **variables)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                said = re.fullmatch(r"libgomp \(lockstep\): Thread creation failed: .+: thread (\d+) of (\d+) of a region. "
+                                    r"Ask for fewer threads \(OMP_NUM_THREADS\).+\n", done.stderr.splitlines(True)[-1])
+                self.assertIsNotNone(said, done.stderr)
+                self.assertEqual(int(said[2]), which)
+                self.assertLess(int(said[1]), 1000)
+
     def test_numbers_of_threads(self):
         self.expect({"OMP_NUM_THREADS": "3"}, threads="3")
         self.expect({"OMP_NUM_THREADS": " 3 "}, threads="3")

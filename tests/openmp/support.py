@@ -24,10 +24,12 @@ def compiled(source, program, *options, compiler=None):
     return program
 
 
-def run(program, *arguments, timeout=60, library=LIBRARY, **variables):
-    """With our library in place of the system's; output and errors are texts."""
+def run(program, *arguments, timeout=60, library=LIBRARY, limit=0, **variables):
+    """With our library in place of the system's, and at most `limit` bytes of addresses; output and errors are texts."""
     environment = {**CLEAN, "LD_LIBRARY_PATH": str(library.parent), **variables}
-    return subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
+    limited = ["sh", "-c", f'ulimit -v {limit // 1024} && exec "$@"', "sh"] if limit else []
+    return subprocess.run([*limited, str(program), *arguments], capture_output=True, text=True, timeout=timeout,
+                          env=environment)
 
 
 class Programs(unittest.TestCase):

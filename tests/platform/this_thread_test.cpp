@@ -8,6 +8,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <limits>
 #include <string>
 #include <thread>
@@ -66,6 +68,22 @@ TEST(this_thread, who_leaves_its_cpu_runs_on_another_one_and_has_the_affinity_th
       EXPECT_EQ(affinity(), before);
     }
   });
+}
+
+TEST(this_thread, a_machine_is_full_while_more_threads_run_than_it_has_cpus) {
+  if (access("/proc/loadavg", R_OK) != 0) GTEST_SKIP() << "the system does not tell";
+  std::atomic<bool> is_seen{false};
+  const unsigned crowd = 2 * std::thread::hardware_concurrency() + 2;
+  run_threads(crowd, [&](unsigned rank) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!is_seen && std::chrono::steady_clock::now() < end) {
+      if (rank != 0) continue;
+      errno = 4711;
+      if (lockstep::detail::is_native_machine_full()) is_seen = true;
+      EXPECT_EQ(errno, 4711);
+    }
+  });
+  EXPECT_TRUE(is_seen);
 }
 
 TEST(this_thread, who_has_one_cpu_only_or_is_not_on_the_named_one_stays) {

@@ -23,6 +23,7 @@ inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word)
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
+inline bool is_machine_full() noexcept { return is_native_machine_full(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }

@@ -52,6 +52,7 @@ struct scripted_system {
   std::uint64_t pause_cost = 26;
   int cpu = -1;                // that the thread runs on; -1: unknown
   std::vector<unsigned> left;  // CPUs that it has left
+  bool is_full = false;        // no CPU of the machine is free
 
   static scripted_system& instance() {
     static scripted_system the_one;
@@ -131,6 +132,7 @@ inline bool move_off_cpu(unsigned cpu) {
   test::scripted_system::instance().left.push_back(cpu);
   return true;
 }
+inline bool is_machine_full() { return test::scripted_system::instance().is_full; }
 using system_thread = std::thread;
 
 }  // namespace detail

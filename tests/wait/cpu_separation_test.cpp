@@ -139,6 +139,18 @@ TEST_F(cpu_separation_test, a_worker_leaves_when_it_is_told_and_may_SEPARATE_1_S
   EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
+TEST_F(cpu_separation_test, a_worker_leaves_for_a_free_cpu_only_SEPARATE_5) {
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  cpu_separation board(2, true);
+  system.is_full = true;
+  board.move_to_free_cpu(1);
+  EXPECT_TRUE(left().empty());
+  system.is_full = false;
+  board.move_to_free_cpu(1);
+  EXPECT_EQ(left(), std::vector<unsigned>{7});
+}
+
 TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {
   cpu_separation board(2, true);
   scripted_system& system = scripted_system::instance();

@@ -111,8 +111,7 @@ bool call_test(lockstep_test_fn function, std::size_t iteration, void* context) 
 
 int run(const char* function, lockstep_plan* plan, std::size_t iterations, bool measures) {
   return result_of_use(function, plan, [=] {
-    const bool is_complete =
-        measures ? plan->at.measure(iterations) : plan->at.run(iterations);
+    const bool is_complete = measures ? plan->at.measure(iterations) : plan->at.run(iterations);
     return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
   });
 }
@@ -235,8 +234,7 @@ int lockstep_graph_validate(const lockstep_graph* graph, char* buffer, size_t ca
   return give_text(__func__, buffer, capacity, length, [=] { return graph->at.validate(); });
 }
 
-int lockstep_graph_dot(const lockstep_graph* graph, char* buffer, size_t capacity,
-                       size_t* length) {
+int lockstep_graph_dot(const lockstep_graph* graph, char* buffer, size_t capacity, size_t* length) {
   LOCKSTEP_C_REFUSE_NULL(graph);
   return give_text(__func__, buffer, capacity, length, [=] { return graph->at.dot(); });
 }
@@ -312,8 +310,7 @@ int lockstep_plan_text(const lockstep_plan* plan, char* buffer, size_t capacity,
                            [=] { return plan->at.text(); });
 }
 
-int lockstep_plan_report(const lockstep_plan* plan, char* buffer, size_t capacity,
-                         size_t* length) {
+int lockstep_plan_report(const lockstep_plan* plan, char* buffer, size_t capacity, size_t* length) {
   LOCKSTEP_C_REFUSE_NULL(plan);
   return give_text_of_plan(__func__, plan, buffer, capacity, length,
                            [=] { return plan->at.report(); });

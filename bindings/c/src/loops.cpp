@@ -157,8 +157,8 @@ int lockstep_team_reduce(lockstep_team* team, int64_t first, int64_t last, size_
     return with_value(result, value_size, [&](auto init) {
       using value = decltype(init);
       const value_block<value> block = {function, context, value_size};
-      const value whole = reduce(team, first, last, std::move(init), block,
-                                 combine_by{combine, context});
+      const value whole =
+          reduce(team, first, last, std::move(init), block, combine_by{combine, context});
       std::memcpy(result, whole.data(), value_size);
       return LOCKSTEP_OK;
     });

@@ -80,8 +80,7 @@ int lockstep_member_sync_float(lockstep_member* me, int operation, float value, 
   return sync(__func__, me, operation, value, result);
 }
 
-int lockstep_member_sync_int64(lockstep_member* me, int operation, int64_t value,
-                               int64_t* result) {
+int lockstep_member_sync_int64(lockstep_member* me, int operation, int64_t value, int64_t* result) {
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(result);
   return sync(__func__, me, operation, value, result);
@@ -123,8 +122,7 @@ int lockstep_member_sync_reduce(lockstep_member* me, size_t value_size, void* va
   if (code != LOCKSTEP_OK) return code;
   return stop_unless_ok(__func__, me, [=] {
     return with_value(value, value_size, [=](const auto& mine) {
-      const auto all =
-          member_of(me).sync_reduce(mine, combine_by{combine, context}, nowhere());
+      const auto all = member_of(me).sync_reduce(mine, combine_by{combine, context}, nowhere());
       std::memcpy(value, all.data(), value_size);
       return LOCKSTEP_OK;
     });
@@ -151,14 +149,13 @@ int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, voi
   return result_of(__func__, [=] {
     lockstep::member& at = member_of(me);
     int code = LOCKSTEP_OK;
-    const bool goes_on = at.single_unless_stopped(
-        [&] { code = call_single(at, function, context); }, nowhere());
+    const bool goes_on =
+        at.single_unless_stopped([&] { code = call_single(at, function, context); }, nowhere());
     return result_of_single(code, goes_on);
   });
 }
 
-int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function,
-                                  void* context) {
+int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(function);
   return result_of(__func__, [=] {
@@ -226,8 +223,7 @@ int lockstep_member_reduce_float(lockstep_member* me, int64_t first, int64_t las
 }
 
 int lockstep_member_reduce_int64(lockstep_member* me, int64_t first, int64_t last, int operation,
-                                 lockstep_block_int64_fn function, void* context,
-                                 int64_t* result) {
+                                 lockstep_block_int64_fn function, void* context, int64_t* result) {
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(function);
   LOCKSTEP_C_REFUSE_NULL(result);
@@ -247,10 +243,9 @@ int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, siz
     return with_value(result, value_size, [=](auto init) {
       using value = decltype(init);
       const value_block<value> block = {function, context, value_size};
-      const value whole =
-          member_of(me).reduce_range(first, last, std::move(init), block,
-                                     combine_by{combine, context}, lockstep::static_schedule(),
-                                     nowhere());
+      const value whole = member_of(me).reduce_range(first, last, std::move(init), block,
+                                                     combine_by{combine, context},
+                                                     lockstep::static_schedule(), nowhere());
       std::memcpy(result, whole.data(), value_size);
       return LOCKSTEP_OK;
     });

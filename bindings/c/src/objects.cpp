@@ -77,12 +77,14 @@ int make(const char* function, Object** made, std::int64_t policy, Arguments... 
 }
 
 int fail_not_held(const char* function) noexcept {
-  return fail(LOCKSTEP_ERROR_USE, function,
-              "the calling thread does not hold the mutex; only the one that has locked it unlocks");
+  return fail(
+      LOCKSTEP_ERROR_USE, function,
+      "the calling thread does not hold the mutex; only the one that has locked it unlocks");
 }
 int fail_held(const char* function) noexcept {
-  return fail(LOCKSTEP_ERROR_USE, function,
-              "the calling thread holds the mutex already, and would wait for ever; unlock it first");
+  return fail(
+      LOCKSTEP_ERROR_USE, function,
+      "the calling thread holds the mutex already, and would wait for ever; unlock it first");
 }
 
 }  // namespace
@@ -103,9 +105,8 @@ int lockstep_event_notify(lockstep_event* event) {
 
 int lockstep_event_wait(lockstep_event* event) {
   LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__, [=] {
-    return event->at.wait(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_TERMINATED;
-  });
+  return result_of(__func__,
+                   [=] { return event->at.wait(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_TERMINATED; });
 }
 
 int lockstep_event_wait_for(lockstep_event* event, int64_t nanoseconds) {

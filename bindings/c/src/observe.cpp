@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bindings/c/src/observe.cpp -- timeline and watchdog
+#include <cstring>
 #include <new>
 
 #include "support.hpp"
@@ -8,15 +9,17 @@ using namespace lockstep_c;
 
 namespace {
 
-/// The scopes that a thread is in, the innermost last. Left as they are when the thread ends.
+/// The scopes that a thread is in, the innermost last. Left as they are when the thread ends. Their names are kept here:
+/// what other languages hand over may be gone at the end.
 struct scopes {
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t most = 64, longest_name = 63;
 
   lockstep::trace_scope* at(std::size_t place) noexcept {
     return std::launder(reinterpret_cast<lockstep::trace_scope*>(rooms[place]));
   }
 
   alignas(lockstep::trace_scope) unsigned char rooms[most][sizeof(lockstep::trace_scope)];
+  char names[most][longest_name + 1];
   std::size_t depth;
 };
 thread_local scopes scopes_of_thread;
@@ -32,11 +35,11 @@ int fail_write(const char* function, const char* file) {
 int lockstep_trace_start(size_t records_per_thread) {
   return result_of(__func__, [=] {
     if (lockstep::is_tracing()) {
-      return fail(LOCKSTEP_ERROR_USE, "lockstep_trace_start", "a trace runs already; stop it first");
+      return fail(LOCKSTEP_ERROR_USE, "lockstep_trace_start",
+                  "a trace runs already; stop it first");
     }
-    const lockstep::trace_options how(records_per_thread == 0
-                                          ? lockstep::trace_options::default_records
-                                          : records_per_thread);
+    const lockstep::trace_options how(
+        records_per_thread == 0 ? lockstep::trace_options::default_records : records_per_thread);
     if (lockstep::start_trace(how)) return static_cast<int>(LOCKSTEP_OK);
     return fail(LOCKSTEP_ERROR_MEMORY, "lockstep_trace_start",
                 "no memory for so many records; ask for fewer");
@@ -91,7 +94,14 @@ int lockstep_trace_scope_begin(const char* name) {
   if (mine.depth == scopes::most) {
     return fail(LOCKSTEP_ERROR_USE, __func__, "64 scopes of this thread are open; end one first");
   }
-  ::new (static_cast<void*>(mine.rooms[mine.depth])) lockstep::trace_scope(name);
+  char* const kept = mine.names[mine.depth];
+  if (lockstep::detail::observers() != 0) {  // else nobody reads it
+    const std::size_t length = std::strlen(name);
+    const std::size_t most = scopes::longest_name;
+    std::memcpy(kept, name, length < most ? length : most);
+    kept[length < most ? length : most] = '\0';
+  }
+  ::new (static_cast<void*>(mine.rooms[mine.depth])) lockstep::trace_scope(kept);
   ++mine.depth;
   return LOCKSTEP_OK;
 }

@@ -167,8 +167,8 @@ int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* co
   LOCKSTEP_C_REFUSE_NULL(team);
   LOCKSTEP_C_REFUSE_NULL(function);
   return result_of(__func__, [=] {
-    const bool is_complete = team->at.run(
-        [=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
+    const bool is_complete =
+        team->at.run([=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
     return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
   });
 }

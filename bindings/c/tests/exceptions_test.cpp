@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Callbacks in C++ that throw: the exception becomes a code and a text, and the others are released. The header in C++11.
 #include <lockstep.h>
-#include <cstring>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 

@@ -36,7 +36,7 @@ static void cancel_region(void) {
   int never = 0;
 #pragma omp parallel
   {
-#pragma omp cancel parallel if (never)
+#pragma omp cancel parallel if (get(&never))
     add(&never, 0);
 #pragma omp barrier
 #pragma omp cancellation point parallel

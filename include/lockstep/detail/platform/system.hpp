@@ -91,6 +91,7 @@ inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
 /// Where the calling thread runs, and how it gets elsewhere (this_thread.hpp).
 inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
+inline bool is_machine_full() noexcept { return is_native_machine_full(); }
 
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
 

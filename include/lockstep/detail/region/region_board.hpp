@@ -302,7 +302,7 @@ bool region_board::next(std::size_t rank, assignment& out) {
   region_watch& own = histories_[rank].value.regions;
   stacked_starts& stacked = histories_[rank].value.stacked;
   while (true) {
-    if (stacked.must_separate()) separation_.move_away(rank);
+    if (stacked.must_separate()) separation_.move_to_free_cpu(rank);
     watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
                                            whereabouts{&separation_, rank, 0}),
                       has_one_worker());

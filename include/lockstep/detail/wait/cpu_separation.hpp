@@ -16,7 +16,9 @@
 //   SEPARATE-4  Its affinity is afterwards as it was before (move_off_native_cpu() of this_thread.hpp).
 //   SEPARATE-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
 //               shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
-//               doubles the 4, up to 256; each region that finds it running takes back one of them.
+//               doubles the 4, up to 256; each region that finds it running takes back one of them. It stays where
+//               no CPU is free: elsewhere it would wait for the end of a stranger's time slice, 4 ms, where
+//               the caller's CPU has it at once.
 //
 // A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
 //
@@ -97,6 +99,10 @@ class cpu_separation {
     own.seen = theirs;
     if (is_news && own.pace.shared(now)) move_away(rank);
     return false;
+  }
+  /// As move_away(), where a CPU may be free. SEPARATE-5.
+  LOCKSTEP_COLD void move_to_free_cpu(std::size_t rank) noexcept {
+    if (!is_machine_full()) move_away(rank);
   }
   /// Moves the calling thread, that of member `rank`, to another CPU.
   LOCKSTEP_COLD void move_away(std::size_t rank) noexcept {

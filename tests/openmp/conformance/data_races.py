@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The conformance programs under ThreadSanitizer: the runtime has no data race, and orders what OpenMP says it orders.
+
+usage: data_races.py work-directory [--without-mutants]
+
+GCC's OpenMP programs need GCC's ThreadSanitizer, and so does the runtime that serves them: it is compiled anew. Then memory
+orders of openmp/ are weakened, one at a time: some program must report a race for each, or hang.
+"""
+
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import conformance
+
+ROOT = conformance.HERE.parents[2]
+THREADS = (2, 4)
+OPTIONS = ["-fsanitize=thread", "-O1", "-g1"]
+RUNTIME = [*OPTIONS, "-std=c++20", "-Wno-tsan", "-fPIC", "-fno-exceptions", "-fno-rtti", "-ftls-model=initial-exec",
+           "-fvisibility=hidden", "-DLOCKSTEP_OBSERVABLE=1", "-DLOCKSTEP_DIAGNOSE_MISUSE=0"]
+REPORT = "WARNING: ThreadSanitizer"
+# GCC itself lets each thread write the variable of a lastprivate clause where the loop has no iterations; its sanitizer does
+# not know fences, which `flush` is.
+SUPPRESSED = "race:last_values\nrace:barriers._omp_fn\n"
+PROGRAMS = ("parallel.c", "reductions.c", "loops.c", "loop_clauses.c", "ordered.c", "worksharing.c", "cancel.c",
+            "task_trees.c", "task_dependences.c", "task_events.c", "task_groups.c", "task_loops.c", "objects.cpp", "../programs/locks.c")
+# File of openmp/, what stands there once, what takes its place; and which programs may notice it.
+ACQUIRE, RELEASE, RELAXED = (f"detail::memory_order_{order}" for order in ("acquire", "release", "relaxed"))
+MUTANTS = (
+    ("task_groups.cpp", f"group->unfinished.load({ACQUIRE})", f"group->unfinished.load({RELAXED})", ("task_groups.c",)),
+    ("task_pool.cpp", f"{RELEASE});                                                 // 4", f"{RELAXED});  // 4",
+     ("task_groups.c", "task_trees.c")),
+    ("task_pool.cpp", f"compare_exchange_weak(before, &one, {RELEASE}", f"compare_exchange_weak(before, &one, {RELAXED}",
+     ("task_trees.c", "task_loops.c", "reductions.c")),
+    ("task_pool.cpp", f"exchange(nullptr, {ACQUIRE})", f"exchange(nullptr, {RELAXED})",
+     ("task_trees.c", "task_loops.c", "reductions.c")),
+    ("tasks.cpp", f"family->unfinished.load({ACQUIRE})", f"family->unfinished.load({RELAXED})",
+     ("task_trees.c", "task_dependences.c")),
+    ("word_lock.hpp", f"compare_exchange_strong(free, tag, {ACQUIRE}", f"compare_exchange_strong(free, tag, {RELAXED}",
+     ("../programs/locks.c",)),
+    ("word_lock.hpp", f"word_.exchange(0, {RELEASE})", f"word_.exchange(0, {RELAXED})", ("../programs/locks.c",)),
+)
+
+
+def compile_all(sources, directory):
+    """The objects of `sources`, in `directory`; as many at a time as there are CPUs."""
+    directory.mkdir(parents=True, exist_ok=True)
+
+    def one(source):
+        made = directory / (source.name + ".o")
+        subprocess.run([*conformance.COMPILERS[".cpp"][:1], *RUNTIME, "-I", str(ROOT / "include"), "-c", str(source), "-o",
+                        str(made)], check=True)
+        return made
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(one, sources))
+
+
+def link(objects, directory):
+    library = directory / "libgomp.so.1"
+    subprocess.run([*conformance.COMPILERS[".cpp"][:1], *OPTIONS, "-shared", *map(str, objects), "-o", str(library),
+                    "-Wl,-soname,libgomp.so.1", f"-Wl,--version-script={ROOT / 'openmp' / 'version.map'}",
+                    "-Wl,-z,nodelete", "-ldl"], check=True)
+    return library
+
+
+def executable(source, directory):
+    made = directory / Path(source).name.replace(".", "_")
+    subprocess.run([*conformance.COMPILERS[Path(source).suffix], "-fopenmp", "-w", *OPTIONS, str(conformance.HERE / source),
+                    "-o", str(made), "-ldl"], check=True)
+    return made
+
+
+def races(program, made, library, threads, seconds=120):
+    """What a run says that is wrong; empty if nothing is."""
+    suppressions = made.parent / "suppressions"
+    suppressions.write_text(SUPPRESSED, encoding="utf-8")
+    said = ""
+    for case in program.cases:
+        variables = conformance.variables_of(program, threads, library)
+        run = conformance.Run(launched(made), case, seconds, TSAN_OPTIONS=f"suppressions={suppressions}", **variables)
+        if REPORT in run.text or run.status != 0:
+            said += f"{made.name} {case}, {threads} threads, status {run.status}:\n{run.text[:6000]}\n"
+    return said
+
+
+def launched(made):
+    """A script that starts it without address space randomisation, which some kernels do too much of for the sanitizer."""
+    script = made.with_suffix(".sh")
+    script.write_text(f'#!/bin/sh\nexec setarch "$(uname -m)" -R "{made}" "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    return script
+
+
+def has_thread_sanitizer(directory):
+    probe = directory / "probe.cpp"
+    probe.write_text("int main() {}\n", encoding="utf-8")
+    made = directory / "probe"
+    compiler = conformance.COMPILERS[".cpp"][0]
+    return (shutil.which(compiler) is not None
+            and subprocess.run([compiler, *OPTIONS, str(probe), "-o", str(made)], capture_output=True, check=False).returncode == 0
+            and subprocess.run([str(launched(made))], capture_output=True, check=False).returncode == 0)
+
+
+def mutant_library(index, objects, directory):
+    """The library with one order weakened: only what that changes is compiled again."""
+    file, old, new, _ = MUTANTS[index]
+    copy = directory / f"mutant{index}"
+    shutil.copytree(ROOT / "openmp", copy, dirs_exist_ok=True)
+    text = (copy / file).read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        raise SystemExit(f"openmp/{file} has {text.count(old)} times '{old}': MUTANTS is out of date")
+    (copy / file).write_text(text.replace(old, new), encoding="utf-8")
+    sources = [path for path in sorted(copy.glob("*.cpp"))
+               if path.name == file or (file.endswith(".hpp") and f'"{file}"' in path.read_text(encoding="utf-8"))]
+    changed = {path.name: path for path in compile_all(sources, copy / "objects")}
+    return link([changed.get(path.name, path) for path in objects], copy)
+
+
+def main():
+    directory = Path(sys.argv[1]).resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    if not has_thread_sanitizer(directory):
+        print("skipped: no g++ with ThreadSanitizer that works here")
+        return conformance.SKIPPED
+    objects = compile_all(sorted((ROOT / "openmp").glob("*.cpp")), directory / "objects")
+    library = link(objects, directory)
+    programs = {source: (conformance.Program(conformance.HERE / source, directory), executable(source, directory))
+                for source in PROGRAMS}
+    bad = runs = 0
+    for source, (program, made) in programs.items():
+        for threads in THREADS:
+            said = races(program, made, library, threads)
+            runs += 1
+            bad += said != ""
+            print(said, end="")
+    print(f"{runs} programs under ThreadSanitizer, {bad} bad")
+    if bad or "--without-mutants" in sys.argv:
+        return 1 if bad else 0
+    for index, (file, old, new, noticed_by) in enumerate(MUTANTS):
+        weakened = mutant_library(index, objects, directory)
+        if not any(races(*programs[source], weakened, threads, 60)
+                   for _ in range(3) for source in noticed_by for threads in (4, 2)):
+            bad += 1
+            print(f"openmp/{file}: nobody notices '{new}' in place of '{old}'")
+    print(f"{len(MUTANTS)} mutants, {bad} not noticed")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
