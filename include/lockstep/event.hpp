@@ -248,6 +248,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
     taker(auto_reset_event& of, call_site from) noexcept : owner(of), announced(0), where(from) {}
 
     bool ready() const noexcept { return owner.take(announced); }
+    const void* line() const noexcept { return &owner.word_; }
 
     void sleep(deadline until) {
       const std::uint32_t word =

@@ -52,6 +52,8 @@ old_clang clang-16           clang++-16
 python_venv python3-venv     /usr/share/doc/python3-venv
 coverage gcovr               gcovr
 pictures graphviz            dot
+docs     doxygen             doxygen
+docs     python3-venv        /usr/share/doc/python3-venv
 openmp_suite gcc-12          gcc-12
 openmp_suite g++-12          g++-12
 openmp_suite gfortran-12     gfortran-12
@@ -65,6 +67,13 @@ proofs   libfftw3-dev        <fftw3.h> -lfftw3_omp
 proofs   graphicsmagick      gm
 proofs   primecount-bin      primecount
 proofs   gdb                 gdb
+package_debian debhelper     dh
+package_debian dpkg-dev      dpkg-buildpackage
+package_debian lintian       lintian
+package_debian mmdebstrap    mmdebstrap
+package_debian libcli11-dev  <CLI/CLI.hpp>
+package_debian libfmt-dev    <fmt/core.h> -lfmt
+package_debian nlohmann-json3-dev <nlohmann/json.hpp>
 large_proofs gromacs         gmx
 large_proofs python3-torch   /usr/lib/python3/dist-packages/torch
 '
@@ -126,6 +135,8 @@ packages_of() {  # group
       either "lib${clang/clang/omp}-dev" ""
       ;;
     format) either clang-format-19 "" ;;
+    package_module) either clang-tools-19 "" ;;
+    package_bazel) either bazel-bootstrap "" ;;
     # Ubuntu has Chromium as a snap only, which a container cannot run: there nothing is installed.
     browser) either chromium-headless-shell "$(either chromium "")" ;;
     *) awk -v group="$1" '$1 == group { print $2 }' <<<"$NEEDS" ;;
@@ -139,6 +150,8 @@ there_without_apt() {  # group
   case $1 in
     clang) clang_sanitizes ;;
     format) present clang-format-19 ;;
+    package_module) present clang-scan-deps-19 ;;
+    package_bazel) present bazel ;;
     browser) browser_present ;;
     *) return 1 ;;
   esac
@@ -207,7 +220,7 @@ need_from_elsewhere() {
   for group in "$@"; do
     case $group in
       clang) clang_sanitizes || missing+=("clang++ with its sanitizer runtime (compiler-rt)") ;;
-      format | libomp | browser) ;;
+      format | libomp | browser | package_*) ;;
       *)
         while read -r package shown; do
           # shellcheck disable=SC2086  # a header and its library are two words

@@ -14,7 +14,7 @@ GTEST_SOURCES=${GTEST_SOURCES:-/usr/src/googletest}
 JOBS=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
 
 # One test of each kind of code: fences and futex, the engine, a primitive of each family, the team.
-FEW='platform\.(atomic|clock|futex|futex_linux|process_fence|system|this_thread)|contract\.notify_wait|team\.team'
+FEW='platform\.(atomic|clock|futex|futex_linux|process_fence|system|processor_wait|this_thread)|contract\.notify_wait|team\.team'
 FEW="^($FEW|wait\.(wait_engine|published_words|published_words_stress)|sync\.(event|barrier|mutex))$"
 MANY='^(platform|base|wait|sync|region|loop|reduce|team|contract|compat)\.|^fork\.team$'
 # Left out: a flood of signals takes QEMU minutes; all cases of wait.misuse are in the filter below.

@@ -28,6 +28,9 @@ inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanosecond
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 inline void polling_pause() noexcept { cpu_relax(); }
+inline std::uint64_t shortest_line_wait() noexcept { return processor_wait::shortest(); }
+inline void arm_line(const void* word) noexcept { processor_wait::arm(word); }
+inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::wait(nanoseconds); }
 inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();
   return count;

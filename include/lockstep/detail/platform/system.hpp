@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
-// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and what
+// Sleeping, waking, yielding, the processor's own waits, the clock, the process-wide fence, the number of CPUs, threads and what
 // each has for itself: the rest of the library asks the system for these only through the names below. A
 // test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
 // same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
@@ -23,6 +23,7 @@
 #include "futex.hpp"
 #include "process.hpp"
 #include "process_fence.hpp"
+#include "processor_wait.hpp"
 #include "this_thread.hpp"
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
@@ -58,6 +59,11 @@ inline void yield_thread() noexcept { yield_native_thread(); }
 
 /// Between two looks of a polling loop: the next look differs only if other threads go on.
 inline void polling_pause() noexcept { cpu_relax(); }
+
+/// The contract LINE-1 to LINE-5 of processor_wait.hpp.
+inline std::uint64_t shortest_line_wait() noexcept { return processor_wait::shortest(); }
+inline void arm_line(const void* word) noexcept { processor_wait::arm(word); }
+inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::wait(nanoseconds); }
 
 /// The clock of all deadlines and budgets.
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }

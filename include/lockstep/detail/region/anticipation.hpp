@@ -184,6 +184,7 @@ class anticipation {
 //             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
 //   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
 //             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
+//             From shortest_gap on it polls by wait_engine::poll_for(), which waits in the processor where that can.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
 //
 // Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
@@ -225,6 +226,7 @@ class anticipating_wait {
   LOCKSTEP_ONCE bool poll_until(any_waitable what, std::uint64_t until);
   /// As poll_until(), asleep.
   LOCKSTEP_ONCE bool sleep_until(any_waitable what, std::uint64_t until);
+  static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
 
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
@@ -330,7 +332,10 @@ void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
 bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
   std::uint64_t has_cpu_since = now_;
   while (now_ - start_ < until) {
-    const bool is_ready = wait_engine::poll(what);
+    const std::uint64_t elapsed = now_ - start_, running = now_ - has_cpu_since;
+    const std::uint64_t left = smaller(until - elapsed, time_between_yields - running);
+    const bool is_ready = elapsed < anticipation::shortest_gap ? wait_engine::poll(what)
+                                                               : wait_engine::poll_for(what, left);
     const std::uint64_t before = now_;
     now_ = monotonic_nanoseconds();
     if (is_ready) {

@@ -8,6 +8,8 @@
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
 //   LOCKSTEP_CPU_SEPARATION  0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait
 //                          for; also read by cpu_separation.hpp, for threads in a barrier
+//   LOCKSTEP_PROCESSOR_WAIT  0 | 1 | false | true: whether polls wait by the processor's own instructions for that, where
+//                          it has them; read by processor_wait.hpp, here only shown and checked
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
@@ -117,7 +119,7 @@ struct environment {
   environment_variable<std::size_t> members;
   environment_variable<wait_policy> policy;
   environment_variable<binding> bind;
-  environment_variable<bool> anticipate, learn, cpu_separation, ledger, display;
+  environment_variable<bool> anticipate, learn, cpu_separation, processor_wait, ledger, display;
   environment_variable<std::string> trace;
   std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
   environment_entry watchdog, delay;
@@ -293,6 +295,7 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
       anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
       learn("LOCKSTEP_LEARN", anticipate.expected, true),
       cpu_separation("LOCKSTEP_CPU_SEPARATION", anticipate.expected, true),
+      processor_wait("LOCKSTEP_PROCESSOR_WAIT", anticipate.expected, true),
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
@@ -313,7 +316,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
   members.is_set = parse_members(word_of(members), members.value);
   policy.is_set = parse_policy(word_of(policy), policy.value);
   bind.is_set = parse_binding(word_of(bind), bind.value);
-  environment_variable<bool>* const switches[] = {&anticipate, &learn, &cpu_separation, &display};
+  environment_variable<bool>* const switches[] = {&anticipate, &learn, &cpu_separation,
+                                                  &processor_wait, &display};
   for (environment_variable<bool>* each : switches) {
     each->is_set = parse_switch(word_of(*each), each->value);
   }
@@ -333,9 +337,9 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
-  const environment_entry* const all[] = {&members,  &policy,         &bind,   &anticipate,
-                                          &learn,    &cpu_separation, &ledger, &trace,
-                                          &watchdog, &delay,          &display};
+  const environment_entry* const all[] = {&members, &policy,         &bind,           &anticipate,
+                                          &learn,   &cpu_separation, &processor_wait, &ledger,
+                                          &trace,   &watchdog,       &delay,          &display};
   for (const environment_entry* each : all) {
     const bool is_debug_aid = each == &watchdog || each == &delay;
     const bool is_observers = is_debug_aid || each == &ledger || each == &trace;

@@ -46,6 +46,15 @@ struct optional_parts {
   }
 
   template <class Waitable>
+  static auto line(const Waitable& what, int) noexcept -> decltype(what.line()) {
+    return what.line();
+  }
+  template <class Waitable>
+  static constexpr const void* line(const Waitable&, long) noexcept {
+    return nullptr;
+  }
+
+  template <class Waitable>
   static auto ask_where(Waitable& what, int) -> decltype(what.is_separated(std::uint64_t())) {
     return what.is_separated(monotonic_nanoseconds());
   }
@@ -77,6 +86,7 @@ class any_waitable {
   void sleep(deadline until) const { how_->sleep(what_, until); }
   bool has_pauses() const noexcept { return how_->has_pauses; }
   unsigned pauses() const { return how_->pauses(what_); }
+  const void* line() const { return how_->line(what_); }
   bool ask_where() const { return how_->ask_where(what_); }
   /// For observed_wait.
   wait_subject subject() const noexcept {
@@ -92,6 +102,7 @@ class any_waitable {
     bool (*ready)(void*);
     void (*sleep)(void*, deadline);
     unsigned (*pauses)(void*);
+    const void* (*line)(const void*);
     bool (*ask_where)(void*);
     void (*describe)(const void*, wait_subject&);
     bool has_pauses;
@@ -103,6 +114,9 @@ class any_waitable {
     static bool ready(void* what) { return at(what).ready(); }
     static void sleep(void* what, deadline until) { optional_parts::sleep(at(what), until, 0); }
     static unsigned pauses(void* what) { return optional_parts::pauses(at(what), 0); }
+    static const void* line(const void* what) {
+      return optional_parts::line(*static_cast<const Waitable*>(what), 0);
+    }
     static bool ask_where(void* what) { return optional_parts::ask_where(at(what), 0); }
     static void describe(const void* what, wait_subject& to) {
       optional_parts::describe(*static_cast<const Waitable*>(what), to, 0);
@@ -119,8 +133,13 @@ class any_waitable {
 
 template <class Waitable>
 const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
-    &functions_of::ready,     &functions_of::sleep,    &functions_of::pauses,
-    &functions_of::ask_where, &functions_of::describe, optional_parts::has_pauses<Waitable>(0)};
+    &functions_of::ready,
+    &functions_of::sleep,
+    &functions_of::pauses,
+    &functions_of::line,
+    &functions_of::ask_where,
+    &functions_of::describe,
+    optional_parts::has_pauses<Waitable>(0)};
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -115,6 +115,7 @@ class parked_thread : public list_node<parked_thread> {
     source_place where;
 
     bool ready() const noexcept { return self.ready(); }
+    const void* line() const noexcept { return &self.word_; }
     void sleep(deadline until) { self.sleep(until); }
     void describe(wait_subject& to) const noexcept {
       self.describe(to);

@@ -205,6 +205,8 @@ class awaited_word {
     return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
   }
   void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
+  /// What ends it is a change of this word, but for the stop.
+  const void* line() const noexcept { return &word_; }
   /// After a sleep that came to its deadline: see sleeper_mark.
   void withdraw() noexcept { mark_.withdraw(); }
   /// For observers.
@@ -304,6 +306,7 @@ lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,
       policy(its_policy),
       payer(fence_payer_of(its_policy)) {
   process_fence::prepare();
+  processor_wait::prepare();
 }
 
 void lines_with_marks::wake_all() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
-// One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
-// the kernel. What is waited for is a Waitable:
+// One loop for all objects of the library: spin for a time, then wait in the processor where it can, then yield while
+// that helps, then sleep in the kernel. What is waited for is a Waitable:
 //     bool ready() noexcept              looks, with acquire order; never blocks. It may take what it finds,
 //                                        since nobody looks again after it returned true
 //     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return at any time
@@ -10,12 +10,17 @@
 //                                        pauses are part of the time that is spun
 //     bool is_separated(uint64_t now)    optional: whether the thread that will make it ready runs on another
 //                                        CPU. Asked after the spin, unless the policy is crowded
+//     const void* line() const noexcept  optional: the word by whose change it usually gets ready, aligned to 4 bytes
 //     void describe(wait_subject& to)    optional: what it is, for observers (hooks.hpp)
 // published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
 //   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
 //           no wake-up can be lost between the last look and the sleep.
+//   WAIT-3  Where the processor can wait for a line (processor_wait.hpp), it does so between looks, from spin_budget on
+//           to the end of what is spun: it arms, looks, waits, looks again. No such wait lasts longer than what is left
+//           to the stage's end or the deadline, nor than longest_line_wait, after which a stop on another line is seen.
+//           Waits of a crowd, and for locks that are not queued for, never do.
 //
 // What a waiter has learned from its last waits is its wait_history: plain data, one thread uses it at a
 // time, and zero bits mean "no doubt". It answers two questions for an adaptive wait:
@@ -24,7 +29,7 @@
 //                       queues, when waits are long.
 // Each is asked anew now and then, because the machine changes.
 //
-// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
+// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget, and line_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
 //
 // Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/ring, bench/team)
@@ -32,6 +37,9 @@
 //                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
 //                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
+//   line_budget   8 us more, for words whose lines the processor can watch. Not measured: no machine of ours can. It is
+//                 a quarter of what yields take alone, and as a spin in vain it speaks against spinning: then it costs
+//                 10 us in 64 waits at most. far_budget and hybrid(time) are as long with it as without.
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
 //                 choice); crowded, one to three yields end nearly every wait.
 //   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
@@ -162,6 +170,10 @@ class wait_engine {
   LOCKSTEP_ONCE static bool wait_without_spin(any_waitable what, wait_policy policy,
                                               wait_history& history, observed_wait& seen);
 
+  /// Looks for a time of `most` nanoseconds or less, and once at least: where the processor waits for lines, and `most`
+  /// is enough for that, by such a wait, else by poll().
+  LOCKSTEP_ONCE static bool poll_for(any_waitable what, std::uint64_t most);
+
   /// Looks for the time between two looks at the clock.
   template <class Waitable>
   static bool poll(Waitable& what) {
@@ -177,6 +189,8 @@ class wait_engine {
  private:
   static constexpr std::uint64_t spin_budget = 2000;
   static constexpr std::uint64_t far_budget = 50000;
+  static constexpr std::uint64_t line_budget = 8000;
+  static constexpr std::uint64_t longest_line_wait = 10000;
   static constexpr unsigned yield_limit = 64;
   static constexpr unsigned unmeasured_yields = 6;
   static constexpr std::uint64_t long_yield = 2000000;
@@ -236,8 +250,14 @@ class wait_engine {
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time, bool spins,
                                             observed_wait& seen);
-  /// Polls for `budget` nanoseconds, and at most one poll longer.
+  /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses for spin_budget, then by poll_for().
   LOCKSTEP_ONCE static bool spin(any_waitable what, std::uint64_t budget, deadline until);
+  /// How long an adaptive wait spins.
+  static std::uint64_t budget_of(any_waitable what) {
+    return shortest_line_wait() < line_budget && what.line() != nullptr ? spin_budget + line_budget
+                                                                        : spin_budget;
+  }
+  static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
   /// Gives the CPU to others while that helps.
   LOCKSTEP_ONCE static bool yield(any_waitable what, backoff_trust& trust, deadline until,
                                   std::uint64_t yield_time);
@@ -295,7 +315,7 @@ bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_hi
     return yield(what, history.yielding, until, yield_time);
   }
   if (spins) {
-    if (spin(what, spin_budget, until)) return note_spin(policy, history);
+    if (spin(what, budget_of(what), until)) return note_spin(policy, history);
     history.spinning.failed();
   }
   const bool is_separated = !policy.is_crowded() && what.ask_where();
@@ -306,15 +326,29 @@ bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_hi
   return is_separated && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
 }
 
+bool wait_engine::poll_for(any_waitable what, std::uint64_t most) {
+  if (LOCKSTEP_UNLIKELY(shortest_line_wait() < most)) {
+    if (const void* const line = what.line()) {
+      arm_line(line);
+      if (what.ready()) return true;
+      wait_on_line(smaller(most, longest_line_wait));
+      return what.ready();
+    }
+  }
+  return poll(what);
+}
+
 bool wait_engine::spin(any_waitable what, std::uint64_t budget, deadline until) {
-  if (budget == no_deadline && until.is_never()) {
+  if (budget == no_deadline && until.is_never() && shortest_line_wait() == no_deadline) {
     while (!poll(what)) continue;
     return true;
   }
   const std::uint64_t start = monotonic_nanoseconds();
   std::uint64_t now = start;
   while (now - start < budget && !until.is_past(now)) {
-    if (poll(what)) return true;
+    const std::uint64_t spun = now - start;
+    const std::uint64_t left = smaller(budget - spun, until.nanoseconds() - now);
+    if (spun < spin_budget ? poll(what) : poll_for(what, left)) return true;
     now = monotonic_nanoseconds();
   }
   return false;

@@ -79,6 +79,8 @@ class word_waiter {
     futex_wait(word_, word | sleeping_bit, until.nanoseconds());
   }
 
+  /// What ends it is a change of this word.
+  const void* line() const noexcept { return &word_; }
   /// For observers. The word is the first of its object.
   void describe(wait_subject& to) const noexcept {
     to.object = to.sleeps_on = &word_;
