@@ -27,6 +27,8 @@ usage: ./do COMMAND
                    each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
+  everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,
+                   under emulation where need be; --list shows the rows, --quick takes two minutes; --help
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
@@ -160,6 +162,11 @@ do_qemu() {
   scripts/run/qemu.sh "$@"
 }
 
+do_everywhere() {
+  need build scripts
+  python3 scripts/run/everywhere.py "$@"
+}
+
 do_fuzz() {
   scripts/run/fuzz.sh --check "$@"
   need build program test scripts clang
@@ -217,6 +224,7 @@ do_check() {
   python3 scripts/check/documents.py || failed=1
   python3 scripts/check/versions.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
+  python3 scripts/make/platforms.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
 }
@@ -250,7 +258,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | docs | figures | build | cost | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
+  bench | docs | figures | build | cost | everywhere | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   packages) shift && do_packages "$@" ;;

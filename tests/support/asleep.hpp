@@ -66,6 +66,11 @@ class watched_thread {
  public:
   void enter() noexcept { has_entered_.store(true, std::memory_order_release); }
 
+  bool is_asleep() const {
+    wait_until_asleep();
+    return true;
+  }
+
   void wait_until_asleep() const {
     while (!has_entered_.load(std::memory_order_acquire)) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
