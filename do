@@ -20,20 +20,27 @@ usage: ./do COMMAND
   openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
                    command 'lockstep', which puts it in place
   pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
+  docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
                    each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
+  everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,
+                   under emulation where need be; --list shows the rows, --quick takes two minutes; --help
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
+  packages [NAME...]  builds the package of each manager and a program with it: cmake, module, conan, meson, bazel,
+                   vcpkg, debian; ten minutes for all
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
-  check            include guards, layers, memory orders, labels, formatting
+  check            include guards, layers, memory orders, labels, links of documents, versions, formatting
   format           include guards, reformat the sources
+  release [--dry-run]  makes tarball, single header, wheel, crate and checksums of the last commit, in
+                   build/release-VERSION/, and tries them; --dry-run: says what stands in the way
   single           make single_include/lockstep.hpp, the library as one header
 END
 }
@@ -102,6 +109,26 @@ do_pictures() {
   python3 scripts/make/timeline_pictures.py
 }
 
+do_docs() {
+  case "$*" in
+    "" | --check) ;;
+    *) echo "./do docs: takes --check, not '$*'" >&2 && return 2 ;;
+  esac
+  need scripts docs
+  [ -d docs/figures ] || do_performance
+  [ -d docs/pictures ] || do_pictures
+  local venv=build/site-venv
+  if ! cmp -s docs/site/requirements.txt "$venv/made"; then
+    python3 -m venv --clear "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check -r docs/site/requirements.txt
+    cp docs/site/requirements.txt "$venv/made"
+  fi
+  "$venv/bin/python" scripts/make/site_pages.py
+  if [ "${1:-}" = --check ]; then
+    need browser
+    python3 scripts/check/site.py
+  fi
+}
+
 do_build() {
   local preset=${1:-dev}
   [ $# -le 1 ] || no_arguments "build $preset" "$2"
@@ -117,7 +144,10 @@ do_build() {
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
   need build program peers team libomp test model scripts clang browser openmp
-  exec scripts/run/test.sh --nightly "${1:-.}"
+  local status=0
+  scripts/run/test.sh --nightly "${1:-.}" || status=1
+  [ $# -gt 0 ] || do_docs --check || status=1
+  return $status
 }
 
 do_mutants() {
@@ -130,6 +160,11 @@ do_qemu() {
   need build test scripts qemu
   case "$*" in *riscv64* | *ppc64le*) need machines ;; esac
   scripts/run/qemu.sh "$@"
+}
+
+do_everywhere() {
+  need build scripts
+  python3 scripts/run/everywhere.py "$@"
 }
 
 do_fuzz() {
@@ -153,6 +188,18 @@ do_cost() {
   scripts/check/include_cost.sh "$@"
 }
 
+do_packages() {
+  local groups=(build scripts test clang) name
+  for name in "${@:-all}"; do
+    case $name in
+      module | bazel | debian) groups+=("package_$name") ;;
+      all) groups+=(package_module package_bazel package_debian) ;;
+    esac
+  done
+  need "${groups[@]}"
+  python3 scripts/run/packages.py "$@"
+}
+
 do_openmp_proofs() {
   local groups=(build scripts libomp proofs)
   case " $* " in
@@ -167,13 +214,17 @@ do_check() {
   need scripts format
   local failed=0
   python3 scripts/check/guards.py --check || failed=1
+  python3 scripts/check/packages.py || failed=1
   python3 scripts/check/layers.py || failed=1
   python3 scripts/check/orders.py || failed=1
   python3 scripts/check/labels.py || failed=1
   python3 scripts/check/room_tests.py || failed=1
   python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
+  python3 scripts/check/documents.py || failed=1
+  python3 scripts/check/versions.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
+  python3 scripts/make/platforms.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
 }
@@ -189,6 +240,11 @@ do_single() {
   python3 scripts/make/amalgamate.py
 }
 
+do_release() {
+  need build scripts
+  python3 scripts/make/release.py "$@"
+}
+
 do_performance() {
   need scripts
   python3 scripts/make/performance.py
@@ -202,9 +258,10 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  bench | docs | figures | build | cost | everywhere | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
+  packages) shift && do_packages "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

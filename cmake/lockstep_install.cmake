@@ -4,8 +4,18 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+# Distributions that have several architectures at once keep these two with the libraries.
+set(LOCKSTEP_INSTALL_CMAKEDIR "" CACHE STRING "Where the CMake package goes, if not to DATADIR/cmake/lockstep")
+set(LOCKSTEP_INSTALL_PKGCONFIGDIR "" CACHE STRING "Where files for pkg-config go, if not to DATADIR/pkgconfig")
+mark_as_advanced(LOCKSTEP_INSTALL_CMAKEDIR LOCKSTEP_INSTALL_PKGCONFIGDIR)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/lockstep)
+if(LOCKSTEP_INSTALL_CMAKEDIR)
+  set(package_dir ${LOCKSTEP_INSTALL_CMAKEDIR})
+endif()
 set(pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+if(LOCKSTEP_INSTALL_PKGCONFIGDIR)
+  set(pkgconfig_dir ${LOCKSTEP_INSTALL_PKGCONFIGDIR})
+endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(LOCKSTEP_BUILD_SINGLE_HEADER)
@@ -15,17 +25,23 @@ install(TARGETS lockstep lockstep_header_only EXPORT lockstepTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
 
+# The module goes as source: each project compiles it for itself.
+set(module_dir ${CMAKE_INSTALL_DATADIR}/lockstep/modules)
+install(FILES ${PROJECT_SOURCE_DIR}/modules/lockstep.cppm DESTINATION ${module_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_module.cmake DESTINATION ${package_dir})
+
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
+  INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR module_dir)
 # Before 1.0 a minor version may break programs.
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 
 # A .pc file finds its prefix from its own place, unless that place is absolute and so says nothing of it.
-if(IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
+if(IS_ABSOLUTE "${pkgconfig_dir}")
   set(lockstep_pc_prefix "${CMAKE_INSTALL_PREFIX}")
 else()
   file(RELATIVE_PATH lockstep_pc_prefix

@@ -60,6 +60,11 @@ struct process_variables {
       false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
   bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY
   target_offload offload = target_offload::usual;
+
+  /// Whether a list says something for regions inside of others.
+  bool has_levels() const noexcept {
+    return threads_of_level.size() > 1 || bind_of_level.size() > 1;
+  }
 };
 
 /// Levels of nesting that omp_set_max_active_levels() takes.

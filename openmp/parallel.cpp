@@ -17,10 +17,6 @@ namespace {
 constexpr int no_limit = 2147483647;
 
 /// OMP_NUM_THREADS and OMP_PROC_BIND may say something for each level.
-bool has_levels() noexcept {
-  const process_variables& settings = process_settings();
-  return settings.threads_of_level.size() > 1 || settings.bind_of_level.size() > 1;
-}
 void set_level(task_variables& of, unsigned level) noexcept {
   const process_variables& settings = process_settings();
   if (level < settings.threads_of_level.size()) of.threads = settings.threads_of_level[level];
@@ -38,7 +34,7 @@ void set_level(task_variables& of, unsigned level) noexcept {
         frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
   }
   frame.is_displayed = process_settings().displays_affinity;
-  if (has_levels()) set_level(frame.variables, frame.level);
+  if (process_settings().has_levels()) set_level(frame.variables, frame.level);
 }
 
 /// Where observers are told that a region is.
@@ -80,7 +76,8 @@ lone_part::lone_part(part& outer, outlined_function function,
                        0)) {
     self.implicit.own_variables().bind = request.bind;
   }
-  if (__builtin_expect(has_levels(), 0)) set_level(self.implicit.own_variables(), self.level);
+  if (__builtin_expect(process_settings().has_levels(), 0))
+    set_level(self.implicit.own_variables(), self.level);
   this_record.current = &self;
   if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(self);
   if (request.loop != nullptr) self.loop.begin(*request.loop, nullptr, 0, 1);

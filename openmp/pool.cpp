@@ -104,8 +104,7 @@ void member_call::operator()(member& me) const noexcept {
 
 bool is_process_plain() noexcept {
   const process_variables& settings = process_settings();
-  return !affinity::is_on() && !settings.displays_affinity &&
-         settings.threads_of_level.size() <= 1 && settings.bind_of_level.size() <= 1;
+  return !affinity::is_on() && !settings.displays_affinity && !settings.has_levels();
 }
 
 void pool::end_all(thread_record& of) noexcept {

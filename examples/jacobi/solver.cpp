@@ -2,9 +2,8 @@
 #include "jacobi/solver.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
+#include <cstring>
 
 #include "support/error.hpp"
 
@@ -114,9 +113,8 @@ class iteration {
   double right_side_norm_ = 0;
 };
 
-bool same_bits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
+// Not std::bit_cast, which some libraries of C++20 lack.
+bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 }  // namespace
 

@@ -60,7 +60,7 @@ inline namespace LOCKSTEP_ABI {
 
 /// First argument of a reduction whose last bits may differ from one team size to another.
 struct fast_t {};
-constexpr fast_t fast = {};
+LOCKSTEP_CONSTANT fast_t fast = {};
 
 class sub_team;
 namespace detail {

@@ -226,7 +226,7 @@ inline void pass_turn(ordered_iterations& of);
 
 /// First argument of a construct that is not to wait at its end: me.for_each(lockstep::nowait, 0, n, f).
 struct nowait_t {};
-constexpr nowait_t nowait = {};
+LOCKSTEP_CONSTANT nowait_t nowait = {};
 
 /// The second argument of the function of member::for_ordered(): the right of an iteration to run a part of itself after
 /// that part of all iterations before it.

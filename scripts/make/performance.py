@@ -5,7 +5,8 @@
 usage: performance.py [--check] [tree]
 
 The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph. Pictures go to docs/figures/,
-which git ignores. In README.md and docs/what-a-loop-costs.md the script fills in the lines between
+which git ignores. In README.md, docs/what-a-loop-costs.md and docs/seeds/*.md (whose tables are made from the programs
+primitives, ring, counters and objects) the script fills in the lines between
 `<!-- figures: NAME -->` and `<!-- end -->`. With --check it writes nothing, and says which pages differ from what it would
 write.
 """
@@ -18,10 +19,11 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "bench" / "grid")]
 import grid_records as records  # noqa: E402
 import grid_verdict as verdict  # noqa: E402
-from make import graph_tables, heat_map, team_tables  # noqa: E402
+from make import graph_tables, heat_map, seed_tables, team_tables  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
-PAGE, PICTURES, COSTS, README = "docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md"
+PAGE, PICTURES, COSTS, README, SEEDS = ("docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md",
+                                          "docs/seeds")
 PROGRAMS = ("serial", "duty", "periodic", "team")
 RINGS, GRAPH = "rings", "graph"
 LOSES = "✗"
@@ -34,7 +36,7 @@ def results(root):
     found = {}
     for path in sorted((root / "bench" / "results").glob("*.json")):
         machine, _, program = path.stem.rpartition("-")
-        if program in (*PROGRAMS, RINGS, GRAPH):
+        if program in (*PROGRAMS, RINGS, GRAPH, *seed_tables.PROGRAMS):
             found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -304,7 +306,7 @@ def page_and_pictures(found):
 
 
 def blocks_of(found):
-    """{name: text} for README.md and docs/what-a-loop-costs.md, each of the first machine that has the program."""
+    """{name: text} for README.md, docs/what-a-loop-costs.md and docs/seeds, each of the first machine that has the program."""
     blocks = {}
     for machine, programs in found.items():
         if "serial" in programs and "worst" not in blocks:
@@ -318,7 +320,8 @@ def blocks_of(found):
             blocks["periodic"] = periodic_table(programs["periodic"])
         if "team" in programs and "team" not in blocks:
             blocks["team"] = team_tables.summary(programs["team"], LOSES)
-    return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic", "team")}
+        blocks = seed_tables.blocks(programs, LOSES) | blocks
+    return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic", "team", *seed_tables.NAMES)}
 
 
 def filled(text, blocks, report, path):
@@ -347,7 +350,8 @@ def made_files(root, report):
     found = results(root)
     page, pictures = page_and_pictures(found)
     files = {PAGE: page}
-    for name in (README, COSTS):
+    seeds = [path.relative_to(root).as_posix() for path in sorted((root / SEEDS).glob("*.md"))]
+    for name in (README, COSTS, *seeds):
         if (root / name).is_file():
             files[name] = filled((root / name).read_text(encoding="utf-8"), blocks_of(found), report, root / name)
     return files, pictures

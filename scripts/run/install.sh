@@ -27,8 +27,33 @@ qemu     g++-aarch64-linux-gnu aarch64-linux-gnu-g++
 qemu     googletest          /usr/src/googletest
 machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++
 machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
+program_headers libfmt-dev   <fmt/core.h> -lfmt
+program_headers googletest   /usr/src/googletest
+emulator qemu-user           qemu-aarch64
+for_i386 g++-i686-linux-gnu  i686-linux-gnu-g++
+for_aarch64 g++-aarch64-linux-gnu aarch64-linux-gnu-g++
+for_armhf g++-arm-linux-gnueabihf arm-linux-gnueabihf-g++
+for_riscv64 g++-riscv64-linux-gnu riscv64-linux-gnu-g++
+for_ppc64le g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
+for_s390x g++-s390x-linux-gnu s390x-linux-gnu-g++
+windows  g++-mingw-w64-x86-64-posix x86_64-w64-mingw32-g++-posix
+windows  g++-mingw-w64-x86-64-win32 x86_64-w64-mingw32-g++-win32
+wine     wine                wine
+wine     wine64              /usr/lib/wine/wine64
+wasm     emscripten          em++
+wasm     nodejs              node
+libcxx   libc++-19-dev       /usr/lib/llvm-19/include/c++/v1
+libcxx   libc++abi-19-dev    /usr/lib/llvm-19/lib/libc++abi.a
+old_gcc  g++-11              g++-11
+old_clang clang-13           clang++-13
+old_clang clang-14           clang++-14
+old_clang clang-15           clang++-15
+old_clang clang-16           clang++-16
+python_venv python3-venv     /usr/share/doc/python3-venv
 coverage gcovr               gcovr
 pictures graphviz            dot
+docs     doxygen             doxygen
+docs     python3-venv        /usr/share/doc/python3-venv
 openmp_suite gcc-12          gcc-12
 openmp_suite g++-12          g++-12
 openmp_suite gfortran-12     gfortran-12
@@ -42,6 +67,13 @@ proofs   libfftw3-dev        <fftw3.h> -lfftw3_omp
 proofs   graphicsmagick      gm
 proofs   primecount-bin      primecount
 proofs   gdb                 gdb
+package_debian debhelper     dh
+package_debian dpkg-dev      dpkg-buildpackage
+package_debian lintian       lintian
+package_debian mmdebstrap    mmdebstrap
+package_debian libcli11-dev  <CLI/CLI.hpp>
+package_debian libfmt-dev    <fmt/core.h> -lfmt
+package_debian nlohmann-json3-dev <nlohmann/json.hpp>
 large_proofs gromacs         gmx
 large_proofs python3-torch   /usr/lib/python3/dist-packages/torch
 '
@@ -103,6 +135,8 @@ packages_of() {  # group
       either "lib${clang/clang/omp}-dev" ""
       ;;
     format) either clang-format-19 "" ;;
+    package_module) either clang-tools-19 "" ;;
+    package_bazel) either bazel-bootstrap "" ;;
     # Ubuntu has Chromium as a snap only, which a container cannot run: there nothing is installed.
     browser) either chromium-headless-shell "$(either chromium "")" ;;
     *) awk -v group="$1" '$1 == group { print $2 }' <<<"$NEEDS" ;;
@@ -116,6 +150,8 @@ there_without_apt() {  # group
   case $1 in
     clang) clang_sanitizes ;;
     format) present clang-format-19 ;;
+    package_module) present clang-scan-deps-19 ;;
+    package_bazel) present bazel ;;
     browser) browser_present ;;
     *) return 1 ;;
   esac
@@ -184,7 +220,7 @@ need_from_elsewhere() {
   for group in "$@"; do
     case $group in
       clang) clang_sanitizes || missing+=("clang++ with its sanitizer runtime (compiler-rt)") ;;
-      format | libomp | browser) ;;
+      format | libomp | browser | package_*) ;;
       *)
         while read -r package shown; do
           # shellcheck disable=SC2086  # a header and its library are two words

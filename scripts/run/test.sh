@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. While the tests of
 # a preset run, the next one is built with the time that they leave over. What the library costs to compile is measured
-# beside the first parts, and printed; it fails nothing. The last lines give the seconds of each part, to build and to
-# run, and count the tests; the exit status is 0 only if none failed.
+# beside the first parts, and printed; it fails nothing. A few tests for other machines (./do everywhere --quick) run
+# beside the last tests. The last lines give the seconds of each part, to build and to run, and count the tests; the exit
+# status is 0 only if none failed.
 #
 #   scripts/run/test.sh                     what CI runs
 #   scripts/run/test.sh --nightly [REGEX]   the nightly presets in full; REGEX chooses by name
@@ -51,6 +52,9 @@ run_preset() {  # preset, the next one
   if [ -n "$next" ]; then
     nice -n 19 ./do build "$next" >"build/$next.ahead.log" 2>&1 &  # what fails is built again, and said, in its turn
     ahead=$!
+  elif [ -z "$nightly" ]; then
+    nice -n 19 ./do everywhere --quick >build/everywhere.log 2>&1 &
+    elsewhere=$!
   fi
   if [ $status -ne 0 ]; then
     note "$preset" 0 1 0 "does not build"
@@ -89,6 +93,11 @@ for ((i = 0; i < ${#PRESETS[@]}; ++i)); do
 done
 
 if [ -z "$nightly" ]; then
+  echo "== everywhere --quick"
+  started=$SECONDS built=$SECONDS
+  if wait "$elsewhere"; then note everywhere 1 0 0 ""; else note everywhere 0 1 0 "see its table"; fi
+  cat build/everywhere.log
+
   echo "== cost of compiling a unit that uses the library"
   wait "$cost"
   cat build/cost.log

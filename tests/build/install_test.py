@@ -139,12 +139,22 @@ def components(tools):
             ("shared there", "COMPONENTS static", "static.*BUILD_SHARED_LIBS=OFF"),
             ("shared there", "COMPONENTS tool", "tool.*LOCKSTEP_BUILD_TOOL=ON"),
             ("shared there", "OPTIONAL_COMPONENTS tool unheard-of", ""),
+            ("moved there", "COMPONENTS header_only compiled", ""),
+            ("moved there", "COMPONENTS single_header", "single_header.*LOCKSTEP_BUILD_SINGLE_HEADER=ON"),
+            ("shared there", "COMPONENTS single_header", ""),
+            ("shared there", "COMPONENTS c", "'c'.*LOCKSTEP_BUILD_BINDINGS=ON"),
+            ("shared there", "COMPONENTS openmp", "openmp.*LOCKSTEP_BUILD_OPENMP=ON"),
             ("shared there", "COMPONENTS unheard-of", "no component 'unheard-of'")):
         text += (f"unset(lockstep_DIR CACHE)\n"
                  f"find_package(lockstep CONFIG QUIET {asked} NO_DEFAULT_PATH PATHS \"{tools.scratch / prefix}\")\n"
                  f"if(NOT lockstep_FOUND EQUAL {int(not missing)} OR NOT lockstep_NOT_FOUND_MESSAGE MATCHES \"{missing}\")\n"
                  f"  message(FATAL_ERROR \"{prefix}, {asked}: ${{lockstep_FOUND}} ${{lockstep_NOT_FOUND_MESSAGE}}\")\n"
                  f"endif()\n")
+    text += (f"unset(lockstep_DIR CACHE)\n"
+             f"find_package(lockstep CONFIG QUIET COMPONENTS module NO_DEFAULT_PATH PATHS \"{tools.scratch / 'moved there'}\")\n"
+             f"if(CMAKE_VERSION VERSION_LESS 3.28 AND NOT lockstep_NOT_FOUND_MESSAGE MATCHES \"needs CMake 3.28.*this is 3\")\n"
+             f"  message(FATAL_ERROR \"module: ${{lockstep_FOUND}} ${{lockstep_NOT_FOUND_MESSAGE}}\")\n"
+             f"endif()\n")
     asks = tools.scratch / "asks for components"
     asks.mkdir()
     (asks / "CMakeLists.txt").write_text(text, encoding="utf-8")

@@ -154,20 +154,20 @@ TYPED_TEST(notify_wait_contract, a_timeout_takes_nothing) {
 TYPED_TEST(notify_wait_contract, what_happens_before_notify_happens_before_the_return_of_wait) {
   using face_type = TypeParam;
   this->for_all_policies_and_phases([&](face_type& face, wait_policy policy) {
-    const std::uint64_t rounds = this->rounds(policy, 600);
+    const auto rounds = static_cast<std::size_t>(this->rounds(policy, 600));
     // Round i writes plain cell i: nobody writes what somebody may still read.
     std::vector<std::vector<std::uint64_t>> cells(face_type::notifiers,
                                                   std::vector<std::uint64_t>(rounds));
     std::atomic<std::uint64_t> wrong{0};
     lockstep::test::run_threads(this->threads, [&](std::size_t thread) {
       if (thread < face_type::notifiers) {
-        for (std::uint64_t i = 0; i < rounds; ++i) {
+        for (std::size_t i = 0; i < rounds; ++i) {
           cells[thread][i] = i + 1;
           face.notify(thread);
         }
         return;
       }
-      for (std::uint64_t i = 0; i < rounds; ++i) {
+      for (std::size_t i = 0; i < rounds; ++i) {
         if (!face.wait(thread - face_type::notifiers)) ++wrong;
         for (const auto& row : cells) wrong += row[i] != i + 1;
       }

@@ -25,11 +25,11 @@ namespace detail {
 
 #if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
     defined(__powerpc64__)
-constexpr std::size_t cache_line_size = 128;
+LOCKSTEP_CONSTANT std::size_t cache_line_size = 128;
 #elif defined(__s390x__)
-constexpr std::size_t cache_line_size = 256;
+LOCKSTEP_CONSTANT std::size_t cache_line_size = 256;
 #else
-constexpr std::size_t cache_line_size = 64;
+LOCKSTEP_CONSTANT std::size_t cache_line_size = 64;
 #endif
 
 /// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object

@@ -212,6 +212,13 @@
 #define LOCKSTEP_NODISCARD_UNLESS_THROWN LOCKSTEP_NODISCARD
 #endif
 
+/// A public constant. From C++17 on it is one for the whole program, which a module can export.
+#if defined(__cpp_inline_variables)
+#define LOCKSTEP_CONSTANT inline constexpr
+#else
+#define LOCKSTEP_CONSTANT constexpr
+#endif
+
 /// Between these two an int may become an unsigned argument of the user's function without a warning.
 #if defined(__GNUC__)
 #define LOCKSTEP_BEGIN_SIGN_CONVERSIONS \

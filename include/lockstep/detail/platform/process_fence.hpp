@@ -12,10 +12,13 @@
 //   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
-// Where the system has a process-wide barrier (Linux: membarrier, private expedited), light() is a
-// compiler fence and heavy() makes every running thread of the process execute a full fence. Where it
-// has none, both are a seq_cst fence. A thread that still reads `unknown` fences for itself, so that
-// light() is right before prepare() as well, only slower.
+// Where the system has a process-wide barrier, light() is a compiler fence and heavy() makes every running
+// thread of the process execute a full fence. Where it has none, both are a seq_cst fence.
+//   Linux    membarrier, private expedited
+//   Windows  FlushProcessWriteBuffers; not on Wine, whose function of that name does nothing in many versions
+// Elsewhere the fence is symmetric. A newer FreeBSD has membarrier, but modules that were built on an older one would
+// not take part. A thread that still reads `unknown` fences for itself, so that light() is right before prepare() as
+// well, only slower.
 //
 // heavy() returns false if the barrier was granted and later refused (a filter installed in between):
 // then FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
@@ -42,6 +45,8 @@
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(_WIN32)
+#include "windows.hpp"
 #endif
 
 namespace lockstep {
@@ -65,8 +70,7 @@ class process_fence {
 
   /// What the system gave: for reports.
   static const char* name() noexcept {
-    return prepare() == kind::asymmetric ? "membarrier, the sleeper pays"
-                                         : "seq_cst fence, both pay";
+    return prepare() == kind::asymmetric ? system_name() : "seq_cst fence, both pay";
   }
 
   static void light() noexcept {
@@ -101,9 +105,20 @@ class process_fence {
   }
   static bool register_with_system() noexcept { return call(register_private_expedited); }
   static bool system_barrier() noexcept { return call(private_expedited); }
+  static const char* system_name() noexcept { return "membarrier, the sleeper pays"; }
+#elif defined(_WIN32)
+  static bool register_with_system() noexcept {
+    return find_windows_call("ntdll.dll", "wine_get_version") == 0;
+  }
+  static bool system_barrier() noexcept {
+    FlushProcessWriteBuffers();
+    return true;
+  }
+  static const char* system_name() noexcept { return "FlushProcessWriteBuffers, the sleeper pays"; }
 #else
   static bool register_with_system() noexcept { return false; }
   static bool system_barrier() noexcept { return false; }
+  static const char* system_name() noexcept { return "none"; }
 #endif
 };
 

@@ -16,6 +16,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 
+struct HINSTANCE__;
 struct _RTL_SRWLOCK;
 struct _RTL_CONDITION_VARIABLE;
 struct _SECURITY_ATTRIBUTES;
@@ -40,11 +41,35 @@ __declspec(dllimport) int __stdcall ReleaseMutex(void*);
 __declspec(dllimport) int __stdcall CloseHandle(void*);
 __declspec(dllimport) unsigned short __stdcall FindAtomA(const char*);
 __declspec(dllimport) unsigned short __stdcall AddAtomA(const char*);
+__declspec(dllimport) HINSTANCE__* __stdcall GetModuleHandleA(const char*);
+__declspec(dllimport) std::intptr_t(__stdcall* __stdcall GetProcAddress(HINSTANCE__*,
+                                                                        const char*))();
+__declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
 }
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// A function of Windows, or null.
+inline std::uintptr_t find_windows_call(const char* module, const char* name) noexcept {
+  const unsigned long saved = GetLastError();
+  HINSTANCE__* const found = GetModuleHandleA(module);
+  const std::uintptr_t call =
+      found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
+  SetLastError(saved);
+  return call;
+}
+
+/// How long Windows has to wait, in milliseconds, rounded up.
+inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept {
+  constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
+  constexpr unsigned long without_end = 0xffffffff;
+  if (deadline == no_deadline) return without_end;
+  const std::uint64_t now = steady_nanoseconds();
+  const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
+  return static_cast<unsigned long>(rest < longest ? rest : longest);
+}
 
 class windows_mutex {
  public:
@@ -72,13 +97,7 @@ class windows_condition {
 
   /// Until it is notified, until then, or for no reason.
   void wait(windows_mutex& held, std::uint64_t deadline) noexcept {
-    constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
-    unsigned long time = 0xffffffff;  // without end
-    if (deadline != no_deadline) {
-      const std::uint64_t now = steady_nanoseconds();
-      const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
-      time = static_cast<unsigned long>(rest < longest ? rest : longest);
-    }
+    const unsigned long time = windows_milliseconds_until(deadline);
     SleepConditionVariableSRW(native(), held.native(), time, 0);
   }
   void notify_all() noexcept { WakeAllConditionVariable(native()); }

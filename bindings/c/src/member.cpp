@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// bindings/c/src/member.cpp -- the constructs of members
+#include "support.hpp"
+#include "values.hpp"
+
+using namespace lockstep_c;
+
+namespace {
+
+/// As result_of, for a construct that calls a callback: what it throws has not reached the other members, so that the
+/// region is stopped.
+template <class Body>
+int stop_unless_ok(const char* function, lockstep_member* me, const Body& body) {
+  const int code = result_of(function, body);
+  if (code != LOCKSTEP_OK && code != LOCKSTEP_STOPPED) member_of(me).request_stop();
+  return code;
+}
+
+template <class Type>
+int sync(const char* name, lockstep_member* me, int operation, Type value, Type* result) {
+  const int code = check_operation(name, operation);
+  if (code != LOCKSTEP_OK) return code;
+  return result_of(name, [&] {
+    *result = member_of(me).sync_reduce(value, operation_of<Type>{operation}, nowhere());
+    return LOCKSTEP_OK;
+  });
+}
+
+template <class Type, class Function>
+int reduce(const char* name, lockstep_member* me, std::int64_t first, std::int64_t last,
+           int operation, Function function, void* context, Type* result) {
+  const int code = check_operation(name, operation);
+  if (code != LOCKSTEP_OK) return code;
+  return stop_unless_ok(name, me, [&] {
+    const operation_of<Type> by = {operation};
+    const number_block<Type, Function> block = {function, context, by};
+    *result = member_of(me).reduce_range(first, last, *result, block, by,
+                                         lockstep::static_schedule(), nowhere());
+    return LOCKSTEP_OK;
+  });
+}
+
+/// What a single's callback has returned; the region is stopped unless it is LOCKSTEP_OK.
+int call_single(lockstep::member& me, lockstep_single_fn function, void* context) {
+  const int code = called(function, context);
+  if (code != LOCKSTEP_OK) me.request_stop();
+  return code;
+}
+
+int result_of_single(int code, bool goes_on) noexcept {
+  return code != LOCKSTEP_OK ? code : goes_on ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+}
+
+}  // namespace
+
+size_t lockstep_member_rank(const lockstep_member* me) {
+  return me != nullptr ? member_of(me).rank() : 0;
+}
+
+size_t lockstep_member_size(const lockstep_member* me) {
+  return me != nullptr ? member_of(me).size() : 0;
+}
+
+int lockstep_member_sync_threads(lockstep_member* me) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  return result_of(__func__, [=] {
+    return member_of(me).sync_threads_unless_stopped(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+  });
+}
+
+int lockstep_member_sync_double(lockstep_member* me, int operation, double value, double* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  return sync(__func__, me, operation, value, result);
+}
+
+int lockstep_member_sync_float(lockstep_member* me, int operation, float value, float* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  return sync(__func__, me, operation, value, result);
+}
+
+int lockstep_member_sync_int64(lockstep_member* me, int operation, int64_t value, int64_t* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  return sync(__func__, me, operation, value, result);
+}
+
+int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(count);
+  return result_of(__func__, [=] {
+    *count = member_of(me).sync_count(condition != 0, nowhere());
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_member_sync_and(lockstep_member* me, int condition, int* all) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(all);
+  return result_of(__func__, [=] {
+    *all = member_of(me).sync_and(condition != 0, nowhere()) ? 1 : 0;
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_member_sync_or(lockstep_member* me, int condition, int* any) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(any);
+  return result_of(__func__, [=] {
+    *any = member_of(me).sync_or(condition != 0, nowhere()) ? 1 : 0;
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_member_sync_reduce(lockstep_member* me, size_t value_size, void* value,
+                                lockstep_combine_fn combine, void* context) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(value);
+  LOCKSTEP_C_REFUSE_NULL(combine);
+  const int code = check_value_size(__func__, value_size);
+  if (code != LOCKSTEP_OK) return code;
+  return stop_unless_ok(__func__, me, [=] {
+    return with_value(value, value_size, [=](const auto& mine) {
+      const auto all = member_of(me).sync_reduce(mine, combine_by{combine, context}, nowhere());
+      std::memcpy(value, all.data(), value_size);
+      return LOCKSTEP_OK;
+    });
+  });
+}
+
+int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_size, void* value) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(value);
+  const int code = check_value_size(__func__, value_size);
+  if (code != LOCKSTEP_OK) return code;
+  return result_of(__func__, [=] {
+    return with_value(value, value_size, [=](const auto& mine) {
+      const auto theirs = member_of(me).broadcast(root, mine, nowhere());
+      std::memcpy(value, theirs.data(), value_size);
+      return LOCKSTEP_OK;
+    });
+  });
+}
+
+int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, void* context) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  return result_of(__func__, [=] {
+    lockstep::member& at = member_of(me);
+    int code = LOCKSTEP_OK;
+    const bool goes_on =
+        at.single_unless_stopped([&] { code = call_single(at, function, context); }, nowhere());
+    return result_of_single(code, goes_on);
+  });
+}
+
+int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  return result_of(__func__, [=] {
+    lockstep::member& at = member_of(me);
+    int code = LOCKSTEP_OK;
+    const bool goes_on = at.single_unless_stopped(
+        lockstep::nowait, [&] { code = call_single(at, function, context); });
+    return result_of_single(code, goes_on);
+  });
+}
+
+int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last,
+                          int64_t* block_first, int64_t* block_last) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(block_first);
+  LOCKSTEP_C_REFUSE_NULL(block_last);
+  // In words, where differences of any two bounds fit.
+  const std::uint64_t from = static_cast<std::uint64_t>(first);
+  const std::uint64_t length = last > first ? static_cast<std::uint64_t>(last) - from : 0;
+  if (length > SIZE_MAX) {
+    return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, "more iterations than size_t has numbers");
+  }
+  const lockstep::index_range mine = lockstep::static_block(
+      0, static_cast<std::size_t>(length), member_of(me).rank(), member_of(me).size());
+  *block_first = static_cast<std::int64_t>(from + mine.first);
+  *block_last = static_cast<std::int64_t>(from + mine.last);
+  return LOCKSTEP_OK;
+}
+
+int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, int schedule,
+                              size_t chunk, lockstep_block_fn function, void* context) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  const int refused = check_schedule(__func__, schedule, chunk);
+  if (refused != LOCKSTEP_OK) return refused;
+  return result_of(__func__, [=] {
+    lockstep::member& at = member_of(me);
+    int code = LOCKSTEP_OK;
+    const auto block = [&](std::int64_t from, std::int64_t to) {
+      if (code != LOCKSTEP_OK) return;
+      code = called(function, from, to, context);
+      if (code != LOCKSTEP_OK) at.request_stop();
+    };
+    const bool goes_on =
+        at.for_range_unless_stopped(first, last, block, schedule_of(schedule, chunk));
+    return result_of_single(code, goes_on);
+  });
+}
+
+int lockstep_member_reduce_double(lockstep_member* me, int64_t first, int64_t last, int operation,
+                                  lockstep_block_double_fn function, void* context,
+                                  double* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  return reduce(__func__, me, first, last, operation, function, context, result);
+}
+
+int lockstep_member_reduce_float(lockstep_member* me, int64_t first, int64_t last, int operation,
+                                 lockstep_block_float_fn function, void* context, float* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  return reduce(__func__, me, first, last, operation, function, context, result);
+}
+
+int lockstep_member_reduce_int64(lockstep_member* me, int64_t first, int64_t last, int operation,
+                                 lockstep_block_int64_fn function, void* context, int64_t* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  return reduce(__func__, me, first, last, operation, function, context, result);
+}
+
+int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, size_t value_size,
+                           lockstep_block_value_fn function, lockstep_combine_fn combine,
+                           void* context, void* result) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(combine);
+  LOCKSTEP_C_REFUSE_NULL(result);
+  const int code = check_value_size(__func__, value_size);
+  if (code != LOCKSTEP_OK) return code;
+  return stop_unless_ok(__func__, me, [=] {
+    return with_value(result, value_size, [=](auto init) {
+      using value = decltype(init);
+      const value_block<value> block = {function, context, value_size};
+      const value whole = member_of(me).reduce_range(first, last, std::move(init), block,
+                                                     combine_by{combine, context},
+                                                     lockstep::static_schedule(), nowhere());
+      std::memcpy(result, whole.data(), value_size);
+      return LOCKSTEP_OK;
+    });
+  });
+}
+
+int lockstep_member_publish(lockstep_member* me, size_t step) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  return result_of(__func__, [=] { return member_of(me).publish(step), LOCKSTEP_OK; });
+}
+
+int lockstep_member_await_step(lockstep_member* me, size_t rank, size_t step) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  return result_of(__func__, [=] {
+    return member_of(me).await_step_unless_stopped(rank, step) ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+  });
+}
+
+int lockstep_member_stop_requested(const lockstep_member* me) {
+  return me == nullptr || member_of(me).stop_requested() ? 1 : 0;
+}
+
+int lockstep_member_request_stop(lockstep_member* me) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  return result_of(__func__, [=] { return member_of(me).request_stop(), LOCKSTEP_OK; });
+}

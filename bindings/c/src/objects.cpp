@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// bindings/c/src/objects.cpp -- event, mutex, latch, semaphore and barrier
+#include <cstdio>
+#include <thread>
+
+#include "support.hpp"
+
+using namespace lockstep_c;
+
+struct lockstep_event {
+  explicit lockstep_event(lockstep::wait_policy policy) : at(policy) {}
+  lockstep::event at;
+};
+
+/// Knows who holds it, so that what would wait for ever is refused. Only the holder writes `holder`; another thread reads
+/// some value that is not its own number.
+struct lockstep_mutex {
+  explicit lockstep_mutex(lockstep::wait_policy policy) : at(policy) {}
+  lockstep::mutex at;
+  std::atomic<std::thread::id> holder{std::thread::id()};
+
+  bool is_mine() const noexcept {
+    return holder.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  void take() noexcept { holder.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+};
+
+/// Counts beside the latch, so that a count below 0 is refused.
+struct lockstep_latch {
+  lockstep_latch(std::size_t expected, lockstep::wait_policy policy)
+      : at(static_cast<std::ptrdiff_t>(expected), policy), left(expected) {}
+  lockstep::latch at;
+  std::atomic<std::size_t> left;
+
+  bool take(std::size_t n) noexcept {
+    std::size_t seen = left.load(std::memory_order_relaxed);
+    do {
+      if (n > seen) return false;
+    } while (!left.compare_exchange_weak(seen, seen - n, std::memory_order_relaxed));
+    return true;
+  }
+};
+
+struct lockstep_semaphore {
+  lockstep_semaphore(std::size_t permits, lockstep::wait_policy policy)
+      : at(static_cast<std::ptrdiff_t>(permits), policy) {}
+  lockstep::counting_semaphore<> at;
+};
+
+struct lockstep_barrier {
+  lockstep_barrier(std::size_t expected, lockstep::wait_policy policy)
+      : at(static_cast<std::ptrdiff_t>(expected), policy) {}
+  lockstep::barrier<> at;
+};
+
+namespace {
+
+constexpr std::size_t most_arrivals = 0x7FFFFFFF, most_permits = 0x3FFFFFFF;
+
+int check_count(const char* function, const char* what, std::size_t count, std::size_t least,
+                std::size_t most) noexcept {
+  if (count >= least && count <= most) return LOCKSTEP_OK;
+  char text[128];
+  std::snprintf(text, sizeof text, "%zu %s given, must be %zu to %zu", count, what, least, most);
+  return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
+}
+
+/// Requires: `made` is not null.
+template <class Object, class... Arguments>
+int make(const char* function, Object** made, std::int64_t policy, Arguments... arguments) {
+  *made = nullptr;
+  if (!is_policy(function, policy)) return LOCKSTEP_ERROR_ARGUMENT;
+  return result_of(function, [&] {
+    *made = new Object(arguments..., policy_of(policy));
+    return LOCKSTEP_OK;
+  });
+}
+
+int fail_not_held(const char* function) noexcept {
+  return fail(
+      LOCKSTEP_ERROR_USE, function,
+      "the calling thread does not hold the mutex; only the one that has locked it unlocks");
+}
+int fail_held(const char* function) noexcept {
+  return fail(
+      LOCKSTEP_ERROR_USE, function,
+      "the calling thread holds the mutex already, and would wait for ever; unlock it first");
+}
+
+}  // namespace
+
+// --- event ---
+
+int lockstep_event_create(int64_t policy, lockstep_event** event) {
+  LOCKSTEP_C_REFUSE_NULL(event);
+  return make(__func__, event, policy);
+}
+
+void lockstep_event_destroy(lockstep_event* event) { delete event; }
+
+int lockstep_event_notify(lockstep_event* event) {
+  LOCKSTEP_C_REFUSE_NULL(event);
+  return result_of(__func__, [=] { return event->at.notify(), LOCKSTEP_OK; });
+}
+
+int lockstep_event_wait(lockstep_event* event) {
+  LOCKSTEP_C_REFUSE_NULL(event);
+  return result_of(__func__,
+                   [=] { return event->at.wait(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_TERMINATED; });
+}
+
+int lockstep_event_wait_for(lockstep_event* event, int64_t nanoseconds) {
+  LOCKSTEP_C_REFUSE_NULL(event);
+  return result_of(__func__, [=] {
+    return status_code(event->at.wait_until(deadline_of(nanoseconds), nowhere()));
+  });
+}
+
+int lockstep_event_try_wait(lockstep_event* event) {
+  LOCKSTEP_C_REFUSE_NULL(event);
+  return event->at.try_wait() ? LOCKSTEP_OK : LOCKSTEP_BUSY;
+}
+
+int lockstep_event_terminate(lockstep_event* event) {
+  LOCKSTEP_C_REFUSE_NULL(event);
+  return result_of(__func__, [=] { return event->at.terminate(), LOCKSTEP_OK; });
+}
+
+// --- mutex ---
+
+int lockstep_mutex_create(int64_t policy, lockstep_mutex** mutex) {
+  LOCKSTEP_C_REFUSE_NULL(mutex);
+  return make(__func__, mutex, policy);
+}
+
+void lockstep_mutex_destroy(lockstep_mutex* mutex) { delete mutex; }
+
+int lockstep_mutex_lock(lockstep_mutex* mutex) {
+  LOCKSTEP_C_REFUSE_NULL(mutex);
+  if (mutex->is_mine()) return fail_held(__func__);
+  return result_of(__func__, [=] {
+    mutex->at.lock();
+    mutex->take();
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_mutex_try_lock(lockstep_mutex* mutex) {
+  LOCKSTEP_C_REFUSE_NULL(mutex);
+  if (!mutex->at.try_lock()) return LOCKSTEP_BUSY;
+  mutex->take();
+  return LOCKSTEP_OK;
+}
+
+int lockstep_mutex_lock_for(lockstep_mutex* mutex, int64_t nanoseconds) {
+  LOCKSTEP_C_REFUSE_NULL(mutex);
+  if (mutex->is_mine()) return fail_held(__func__);
+  return result_of(__func__, [=] {
+    if (!mutex->at.try_lock_until(deadline_of(nanoseconds))) return LOCKSTEP_TIMED_OUT;
+    mutex->take();
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_mutex_unlock(lockstep_mutex* mutex) {
+  LOCKSTEP_C_REFUSE_NULL(mutex);
+  if (!mutex->is_mine()) return fail_not_held(__func__);
+  mutex->holder.store(std::thread::id(), std::memory_order_relaxed);
+  return result_of(__func__, [=] { return mutex->at.unlock(), LOCKSTEP_OK; });
+}
+
+// --- latch ---
+
+int lockstep_latch_create(size_t expected, int64_t policy, lockstep_latch** latch) {
+  LOCKSTEP_C_REFUSE_NULL(latch);
+  *latch = nullptr;
+  const int code = check_count(__func__, "expected", expected, 0, most_arrivals);
+  return code != LOCKSTEP_OK ? code : make(__func__, latch, policy, expected);
+}
+
+void lockstep_latch_destroy(lockstep_latch* latch) { delete latch; }
+
+int lockstep_latch_count_down(lockstep_latch* latch, size_t n) {
+  LOCKSTEP_C_REFUSE_NULL(latch);
+  if (!latch->take(n)) {
+    return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, "more than what is left of the count");
+  }
+  return result_of(__func__, [=] {
+    latch->at.count_down(static_cast<std::ptrdiff_t>(n));
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_latch_wait(lockstep_latch* latch) {
+  LOCKSTEP_C_REFUSE_NULL(latch);
+  return result_of(__func__, [=] { return latch->at.wait(nowhere()), LOCKSTEP_OK; });
+}
+
+int lockstep_latch_wait_for(lockstep_latch* latch, int64_t nanoseconds) {
+  LOCKSTEP_C_REFUSE_NULL(latch);
+  return result_of(__func__, [=] {
+    return status_code(latch->at.wait_until(deadline_of(nanoseconds), nowhere()));
+  });
+}
+
+int lockstep_latch_try_wait(const lockstep_latch* latch) {
+  LOCKSTEP_C_REFUSE_NULL(latch);
+  return latch->at.try_wait() ? LOCKSTEP_OK : LOCKSTEP_BUSY;
+}
+
+// --- semaphore ---
+
+int lockstep_semaphore_create(size_t permits, int64_t policy, lockstep_semaphore** semaphore) {
+  LOCKSTEP_C_REFUSE_NULL(semaphore);
+  *semaphore = nullptr;
+  const int code = check_count(__func__, "permits", permits, 0, most_permits);
+  return code != LOCKSTEP_OK ? code : make(__func__, semaphore, policy, permits);
+}
+
+void lockstep_semaphore_destroy(lockstep_semaphore* semaphore) { delete semaphore; }
+
+int lockstep_semaphore_acquire(lockstep_semaphore* semaphore) {
+  LOCKSTEP_C_REFUSE_NULL(semaphore);
+  return result_of(__func__, [=] { return semaphore->at.acquire(nowhere()), LOCKSTEP_OK; });
+}
+
+int lockstep_semaphore_acquire_for(lockstep_semaphore* semaphore, int64_t nanoseconds) {
+  LOCKSTEP_C_REFUSE_NULL(semaphore);
+  return result_of(__func__, [=] {
+    return semaphore->at.try_acquire_until(deadline_of(nanoseconds), nowhere())
+               ? LOCKSTEP_OK
+               : LOCKSTEP_TIMED_OUT;
+  });
+}
+
+int lockstep_semaphore_try_acquire(lockstep_semaphore* semaphore) {
+  LOCKSTEP_C_REFUSE_NULL(semaphore);
+  return semaphore->at.try_acquire() ? LOCKSTEP_OK : LOCKSTEP_BUSY;
+}
+
+int lockstep_semaphore_release(lockstep_semaphore* semaphore, size_t count) {
+  LOCKSTEP_C_REFUSE_NULL(semaphore);
+  const int code = check_count(__func__, "permits", count, 0, most_permits);
+  if (code != LOCKSTEP_OK) return code;
+  return result_of(__func__, [=] {
+    semaphore->at.release(static_cast<std::ptrdiff_t>(count));
+    return LOCKSTEP_OK;
+  });
+}
+
+// --- barrier ---
+
+int lockstep_barrier_create(size_t expected, int64_t policy, lockstep_barrier** barrier) {
+  LOCKSTEP_C_REFUSE_NULL(barrier);
+  *barrier = nullptr;
+  const int code = check_count(__func__, "participants", expected, 1, most_arrivals);
+  return code != LOCKSTEP_OK ? code : make(__func__, barrier, policy, expected);
+}
+
+void lockstep_barrier_destroy(lockstep_barrier* barrier) { delete barrier; }
+
+int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier) {
+  LOCKSTEP_C_REFUSE_NULL(barrier);
+  return result_of(__func__, [=] { return barrier->at.arrive_and_wait(nowhere()), LOCKSTEP_OK; });
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// bindings/c/src/support.hpp -- codes, texts and handles of the C interface
+//
+// How a failure travels. In a C function it is an exception of the library, or a code. In a callback it is the code that
+// the callback returns, or an exception that it throws; called() makes one code of both. Where the library calls the
+// callback, the code goes on as a callback_failure, which the library treats as any exception: the region ends, and that of
+// the lowest rank comes out of run(). There result_of() makes a code of it again.
+//
+// Texts are kept for each thread. A callback_failure carries that of the thread where it began.
+#ifndef LOCKSTEP_BINDINGS_C_SUPPORT_HPP
+#define LOCKSTEP_BINDINGS_C_SUPPORT_HPP
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lockstep/lockstep.hpp>
+
+#include "../lockstep.h"
+
+struct lockstep_team {
+  explicit lockstep_team(const lockstep::team_options& how)
+      : own(new lockstep::team(how)), at(*own) {}
+  explicit lockstep_team(lockstep::team& of) : at(of) {}
+
+  const std::unique_ptr<lockstep::team> own;  ///< null: of the default team
+  lockstep::team& at;
+  std::atomic<std::size_t> plans{0};  ///< that live
+};
+
+struct lockstep_graph {
+  lockstep::graph at;
+  std::vector<lockstep::graph_node> nodes;
+  mutable std::atomic<std::size_t> plans{0};  ///< that live
+};
+
+namespace lockstep_c {
+
+constexpr std::size_t longest_text = 1024;
+
+/// The text of the calling thread.
+char* error_text() noexcept;
+/// "function: text"; returns the code.
+int fail(int code, const char* function, const char* text) noexcept;
+int fail_null(const char* function, const char* what) noexcept;
+/// Above the codes that are no failures.
+constexpr bool is_failure(int code) noexcept { return code <= LOCKSTEP_ERROR_ARGUMENT; }
+
+/// What a callback ended with, on its way through the library.
+struct callback_failure {
+  /// Takes the text of the calling thread along, if the code has one.
+  explicit callback_failure(int with) noexcept;
+
+  int code;
+  char text[longest_text];
+};
+
+/// In a catch block: the code of what is being handled, whose text it keeps. Passes on what ends a thread.
+int code_of_exception(const char* function);
+/// The same for what a callback has thrown.
+int code_of_thrown();
+
+/// The code that a callback returns or throws.
+template <class Callback, class... Arguments>
+int called(Callback callback, Arguments... arguments) {
+  try {
+    return callback(arguments...);
+  } catch (...) {
+    return code_of_thrown();
+  }
+}
+
+/// The result of a C function: that of `body`, or the code of what it throws.
+template <class Body>
+int result_of(const char* function, const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    return code_of_exception(function);
+  }
+}
+
+/// A text for a buffer of the caller's.
+int give(const std::string& text, char* buffer, std::size_t capacity, std::size_t* length) noexcept;
+template <class Make>
+int give_text(const char* function, char* buffer, std::size_t capacity, std::size_t* length,
+              const Make& make) {
+  if (buffer == nullptr && capacity != 0) return fail_null(function, "buffer");
+  return result_of(function, [&] { return give(make(), buffer, capacity, length); });
+}
+
+lockstep::wait_policy policy_of(std::int64_t policy);
+/// False, and a text, for what is none.
+bool is_policy(const char* function, std::int64_t policy) noexcept;
+inline lockstep::deadline deadline_of(std::int64_t nanoseconds) {
+  return nanoseconds == LOCKSTEP_FOREVER
+             ? lockstep::deadline::never()
+             : lockstep::deadline::after(std::chrono::nanoseconds(nanoseconds));
+}
+inline int status_code(lockstep::wait_status status) noexcept {
+  return status == lockstep::wait_status::ready       ? LOCKSTEP_OK
+         : status == lockstep::wait_status::timed_out ? LOCKSTEP_TIMED_OUT
+                                                      : LOCKSTEP_TERMINATED;
+}
+
+/// LOCKSTEP_OK, or a failure with a text.
+int check_schedule(const char* function, int schedule, std::size_t chunk) noexcept;
+int check_operation(const char* function, int operation) noexcept;
+int check_value_size(const char* function, std::size_t size) noexcept;
+/// Requires: check_schedule. Of LOCKSTEP_STATIC the chunk is a grain.
+lockstep::schedule schedule_of(int schedule, std::size_t chunk);
+
+inline lockstep::member& member_of(lockstep_member* me) noexcept {
+  return *reinterpret_cast<lockstep::member*>(me);
+}
+inline const lockstep::member& member_of(const lockstep_member* me) noexcept {
+  return *reinterpret_cast<const lockstep::member*>(me);
+}
+inline lockstep_member* handle_of(lockstep::member& me) noexcept {
+  return reinterpret_cast<lockstep_member*>(&me);
+}
+
+/// What the places of calls are to observers: C has none. A LOCKSTEP scope names them.
+constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::none(); }
+
+}  // namespace lockstep_c
+
+/// At the begin of a C function: refuses a null pointer by its name.
+#define LOCKSTEP_C_REFUSE_NULL(pointer) \
+  if ((pointer) == nullptr) return ::lockstep_c::fail_null(__func__, #pointer)
+
+#endif  // LOCKSTEP_BINDINGS_C_SUPPORT_HPP

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// bindings/c/src/team.cpp -- teams, their regions, and their ledgers
+#include <cstdio>
+#include <cstring>
+
+#include "support.hpp"
+
+using namespace lockstep_c;
+
+namespace {
+
+/// What version 1.0 has.
+constexpr std::size_t first_size = sizeof(lockstep_team_options);
+/// More is no size.
+constexpr std::size_t largest_size = 4096;
+
+bool is_size(std::size_t size) noexcept { return size >= first_size && size <= largest_size; }
+
+int fail_size(const char* function, std::size_t size) noexcept {
+  char text[192];
+  std::snprintf(text, sizeof text,
+                "options of %zu bytes, must be %zu to %zu: give sizeof(lockstep_team_options), or "
+                "begin with LOCKSTEP_TEAM_OPTIONS_INIT",
+                size, first_size, largest_size);
+  return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
+}
+
+/// Of a program that knows later options: they must say nothing.
+bool says_more(const lockstep_team_options& options) noexcept {
+  const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(&options);
+  for (std::size_t i = sizeof(lockstep_team_options); i < options.size; ++i) {
+    if (bytes[i] != 0) return true;
+  }
+  return false;
+}
+
+int fail_choice(const char* function, const char* field, std::int32_t value, std::int32_t most) {
+  char text[160];
+  std::snprintf(text, sizeof text, "options.%s is %d, must be 0 to %d", field,
+                static_cast<int>(value), static_cast<int>(most));
+  return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
+}
+
+/// LOCKSTEP_OK, or what is wrong with the options, as far as the library would not say it.
+int check(const char* function, const lockstep_team_options& options) {
+  if (!is_size(options.size)) return fail_size(function, options.size);
+  if (says_more(options)) {
+    return fail(LOCKSTEP_ERROR_ARGUMENT, function,
+                "the options say what this version of liblockstep_c does not know; update it");
+  }
+  if (!is_policy(function, options.policy)) return LOCKSTEP_ERROR_ARGUMENT;
+  const struct {
+    const char* name;
+    std::int32_t value;
+  } choices[] = {{"anticipate", options.anticipate},
+                 {"learn", options.learn},
+                 {"cpu_separation", options.cpu_separation},
+                 {"ledger", options.ledger}};
+  for (const auto& each : choices) {
+    if (each.value < LOCKSTEP_UNSET || each.value > LOCKSTEP_NO) {
+      return fail_choice(function, each.name, each.value, LOCKSTEP_NO);
+    }
+  }
+  if (options.bind < LOCKSTEP_BIND_UNSET || options.bind > LOCKSTEP_BIND_CPUS) {
+    return fail_choice(function, "bind", options.bind, LOCKSTEP_BIND_CPUS);
+  }
+  if (options.bind == LOCKSTEP_BIND_CPUS && (options.cpus == nullptr || options.cpu_count == 0)) {
+    return fail(LOCKSTEP_ERROR_ARGUMENT, function,
+                "options.bind is LOCKSTEP_BIND_CPUS, and options.cpus has none");
+  }
+  return LOCKSTEP_OK;
+}
+
+lockstep::binding binding_of(const lockstep_team_options& options) {
+  switch (options.bind) {
+    case LOCKSTEP_BIND_NONE: return lockstep::binding::none();
+    case LOCKSTEP_BIND_CLOSE: return lockstep::binding::close();
+    case LOCKSTEP_BIND_SPREAD: return lockstep::binding::spread();
+    case LOCKSTEP_BIND_CPUS:
+      return lockstep::binding::cpus(
+          std::vector<unsigned>(options.cpus, options.cpus + options.cpu_count));
+    default: return lockstep::binding();
+  }
+}
+
+lockstep::team_options options_of(const lockstep_team_options& from) {
+  lockstep::team_options to;
+  to.members(from.members).bind(binding_of(from));
+  if (from.policy != LOCKSTEP_POLICY_UNSET) to.policy(policy_of(from.policy));
+  if (from.name != nullptr) to.name(from.name);
+  if (from.anticipate != LOCKSTEP_UNSET) to.anticipate(from.anticipate == LOCKSTEP_YES);
+  if (from.learn != LOCKSTEP_UNSET) to.learn(from.learn == LOCKSTEP_YES);
+  if (from.cpu_separation != LOCKSTEP_UNSET) to.cpu_separation(from.cpu_separation == LOCKSTEP_YES);
+  if (from.ledger != LOCKSTEP_UNSET) to.ledger(from.ledger == LOCKSTEP_YES);
+  const lockstep_hook on_start = from.on_start, on_exit = from.on_exit;
+  void* const context = from.hook_context;
+  if (on_start != nullptr) to.on_start([=](std::size_t rank) { on_start(rank, context); });
+  if (on_exit != nullptr) to.on_exit([=](std::size_t rank) { on_exit(rank, context); });
+  return to;
+}
+
+/// The part of a member.
+void run_part(lockstep::member& me, lockstep_region_fn function, void* context) {
+  const int code = called(function, handle_of(me), context);
+  if (code == LOCKSTEP_OK) return;
+  if (code != LOCKSTEP_STOPPED) throw callback_failure(code);
+  if (!me.stop_requested()) me.request_stop();
+}
+
+}  // namespace
+
+int lockstep_team_options_init(lockstep_team_options* options, size_t size) {
+  LOCKSTEP_C_REFUSE_NULL(options);
+  if (!is_size(size)) return fail_size(__func__, size);
+  std::memset(static_cast<void*>(options), 0, size);
+  options->size = size;
+  return LOCKSTEP_OK;
+}
+
+int lockstep_team_create(const lockstep_team_options* options, lockstep_team** team) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  *team = nullptr;
+  lockstep::team_options how;
+  if (options != nullptr) {
+    const int code = check(__func__, *options);
+    if (code != LOCKSTEP_OK) return code;
+  }
+  return result_of(__func__, [&] {
+    if (options != nullptr) how = options_of(*options);
+    *team = new lockstep_team(how);
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_team_destroy(lockstep_team* team) {
+  if (team == nullptr) return LOCKSTEP_OK;
+  if (team->own == nullptr) {
+    return fail(LOCKSTEP_ERROR_USE, __func__, "the default team is never destroyed");
+  }
+  if (team->plans.load(std::memory_order_acquire) != 0) {
+    return fail(LOCKSTEP_ERROR_USE, __func__, "a plan on this team lives; destroy that first");
+  }
+  // Refuses inside of regions; else the threads have ended, which the destructor does not do over again.
+  return result_of(__func__, [&] {
+    team->at.pause();
+    delete team;
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_default_team(lockstep_team** team) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  *team = nullptr;
+  return result_of(__func__, [&] {
+    // Never destroyed, as the team.
+    static lockstep_team* const handle = new lockstep_team(lockstep::default_team());
+    *team = handle;
+    return LOCKSTEP_OK;
+  });
+}
+
+size_t lockstep_team_size(const lockstep_team* team) {
+  return team != nullptr ? team->at.size() : 0;
+}
+
+int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* context) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  return result_of(__func__, [=] {
+    const bool is_complete =
+        team->at.run([=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
+    return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+  });
+}
+
+int lockstep_team_run_on(lockstep_team* team, size_t members, lockstep_region_fn function,
+                         void* context) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  return result_of(__func__, [=] {
+    const bool is_complete = team->at.run(
+        members, [=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
+    return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+  });
+}
+
+int lockstep_team_request_stop(lockstep_team* team) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return result_of(__func__, [=] { return team->at.request_stop(), LOCKSTEP_OK; });
+}
+
+int lockstep_team_pause(lockstep_team* team) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return result_of(__func__, [=] { return team->at.pause(), LOCKSTEP_OK; });
+}
+
+int lockstep_team_resume(lockstep_team* team) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return result_of(__func__, [=] { return team->at.resume(), LOCKSTEP_OK; });
+}
+
+int lockstep_team_keep_ledger(lockstep_team* team, int yes) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return result_of(__func__, [=] { return team->at.keep_ledger(yes != 0), LOCKSTEP_OK; });
+}
+
+int lockstep_team_reset_ledger(lockstep_team* team) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return result_of(__func__, [=] { return team->at.reset_ledger(), LOCKSTEP_OK; });
+}
+
+int lockstep_team_ledger_table(const lockstep_team* team, char* buffer, size_t capacity,
+                               size_t* length) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return give_text(__func__, buffer, capacity, length, [=] { return team->at.ledger().table(); });
+}
+
+int lockstep_team_ledger_json(const lockstep_team* team, char* buffer, size_t capacity,
+                              size_t* length) {
+  LOCKSTEP_C_REFUSE_NULL(team);
+  return give_text(__func__, buffer, capacity, length, [=] { return team->at.ledger().json(); });
+}

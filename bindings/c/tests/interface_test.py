@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do lockstep.h, symbols.map, the library and the tests speak of the same functions?
+
+usage: interface_test.py LIBRARY
+
+The header declares what symbols.map names, and the library exports that and nothing else, each name under its version. Its
+SONAME has the major number of the header. Every function is called by a test in C. Of the functions of version 1.0 none has
+gone and none has changed: their declarations are those of interface_1_0.txt.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+HEADER = HERE.parent / "lockstep.h"
+MAP = HERE.parent / "symbols.map"
+FIRST = HERE / "interface_1_0.txt"
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def declarations(header):
+    """What each function is declared as, on one line, by its name."""
+    found = {}
+    for match in re.finditer(r"LOCKSTEP_C_API ([^;]*\b(lockstep_\w+)\([^;]*\));", without_comments(header)):
+        found[match.group(2)] = " ".join(match.group(1).split())
+    return found
+
+
+def types(header):
+    """Types, constants and numbers that a program is compiled with."""
+    text = without_comments(header)
+    found = [" ".join(match.group(0).split()) for match in
+             re.finditer(r"^(?:typedef\b[^;{]*(?:\{[^}]*\}[^;]*)?;|enum \{[^}]*\};)", text, flags=re.MULTILINE)]
+    found += [" ".join(match.group(0).replace("\\\n", " ").split()) for match in
+              re.finditer(r"^#define LOCKSTEP_(?:POLICY|FOREVER|LARGEST|TEAM)\w*(?:.*\\\n)*.*$", text, flags=re.MULTILINE)]
+    return found
+
+
+def versions_of_map(text):
+    """The version of each name."""
+    found = {}
+    for version, body in re.findall(r"(LOCKSTEP_C_[\d.]+) \{(.*?)\}", text, flags=re.DOTALL):
+        for name in re.findall(r"\b(lockstep_\w+);", body):
+            if name in found:
+                sys.exit(f"{MAP.name} has {name} twice")
+            found[name] = version
+    return found
+
+
+def exported(library):
+    """Name and version of each symbol that the library defines, but for the versions themselves."""
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    found = {}
+    for line in listing.splitlines():
+        kind, symbol = line.split()[-2:]
+        if kind != "A":
+            name, _, version = symbol.partition("@")
+            found[name] = version.lstrip("@")
+    return found
+
+
+def soname(library):
+    listing = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
+    return re.search(r"soname: \[([^\]]*)\]", listing).group(1)
+
+
+def main():
+    library = sys.argv[1]
+    header = HEADER.read_text(encoding="utf-8")
+    wrong = []
+
+    def compare(what, ours, theirs):
+        wrong.extend(f"{what}: {name}" for name in sorted(set(ours) - set(theirs)))
+
+    declared = declarations(header)
+    mapped = versions_of_map(MAP.read_text(encoding="utf-8"))
+    symbols = exported(library)
+    compare("declared, and not in symbols.map", declared, mapped)
+    compare("in symbols.map, and not declared", mapped, declared)
+    compare("in symbols.map, and not exported", mapped, symbols)
+    compare("exported, and not in symbols.map", symbols, mapped)
+    wrong += [f"exported as {symbols[name]}, {mapped[name]} in symbols.map: {name}"
+              for name in mapped if name in symbols and symbols[name] != mapped[name]]
+    major = re.search(r"LOCKSTEP_C_VERSION_MAJOR (\d+)", header).group(1)
+    if soname(library) != f"liblockstep_c.so.{major}":
+        wrong.append(f"the soname is {soname(library)}, and the major number {major}")
+
+    tests = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*_test.c")))
+    compare("in no test", declared, re.findall(r"\b(lockstep_\w+)\(", tests))
+
+    # What programs have been compiled with stays.
+    first = FIRST.read_text(encoding="utf-8").splitlines()
+    now = set(declared.values()) | set(types(header))
+    compare("of version 1.0, and gone or changed", [line for line in first if line and not line.startswith("#")], now)
+    if major == "1" and "LOCKSTEP_C_VERSION_MINOR 0" in header:
+        compare("not in interface_1_0.txt", now, first)
+
+    for line in wrong:
+        print(line)
+    print(f"{len(declared)} functions, {len(symbols)} exported, {len(wrong)} complaints")
+    return 1 if wrong or not declared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

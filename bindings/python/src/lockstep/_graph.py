@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Which piece of work comes before which, and who runs which when."""
+
+import ctypes
+import threading
+import weakref
+from ctypes import byref, c_size_t, c_void_p
+
+from ._errors import ArgumentError, OK, STOPPED, Stopped, UseError
+from ._functions import Failures, NodeFunction, TestFunction, WideFunction, context_address, native_address
+from ._library import c, check, made, text_of
+from ._team import Member, _outcome
+
+
+def _destroy_graph(handle):
+    c.lockstep_graph_destroy(handle)
+
+
+def _destroy_plan(handle):
+    c.lockstep_plan_destroy(handle)
+
+
+class Graph:
+    """Nodes, edges between them, loops and feedback; a Plan runs it. One thread at a time builds it.
+
+    Nodes are numbers, as the functions that make them return them. Functions are native ones with a context, or Python
+    callables, which hold the interpreter lock.
+    """
+
+    def __init__(self):
+        self._handle = made(c.lockstep_graph_create)
+        self._kept, self._failures, self._one_run = [], Failures(), threading.Lock()
+        self._finalizer = weakref.finalize(self, _destroy_graph, self._handle)
+
+    def __len__(self):
+        return c.lockstep_graph_size(self._handle)
+
+    def _add(self, make, name, function, kind, call, context, *more):
+        address = native_address(function, kind)
+        if address is None:
+            pointer = kind(call)
+            self._kept.append(pointer)
+            address = ctypes.cast(pointer, c_void_p).value
+        else:
+            self._kept.append((function, context))
+        number = c_size_t()
+        check(make(self._handle, name.encode(), *more, address, context_address(context), byref(number)))
+        return number.value
+
+    def node(self, name, function, context=None):
+        """Adds a node: function(iteration). Its number."""
+        failures = self._failures
+
+        def call(iteration, _context):
+            try:
+                function(iteration)
+                return OK
+            except Stopped:
+                return STOPPED
+            except BaseException as exception:
+                return failures.keep(0, exception)
+
+        return self._add(c.lockstep_graph_node, name, function, NodeFunction, call, context)
+
+    def test(self, name, function, context=None):
+        """Adds a node that decides: function(iteration) is true or false. Its number."""
+        failures = self._failures
+
+        def call(iteration, answer, _context):
+            try:
+                answer[0] = bool(function(iteration))
+                return OK
+            except Stopped:
+                return STOPPED
+            except BaseException as exception:
+                return failures.keep(0, exception)
+
+        return self._add(c.lockstep_graph_test, name, function, TestFunction, call, context)
+
+    def wide_node(self, name, function, width=0, context=None):
+        """Adds a node that `width` members run together, 0: all: function(member, iteration). Its number."""
+        failures, shared = self._failures, {}  # a node never runs beside itself
+
+        def call(handle, iteration, _context):
+            me = Member(handle, shared)
+            try:
+                function(me, iteration)
+                return OK
+            except Stopped:
+                return STOPPED
+            except BaseException as exception:
+                return failures.keep(me.rank, exception)
+            finally:
+                me._leave()
+
+        if width < 0:
+            raise ArgumentError(f"lockstep.Graph.wide_node: a width of {width}")
+        return self._add(c.lockstep_graph_wide_node, name, function, WideFunction, call, context, c_size_t(width))
+
+    def edge(self, before, after):
+        """What `before` does happens before `after`."""
+        check(c.lockstep_graph_edge(self._handle, before, after))
+
+    def edge_if(self, test, after):
+        """The same, and `after` is skipped where `test` gives false."""
+        check(c.lockstep_graph_edge_if(self._handle, test, after))
+
+    def edge_unless(self, test, after):
+        """The same, and `after` is skipped where `test` gives true."""
+        check(c.lockstep_graph_edge_unless(self._handle, test, after))
+
+    def repeat_while(self, test, first):
+        """All nodes on ways from `first` to `test` run again while `test` gives true."""
+        check(c.lockstep_graph_repeat_while(self._handle, test, first))
+
+    def feedback(self, before, after, delay):
+        """Iteration i of `after` comes after iteration i - delay of `before`; iterations overlap otherwise."""
+        check(c.lockstep_graph_feedback(self._handle, before, after, delay))
+
+    def cost(self, node, seconds):
+        """How long the node takes: a hint."""
+        check(c.lockstep_graph_cost(self._handle, node, int(seconds * 1e9)))
+
+    def pin(self, node, rank):
+        """Only the member of this rank runs it."""
+        check(c.lockstep_graph_pin(self._handle, node, rank))
+
+    def dot(self):
+        """A text for Graphviz."""
+        return text_of(c.lockstep_graph_dot, self._handle)
+
+
+class Plan:
+    """A graph on a team: which member runs which node when. Keeps both alive. One thread at a time uses it."""
+
+    def __init__(self, graph, team, members=0):
+        if members < 0:
+            raise ArgumentError(f"lockstep.Plan: {members} members")
+        self._graph, self._team = graph, team
+        self._handle = made(c.lockstep_plan_create, graph._handle, team.handle, members)
+        self._finalizer = weakref.finalize(self, _destroy_plan, self._handle)
+        team._plans.add(self)
+
+    def close(self):
+        """Ends it. UseError while it runs."""
+        if self._handle is not None:
+            check(c.lockstep_plan_destroy(self._handle))
+            self._finalizer.detach()
+            self._handle = None
+
+    @property
+    def _open(self):
+        if self._handle is None:
+            raise UseError("lockstep.Plan: it is closed")
+        return self._handle
+
+    def run(self, iterations=1):
+        """Runs so many iterations. True, or False if it was stopped. Raises what a callable raised; may be run again then.
+
+        UseError while a plan of this graph runs.
+        """
+        if iterations < 0:
+            raise ArgumentError(f"lockstep.Plan.run: {iterations} iterations")
+        if not self._graph._one_run.acquire(blocking=False):
+            raise UseError("lockstep.Plan.run: a plan of this graph runs; one at a time")
+        try:
+            return _outcome(c.lockstep_plan_run(self._open, iterations), self._graph._failures)
+        finally:
+            self._graph._one_run.release()
+
+    def request_stop(self):
+        """Ends the run, if there is one. Any thread may call it."""
+        check(c.lockstep_plan_request_stop(self._open))
+
+    @property
+    def members(self):
+        """How many members it uses."""
+        return c.lockstep_plan_members(self._open)
+
+    def text(self):
+        """The plan, line by line: for each member its nodes and waits."""
+        return text_of(c.lockstep_plan_text, self._open)
+
+    def report(self):
+        """What is predicted and measured, and where time is lost."""
+        return text_of(c.lockstep_plan_report, self._open)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Loads liblockstep_c and declares its functions. Calls by `c` release the interpreter lock; those by `quick` do not."""
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_void_p
+from pathlib import Path
+
+from ._errors import OK, error_of
+
+C_MAJOR = 1  # LOCKSTEP_C_VERSION_MAJOR of the header that this file was written by
+
+if sys.platform == "win32":
+    _NAME = "lockstep_c.dll"
+elif sys.platform == "darwin":
+    _NAME = f"liblockstep_c.{C_MAJOR}.dylib"
+else:
+    _NAME = f"liblockstep_c.so.{C_MAJOR}"
+
+
+def _find():
+    said = os.environ.get("LOCKSTEP_C_LIBRARY")
+    if said:
+        if not Path(said).is_file():
+            raise ImportError(f"lockstep: LOCKSTEP_C_LIBRARY names {said}, which is not there")
+        return said
+    carried = Path(__file__).with_name(_NAME)
+    return str(carried) if carried.is_file() else _NAME
+
+
+library_path = _find()
+try:
+    c = ctypes.CDLL(library_path)
+except OSError as error:
+    raise ImportError(
+        f"lockstep: cannot load {library_path}: {error}. The wheel carries the library; from a source tree build it "
+        "(./do bindings python) and let LOCKSTEP_C_LIBRARY name it"
+    ) from error
+quick = ctypes.PyDLL(library_path)
+
+
+class TeamOptions(ctypes.Structure):
+    """lockstep_team_options."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("members", c_size_t),
+        ("policy", c_int64),
+        ("name", c_char_p),
+        ("cpus", POINTER(c_uint)),
+        ("cpu_count", c_size_t),
+        ("bind", c_int32),
+        ("anticipate", c_int32),
+        ("learn", c_int32),
+        ("cpu_separation", c_int32),
+        ("ledger", c_int32),
+        ("reserved", c_int32),
+        ("on_start", c_void_p),
+        ("on_exit", c_void_p),
+        ("hook_context", c_void_p),
+    ]
+
+
+_P, _PP, _TEXT = c_void_p, POINTER(c_void_p), [c_char_p, c_size_t, POINTER(c_size_t)]
+_LOOP = [_P, c_int64, c_int64]
+
+# name: result, parameters. tests/test_library.py compares them with lockstep.h.
+FUNCTIONS = {
+    "lockstep_last_error": (c_char_p, []),
+    "lockstep_c_version": (c_int, []),
+    "lockstep_version": (c_char_p, []),
+    "lockstep_build_info": (c_int, _TEXT),
+    "lockstep_usable_cpus": (c_size_t, []),
+    "lockstep_team_options_init": (c_int, [POINTER(TeamOptions), c_size_t]),
+    "lockstep_team_create": (c_int, [POINTER(TeamOptions), _PP]),
+    "lockstep_team_destroy": (c_int, [_P]),
+    "lockstep_default_team": (c_int, [_PP]),
+    "lockstep_team_size": (c_size_t, [_P]),
+    "lockstep_team_run": (c_int, [_P, _P, _P]),
+    "lockstep_team_run_on": (c_int, [_P, c_size_t, _P, _P]),
+    "lockstep_team_request_stop": (c_int, [_P]),
+    "lockstep_team_pause": (c_int, [_P]),
+    "lockstep_team_resume": (c_int, [_P]),
+    "lockstep_team_for_range": (c_int, [*_LOOP, _P, _P]),
+    "lockstep_team_for_range_by": (c_int, [*_LOOP, c_int, c_size_t, _P, _P]),
+    "lockstep_team_reduce_double": (c_int, [*_LOOP, c_int, _P, _P, POINTER(c_double)]),
+    "lockstep_team_reduce_int64": (c_int, [*_LOOP, c_int, _P, _P, POINTER(c_int64)]),
+    "lockstep_team_keep_ledger": (c_int, [_P, c_int]),
+    "lockstep_team_ledger_table": (c_int, [_P, *_TEXT]),
+    "lockstep_member_rank": (c_size_t, [_P]),
+    "lockstep_member_size": (c_size_t, [_P]),
+    "lockstep_member_sync_threads": (c_int, [_P]),
+    "lockstep_member_block": (c_int, [*_LOOP, POINTER(c_int64), POINTER(c_int64)]),
+    "lockstep_member_for_range": (c_int, [*_LOOP, c_int, c_size_t, _P, _P]),
+    "lockstep_member_publish": (c_int, [_P, c_size_t]),
+    "lockstep_member_await_step": (c_int, [_P, c_size_t, c_size_t]),
+    "lockstep_member_stop_requested": (c_int, [_P]),
+    "lockstep_member_request_stop": (c_int, [_P]),
+    "lockstep_event_create": (c_int, [c_int64, _PP]),
+    "lockstep_event_destroy": (None, [_P]),
+    "lockstep_event_notify": (c_int, [_P]),
+    "lockstep_event_wait_for": (c_int, [_P, c_int64]),
+    "lockstep_event_try_wait": (c_int, [_P]),
+    "lockstep_event_terminate": (c_int, [_P]),
+    "lockstep_mutex_create": (c_int, [c_int64, _PP]),
+    "lockstep_mutex_destroy": (None, [_P]),
+    "lockstep_mutex_lock_for": (c_int, [_P, c_int64]),
+    "lockstep_mutex_try_lock": (c_int, [_P]),
+    "lockstep_mutex_unlock": (c_int, [_P]),
+    "lockstep_barrier_create": (c_int, [c_size_t, c_int64, _PP]),
+    "lockstep_barrier_destroy": (None, [_P]),
+    "lockstep_barrier_arrive_and_wait": (c_int, [_P]),
+    "lockstep_graph_create": (c_int, [_PP]),
+    "lockstep_graph_destroy": (c_int, [_P]),
+    "lockstep_graph_node": (c_int, [_P, c_char_p, _P, _P, POINTER(c_size_t)]),
+    "lockstep_graph_test": (c_int, [_P, c_char_p, _P, _P, POINTER(c_size_t)]),
+    "lockstep_graph_wide_node": (c_int, [_P, c_char_p, c_size_t, _P, _P, POINTER(c_size_t)]),
+    "lockstep_graph_size": (c_size_t, [_P]),
+    "lockstep_graph_edge": (c_int, [_P, c_size_t, c_size_t]),
+    "lockstep_graph_edge_if": (c_int, [_P, c_size_t, c_size_t]),
+    "lockstep_graph_edge_unless": (c_int, [_P, c_size_t, c_size_t]),
+    "lockstep_graph_repeat_while": (c_int, [_P, c_size_t, c_size_t]),
+    "lockstep_graph_feedback": (c_int, [_P, c_size_t, c_size_t, c_size_t]),
+    "lockstep_graph_cost": (c_int, [_P, c_size_t, c_int64]),
+    "lockstep_graph_pin": (c_int, [_P, c_size_t, c_size_t]),
+    "lockstep_graph_dot": (c_int, [_P, *_TEXT]),
+    "lockstep_plan_create": (c_int, [_P, _P, c_size_t, _PP]),
+    "lockstep_plan_destroy": (c_int, [_P]),
+    "lockstep_plan_run": (c_int, [_P, c_size_t]),
+    "lockstep_plan_request_stop": (c_int, [_P]),
+    "lockstep_plan_members": (c_size_t, [_P]),
+    "lockstep_plan_text": (c_int, [_P, *_TEXT]),
+    "lockstep_plan_report": (c_int, [_P, *_TEXT]),
+}
+
+
+def _declare(library):
+    for name, (result, parameters) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"lockstep: {library_path} has no {name}: it is older than this package") from None
+        function.restype, function.argtypes = result, parameters
+
+
+_declare(c)
+_declare(quick)
+
+c_version = quick.lockstep_c_version()
+if c_version // 1000 != C_MAJOR:
+    raise ImportError(
+        f"lockstep: {library_path} has version {c_version} of the C interface; this package needs {C_MAJOR}xxx"
+    )
+
+
+def last_error():
+    """The text of the last failure on this thread."""
+    return quick.lockstep_last_error().decode("utf-8", "replace")
+
+
+def check(code):
+    """Raises what the code stands for, unless that is LOCKSTEP_OK."""
+    if code != OK:
+        raise error_of(code, last_error())
+
+
+def text_of(function, *arguments):
+    """A text that the library writes into a buffer; it may grow between two calls."""
+    capacity = 1024
+    while True:
+        buffer, length = ctypes.create_string_buffer(capacity), c_size_t()
+        check(function(*arguments, buffer, capacity, byref(length)))
+        if length.value < capacity:
+            return buffer.value.decode("utf-8", "replace")
+        capacity = length.value + 1
+
+
+def made(function, *arguments):
+    """The address of what a _create function makes."""
+    handle = c_void_p()
+    check(function(*arguments, byref(handle)))
+    return handle.value
+
+
+def version():
+    """The version of the lockstep library, for instance "0.9.0"."""
+    return quick.lockstep_version().decode()
+
+
+def build_info():
+    """How the library was built and what it found here: a dictionary of texts."""
+    lines = text_of(c.lockstep_build_info).splitlines()
+    return {name: value for name, separator, value in (line.partition(": ") for line in lines) if separator}
+
+
+def usable_cpus():
+    """On how many CPUs the process may run: affinity, cut by a container's quota."""
+    return quick.lockstep_usable_cpus()
+
+
+FOREVER = 2**63 - 1
+_POLICIES = {None: 0, "adaptive": -1, "spin": -2, "block": -3}
+
+
+def policy_of(said):
+    """As a number: one of the words, or the seconds for which a thread spins before it sleeps."""
+    if said in _POLICIES:
+        return _POLICIES[said]
+    if isinstance(said, (int, float)) and not isinstance(said, bool) and said > 0:
+        return min(int(said * 1e9) or 1, FOREVER)
+    from ._errors import ArgumentError
+
+    raise ArgumentError(f"lockstep: no policy {said!r}: None, 'adaptive', 'spin', 'block', or seconds to spin")
+
+
+def nanoseconds(timeout):
+    """Of seconds; None is for ever."""
+    return FOREVER if timeout is None else max(0, min(int(timeout * 1e9), FOREVER))

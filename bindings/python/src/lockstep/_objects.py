@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Events, barriers and mutexes, for Python and native threads. `handle` is the address for native functions."""
+
+import threading
+import weakref
+
+from ._errors import BUSY, OK, TERMINATED, TIMED_OUT, UseError
+from ._library import c, check, made, nanoseconds, policy_of, quick
+
+# So long a wait stays in C before Python looks for signals: Ctrl-C works.
+_SLICE = 100_000_000
+
+
+def _wait_in_slices(call, handle, timeout):
+    """The code of a wait that ends in time, in slices."""
+    left = nanoseconds(timeout)
+    while True:
+        code = call(handle, min(left, _SLICE))
+        if code != TIMED_OUT or left <= _SLICE:
+            return code
+        left -= _SLICE
+
+
+class _Object:
+    def __init__(self, handle, destroy):
+        #: The address of the object, for native functions.
+        self.handle = handle
+        self._finalizer = weakref.finalize(self, destroy, handle)
+
+
+class Event(_Object):
+    """One thread notifies, another waits. Notifications are counted: each lets one wait return, before or after it.
+
+    One thread at a time notifies, and one waits.
+    """
+
+    def __init__(self, policy=None):
+        super().__init__(made(c.lockstep_event_create, policy_of(policy)), c.lockstep_event_destroy)
+        self._one_waiter = threading.Lock()
+        #: True after terminate().
+        self.terminated = False
+
+    def notify(self):
+        """Lets one wait return."""
+        check(quick.lockstep_event_notify(self.handle))
+
+    def wait(self, timeout=None):
+        """Blocks for at most `timeout` seconds; True if a notification was taken, False if none came or it was terminated."""
+        if not self._one_waiter.acquire(blocking=False):
+            raise UseError("lockstep.Event.wait: another thread waits; an event has one waiter: use one for each")
+        try:
+            code = _wait_in_slices(c.lockstep_event_wait_for, self.handle, timeout)
+        finally:
+            self._one_waiter.release()
+        if code not in (OK, TIMED_OUT, TERMINATED):
+            check(code)
+        return code == OK
+
+    def terminate(self):
+        """From now on every wait returns at once. Any thread may call it."""
+        self.terminated = True
+        check(c.lockstep_event_terminate(self.handle))
+
+
+class Barrier(_Object):
+    """Blocks a fixed number of threads until all have come; again and again. Members of a region use sync_threads()."""
+
+    def __init__(self, expected, policy=None):
+        if expected < 1:
+            from ._errors import ArgumentError
+
+            raise ArgumentError(f"lockstep.Barrier: for {expected} threads")
+        super().__init__(made(c.lockstep_barrier_create, expected, policy_of(policy)), c.lockstep_barrier_destroy)
+
+    def wait(self):
+        """Blocks until all threads of this phase have come."""
+        check(c.lockstep_barrier_arrive_and_wait(self.handle))
+
+
+class Mutex(_Object):
+    """Lets one thread at a time through, Python's and native ones; how often others may overtake is bounded."""
+
+    def __init__(self, policy=None):
+        super().__init__(made(c.lockstep_mutex_create, policy_of(policy)), c.lockstep_mutex_destroy)
+
+    def acquire(self, timeout=None):
+        """Blocks for at most `timeout` seconds; whether it was to be had. UseError if this thread holds it already."""
+        code = _wait_in_slices(c.lockstep_mutex_lock_for, self.handle, timeout)
+        if code not in (OK, TIMED_OUT):
+            check(code)
+        return code == OK
+
+    def try_acquire(self):
+        """Whether it was to be had at once."""
+        code = quick.lockstep_mutex_try_lock(self.handle)
+        if code not in (OK, BUSY):
+            check(code)
+        return code == OK
+
+    def release(self):
+        """UseError if this thread does not hold it."""
+        check(quick.lockstep_mutex_unlock(self.handle))
+
+    def __enter__(self):
+        self.acquire()
+        return self
+
+    def __exit__(self, *_):
+        self.release()

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: MIT
+"""Threads that start once and run regions, loops and reductions together."""
+
+import ctypes
+import functools
+import operator
+import threading
+import weakref
+from ctypes import byref, c_double, c_int64, c_size_t, c_void_p
+
+from ._errors import ArgumentError, OK, STOPPED, Stopped, UseError
+from ._functions import (
+    BlockFunction,
+    DoubleFunction,
+    Failures,
+    Int64Function,
+    RegionFunction,
+    context_address,
+    native_address,
+)
+from ._library import TeamOptions, c, check, last_error, made, policy_of, quick, text_of
+from ._errors import error_of
+
+_SCHEDULES = {"static": 0, "chunks": 1, "dynamic": 2, "guided": 3}
+_BINDINGS = {None: 0, "none": 1, "close": 2, "spread": 3}
+_CHOICES = {None: 0, True: 1, False: 2}
+_OPERATIONS = {"sum": 0, "product": 1, "min": 2, "max": 3}
+
+
+def _choice_of(table, said, what):
+    try:
+        return table[said]
+    except (KeyError, TypeError):
+        names = ", ".join(repr(name) for name in table)
+        raise ArgumentError(f"lockstep: no {what} {said!r}: one of {names}") from None
+
+
+def _outcome(code, failures=None):
+    """True, or False if it was stopped; raises what a callable has raised, or what the code stands for."""
+    if code == OK:
+        return True
+    if failures is not None:
+        failures.raise_first()
+    if code == STOPPED:
+        return False
+    raise error_of(code, last_error())
+
+
+class Member:
+    """A member of a region: for the callable that was given it, on its thread, until that returns.
+
+    All members come to sync_threads(), gather(), broadcast() and the sync_ functions in the same order. Once the region is
+    stopped they raise Stopped.
+    """
+
+    __slots__ = ("_handle", "_meetings", "_shared", "_thread", "rank", "size")
+
+    def __init__(self, handle, shared):
+        self._handle, self._shared, self._meetings = handle, shared, 0
+        self._thread = threading.get_ident()
+        #: 0 to size - 1; the caller of run() is 0.
+        self.rank = quick.lockstep_member_rank(handle)
+        #: How many members the region has.
+        self.size = quick.lockstep_member_size(handle)
+
+    @property
+    def handle(self):
+        """The address of the lockstep_member, for native functions that this callable calls."""
+        if self._handle is None:
+            raise UseError("lockstep.Member: its region is over; a member is for the callable that was given it")
+        if self._thread != threading.get_ident():
+            raise UseError("lockstep.Member: used on another thread; a member is for the thread that was given it")
+        return self._handle
+
+    def _leave(self):
+        self._handle = None
+
+    def sync_threads(self):
+        """Blocks until every member has called it as often as this one."""
+        code = c.lockstep_member_sync_threads(self.handle)
+        if code != OK:
+            raise error_of(code, last_error())
+
+    def gather(self, value):
+        """A barrier that gives every member the values of all, in the order of ranks."""
+        self._meetings += 1
+        number = self._meetings
+        values = self._shared.setdefault((number, self.size), [None] * self.size)
+        values[self.rank] = value
+        self.sync_threads()
+        # All members have come to this one, so all have done with the one before.
+        self._shared.pop((number - 1, self.size), None)
+        return list(values)
+
+    def sync_reduce(self, value, operation):
+        """The values of all members, combined by operation(a, b) in the order of ranks: the same on each."""
+        return functools.reduce(operation, self.gather(value))
+
+    def sync_sum(self, value):
+        return self.sync_reduce(value, operator.add)
+
+    def sync_min(self, value):
+        return min(self.gather(value))
+
+    def sync_max(self, value):
+        return max(self.gather(value))
+
+    def sync_count(self, condition):
+        """How many members gave something true."""
+        return sum(map(bool, self.gather(condition)))
+
+    def broadcast(self, root, value=None):
+        """The value of member `root`, on every member."""
+        if not 0 <= root < self.size:
+            raise ArgumentError(f"lockstep.Member.broadcast: rank {root} of {self.size} members is out of range")
+        return self.gather(value if self.rank == root else None)[root]
+
+    def block(self, first, last):
+        """The part of [first, last) that is this member's, as a range: contiguous, in the order of ranks."""
+        start, stop = c_int64(), c_int64()
+        check(quick.lockstep_member_block(self.handle, first, last, byref(start), byref(stop)))
+        return range(start.value, stop.value)
+
+    def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None):
+        """Calls the function for this member's parts of [first, last). Waits for nobody. As Team.for_blocks otherwise."""
+        failures, pointer, address = _block_callback(function)
+        code = c.lockstep_member_for_range(
+            self.handle,
+            first,
+            last,
+            _choice_of(_SCHEDULES, schedule, "schedule"),
+            _chunk_of(schedule, chunk),
+            address,
+            context_address(context),
+        )
+        del pointer
+        if not _outcome(code, failures):
+            raise Stopped()
+
+    def publish(self, step):
+        """This member has finished `step`, and all before it. Steps only grow; they begin at 0."""
+        check(quick.lockstep_member_publish(self.handle, step))
+
+    def await_step(self, rank, step):
+        """Blocks until member `rank` has published `step` or more."""
+        check(c.lockstep_member_await_step(self.handle, rank, step))
+
+    @property
+    def stop_requested(self):
+        return quick.lockstep_member_stop_requested(self.handle) != 0
+
+    def request_stop(self):
+        """Ends the region: run() returns False."""
+        check(quick.lockstep_member_request_stop(self.handle))
+
+
+def _chunk_of(schedule, chunk):
+    if chunk is None:
+        return 0 if schedule == "static" else 1
+    if chunk < 0:
+        raise ArgumentError(f"lockstep: a chunk of {chunk} iterations")
+    return chunk
+
+
+def _region_callback(function):
+    """Failures, what has to be kept during the call, and the address to call."""
+    address = native_address(function, RegionFunction)
+    if address is not None:
+        return None, function, address
+    failures, shared = Failures(), {}
+
+    def call(handle, _context):
+        me = Member(handle, shared)
+        try:
+            function(me)
+            return OK
+        except Stopped:
+            return STOPPED
+        except BaseException as exception:  # also KeyboardInterrupt: run() raises it
+            return failures.keep(me.rank, exception)
+        finally:
+            me._leave()
+
+    pointer = RegionFunction(call)
+    return failures, pointer, ctypes.cast(pointer, c_void_p).value
+
+
+def _block_callback(function):
+    address = native_address(function, BlockFunction)
+    if address is not None:
+        return None, function, address
+    failures = Failures()
+
+    def call(first, last, _context):
+        try:
+            function(first, last)
+            return OK
+        except Stopped:
+            return STOPPED
+        except BaseException as exception:
+            return failures.keep(first, exception)
+
+    pointer = BlockFunction(call)
+    return failures, pointer, ctypes.cast(pointer, c_void_p).value
+
+
+def _value_callback(function, kind):
+    address = native_address(function, kind)
+    if address is not None:
+        return None, function, address
+    failures = Failures()
+
+    def call(first, last, value, _context):
+        try:
+            value[0] = function(first, last)
+            return OK
+        except Stopped:
+            return STOPPED
+        except BaseException as exception:
+            return failures.keep(first, exception)
+
+    pointer = kind(call)
+    return failures, pointer, ctypes.cast(pointer, c_void_p).value
+
+
+def _end(handle):
+    c.lockstep_team_destroy(handle)  # refused inside its own region: then it is left
+
+
+class Team:
+    """Threads that start once, and then run regions, loops and reductions together, the caller among them as member 0.
+
+    members         with the caller; None: one for each usable CPU, or as LOCKSTEP_NUM_THREADS says
+    policy          how members wait: 'adaptive', 'spin', 'block', or seconds to spin before they sleep
+    name            what debuggers and messages call it
+    bind            'none', 'close', 'spread', or a list of CPUs, by rank
+    anticipate, learn, cpu_separation, ledger
+                    True or False, as in docs/c.md; None: as the environment says, else the default
+
+    Functions that are native (lockstep.RegionFunction and its like from ctypes, numba.cfunc, Cython's __pyx_capi__,
+    lockstep.Native) run in parallel. Python callables work too, but hold the interpreter lock while they run: one at a time
+    runs Python code, and only what releases the lock (NumPy, numba.njit(nogil=True), input and output) overlaps. What a
+    callable raises ends the region, and comes back to the caller: of several that of the lowest rank or part.
+
+    Use it with `with`, or close() it. Several threads may use one team: they are served in turn.
+    """
+
+    def __init__(
+        self,
+        members=None,
+        *,
+        policy=None,
+        name=None,
+        bind=None,
+        anticipate=None,
+        learn=None,
+        cpu_separation=None,
+        ledger=None,
+    ):
+        options = TeamOptions()
+        check(c.lockstep_team_options_init(byref(options), ctypes.sizeof(options)))
+        if members is not None and members < 1:
+            raise ArgumentError(f"lockstep.Team: {members} members; at least 1, or None for one for each CPU")
+        options.members = members or 0
+        options.policy = policy_of(policy)
+        if name is not None:
+            options.name = name.encode()
+        if bind is None or isinstance(bind, str):
+            options.bind = _choice_of(_BINDINGS, bind, "binding")
+        else:
+            cpus = (ctypes.c_uint * len(bind))(*bind)
+            options.bind, options.cpus, options.cpu_count = 4, cpus, len(bind)
+        options.anticipate = _choice_of(_CHOICES, anticipate, "anticipate")
+        options.learn = _choice_of(_CHOICES, learn, "learn")
+        options.cpu_separation = _choice_of(_CHOICES, cpu_separation, "cpu_separation")
+        options.ledger = _choice_of(_CHOICES, ledger, "ledger")
+        handle = c_void_p()
+        check(c.lockstep_team_create(byref(options), byref(handle)))
+        self._keep(handle.value, weakref.finalize(self, _end, handle.value))
+
+    def _keep(self, handle, finalizer):
+        self._handle, self._finalizer, self._plans = handle, finalizer, weakref.WeakSet()
+        #: How many members it has, the caller among them.
+        self.size = c.lockstep_team_size(handle)
+
+    @property
+    def handle(self):
+        """The address of the lockstep_team, for native functions."""
+        if self._handle is None:
+            raise UseError("lockstep.Team: it is closed")
+        return self._handle
+
+    def close(self):
+        """Ends the threads. Requires that no other thread uses the team. Plans on it are closed before."""
+        if self._handle is None or self._finalizer is None:
+            return
+        for plan in list(self._plans):
+            plan.close()
+        check(c.lockstep_team_destroy(self._handle))
+        self._finalizer.detach()
+        self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"<lockstep.Team of {self.size}{' (closed)' if self._handle is None else ''}>"
+
+    # --- regions ---
+
+    def run(self, function, context=None, members=None):
+        """Calls the function once on every member, or on the first `members` ones; returns when all have returned.
+
+        A native function gets the member and the context; a Python callable a Member. True, or False if the region was
+        stopped. Inside a region of the same team it runs on the caller alone.
+        """
+        failures, pointer, address = _region_callback(function)
+        context = context_address(context)
+        if members is None:
+            code = c.lockstep_team_run(self.handle, address, context)
+        else:
+            code = c.lockstep_team_run_on(self.handle, _count(members), address, context)
+        del pointer
+        return _outcome(code, failures)
+
+    def region(self, function, context=None):
+        """A callable that runs this native function as run() does, with less to do for each call. It returns True or False.
+
+        The context is read when it is called; both it and the function are kept.
+        """
+        address = self._native(function, RegionFunction, "region")
+        arguments = (c_void_p(self.handle), c_void_p(address), c_void_p(context_address(context)))
+        return _prepared(self, c.lockstep_team_run, arguments, (function, context))
+
+    def loop(self, first, last, function, context=None):
+        """The same for for_blocks()."""
+        address = self._native(function, BlockFunction, "loop")
+        arguments = (
+            c_void_p(self.handle),
+            c_int64(first),
+            c_int64(last),
+            c_void_p(address),
+            c_void_p(context_address(context)),
+        )
+        return _prepared(self, c.lockstep_team_for_range, arguments, (function, context))
+
+    @staticmethod
+    def _native(function, kind, what):
+        address = native_address(function, kind)
+        if address is None:
+            raise ArgumentError(f"lockstep.Team.{what}: is for native functions; give Python callables to run()")
+        return address
+
+    def request_stop(self):
+        """Ends the region or loop that runs, if one does. Any thread may call it."""
+        check(c.lockstep_team_request_stop(self.handle))
+
+    def pause(self):
+        """Gives the threads back to the system, until resume() or the next region."""
+        check(c.lockstep_team_pause(self.handle))
+
+    def resume(self):
+        """Starts them again now."""
+        check(c.lockstep_team_resume(self.handle))
+
+    # --- loops and reductions ---
+
+    def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None):
+        """Calls function(part_first, part_last) for parts that make up [first, last); a native one with the context.
+
+        On as many members as pay, which is learned for each native function. Parts must not wait for each other. `schedule`:
+        'static' (chunk: the least length of a part), 'chunks', 'dynamic', 'guided' (chunk: their length, 1 or more).
+        True, or False if it was stopped.
+        """
+        failures, pointer, address = _block_callback(function)
+        code = c.lockstep_team_for_range_by(
+            self.handle,
+            first,
+            last,
+            _choice_of(_SCHEDULES, schedule, "schedule"),
+            _chunk_of(schedule, chunk),
+            address,
+            context_address(context),
+        )
+        del pointer
+        return _outcome(code, failures)
+
+    def reduce(self, first, last, function, context=None, *, operation="sum", init=None, dtype=float):
+        """`init`, combined with what the function gives for parts of [first, last), in order.
+
+        The parts depend on the length alone, and are combined along a fixed tree: the same bits for every team size and
+        run. `operation`: 'sum', 'product', 'min', 'max'; `dtype`: float (double) or int (64 bits, sums wrap around).
+        A Python callable returns the value of [part_first, part_last); a native one writes it. Raises Stopped if it was
+        stopped.
+        """
+        if dtype is float:
+            kind, cell, call = DoubleFunction, c_double, c.lockstep_team_reduce_double
+            neutral = {"sum": 0.0, "product": 1.0, "min": float("inf"), "max": float("-inf")}
+        elif dtype is int:
+            kind, cell, call = Int64Function, c_int64, c.lockstep_team_reduce_int64
+            neutral = {"sum": 0, "product": 1, "min": 2**63 - 1, "max": -(2**63)}
+        else:
+            raise ArgumentError(f"lockstep.Team.reduce: dtype is float or int, not {dtype!r}")
+        number = _choice_of(_OPERATIONS, operation, "operation")
+        result = cell(neutral[operation] if init is None else init)
+        failures, pointer, address = _value_callback(function, kind)
+        code = call(self.handle, first, last, number, address, context_address(context), byref(result))
+        del pointer
+        if not _outcome(code, failures):
+            raise Stopped()
+        return result.value
+
+    # --- who waits for whom ---
+
+    def keep_ledger(self, yes=True):
+        """Switches the ledger on or off."""
+        check(c.lockstep_team_keep_ledger(self.handle, bool(yes)))
+
+    def ledger_table(self):
+        """Who waited where, how long, and for whom, as a table for terminals."""
+        return text_of(c.lockstep_team_ledger_table, self.handle)
+
+
+def _count(members):
+    if members < 0:
+        raise ArgumentError(f"lockstep.Team.run: {members} members")
+    return c_size_t(members)
+
+
+def _prepared(team, call, arguments, kept):
+    def prepared():
+        if team._handle is None:
+            raise UseError("lockstep.Team: it is closed")
+        code = call(*arguments)
+        return True if code == OK else _outcome(code)
+
+    prepared.kept = kept
+    return prepared
+
+
+_default = None
+_default_lock = threading.Lock()
+
+
+def default_team():
+    """One team for all parts of the process, with native code too. Never closed."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            team = Team.__new__(Team)
+            team._keep(made(c.lockstep_default_team), None)
+            _default = team
+        return _default

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//! Solves a tridiagonal system by Jacobi's iteration: serially, by loops, and in one region. All give the same bits.
+//!
+//! cargo run --release --example jacobi -- [MEMBERS] [UNKNOWNS]
+use lockstep::{Result, Team};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+const TOLERANCE: f64 = 1e-10;
+
+/// One sweep over `block`, which begins at `first`: 4 x[i] = 1 + x[i - 1] + x[i + 1]. The greatest change.
+fn sweep(at: impl Fn(usize) -> f64, n: usize, first: usize, block: &mut [f64]) -> f64 {
+    let mut change: f64 = 0.0;
+    for (k, x) in block.iter_mut().enumerate() {
+        let i = first + k;
+        let left = if i == 0 { 0.0 } else { at(i - 1) };
+        let right = if i + 1 == n { 0.0 } else { at(i + 1) };
+        *x = (1.0 + left + right) / 4.0;
+        change = change.max((*x - at(i)).abs());
+    }
+    change
+}
+
+fn serial(n: usize) -> (usize, Vec<f64>) {
+    let (mut x, mut next) = (vec![0.0; n], vec![0.0; n]);
+    for turn in 1.. {
+        let change = sweep(|i| x[i], n, 0, &mut next);
+        std::mem::swap(&mut x, &mut next);
+        if change < TOLERANCE {
+            return (turn, x);
+        }
+    }
+    unreachable!()
+}
+
+/// Two loops for each sweep: one writes the blocks of a slice, the other is a reduction.
+fn by_loops(team: &Team, n: usize) -> Result<(usize, Vec<f64>)> {
+    let (mut x, mut next) = (vec![0.0; n], vec![0.0; n]);
+    for turn in 1.. {
+        team.for_blocks_mut(&mut next, |first, block| {
+            sweep(|i| x[i], n, first, block);
+        })?;
+        let change = team.reduce_each(0..n, 0.0_f64, |i| (next[i] - x[i]).abs(), f64::max)?;
+        std::mem::swap(&mut x, &mut next);
+        if change < TOLERANCE {
+            return Ok((turn, x));
+        }
+    }
+    unreachable!()
+}
+
+/// One region for all sweeps: members write their blocks of a vector that all can read, so its numbers are atomic, which
+/// costs nothing for relaxed loads and stores. The maximum over all members is the barrier between sweeps.
+fn in_a_region(team: &Team, n: usize) -> Result<(usize, Vec<f64>)> {
+    let zeros = || (0..n).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+    let (vectors, turns) = ([zeros(), zeros()], AtomicU64::new(0));
+    let at = |turn: usize, i: usize| f64::from_bits(vectors[turn % 2][i].load(Relaxed));
+    team.run(|me| {
+        let own = me.block(0..n);
+        let mut block = vec![0.0; own.len()];
+        for turn in 1.. {
+            let change = sweep(|i| at(turn - 1, i), n, own.start, &mut block);
+            for (i, x) in own.clone().zip(&block) {
+                vectors[turn % 2][i].store(x.to_bits(), Relaxed);
+            }
+            if me.sync_max(change)? < TOLERANCE {
+                turns.store(turn as u64, Relaxed);
+                return Ok(());
+            }
+        }
+        Ok(())
+    })?;
+    let turns = turns.into_inner() as usize;
+    Ok((turns, (0..n).map(|i| at(turns, i)).collect()))
+}
+
+fn main() -> Result<()> {
+    let number = |k: usize| std::env::args().nth(k).map(|word| word.parse().expect("a number"));
+    let team = Team::new(number(1).unwrap_or(0))?;
+    let n = number(2).unwrap_or(20_000);
+    println!("{} members, {n} unknowns", team.size());
+
+    let timed = |name: &str, solve: &dyn Fn() -> Result<(usize, Vec<f64>)>| {
+        let begin = Instant::now();
+        let (turns, x) = solve()?;
+        println!("{name:12} {turns} sweeps {:8.3} ms", begin.elapsed().as_secs_f64() * 1e3);
+        Ok::<_, lockstep::Error>((turns, x))
+    };
+    let expected = timed("serial", &|| Ok(serial(n)))?;
+    assert_eq!(timed("loops", &|| by_loops(&team, n))?, expected);
+    assert_eq!(timed("one region", &|| in_a_region(&team, n))?, expected);
+    println!("the same bits");
+    Ok(())
+}

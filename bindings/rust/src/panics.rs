@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//! Panics must not unwind through C++. Each callback catches its own, and the function that began the region, loop or run
+//! lets the panic go on when all members are done.
+use crate::error::{self, Outcome};
+use crate::ffi;
+use std::any::Any;
+use std::ffi::c_int;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+
+type Payload = Box<dyn Any + Send>;
+
+/// What a callback returns that has panicked: a positive number ends the region.
+const PANICKED: c_int = 1;
+
+/// The panics of one region, loop or run: the one of the lowest place is kept.
+#[derive(Default)]
+pub(crate) struct Panics {
+    lowest: Mutex<Option<(usize, Payload)>>,
+    any: AtomicBool,
+}
+
+impl Panics {
+    /// Calls `f`; what it returns as a code. `place`: a rank, or the first index of a part.
+    #[inline]
+    pub fn catch<R: Outcome>(&self, place: usize, f: impl FnOnce() -> R) -> c_int {
+        // Unwind safety: the state that `f` leaves is seen by nobody before the panic goes on in the caller.
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(outcome) => outcome.code(),
+            Err(payload) => self.keep(place, payload),
+        }
+    }
+
+    /// The same of a function that gives a value and cannot end anything: None if it has panicked.
+    #[inline]
+    pub fn value<T>(&self, place: usize, f: impl FnOnce() -> T) -> Option<T> {
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(value) => Some(value),
+            Err(payload) => {
+                self.keep(place, payload);
+                None
+            }
+        }
+    }
+
+    /// Whether there was one: what is left may be skipped then. Relaxed: the end of the region orders.
+    pub fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn keep(&self, place: usize, payload: Payload) -> c_int {
+        let mut lowest = self.lowest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let dropped = match &*lowest {
+            Some((known, _)) if *known <= place => Some(payload),
+            _ => lowest.replace((place, payload)).map(|(_, other)| other),
+        };
+        drop(lowest);
+        self.any.store(true, Ordering::Relaxed);
+        // The destructor of a payload is a user's, and may panic as well.
+        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(dropped))) {
+            std::mem::forget(another);
+        }
+        PANICKED
+    }
+
+    /// Lets the panic go on, if there was one.
+    #[inline]
+    pub fn resume(&self) {
+        if self.any() {
+            self.resume_now();
+        }
+    }
+
+    #[cold]
+    fn resume_now(&self) {
+        self.any.store(false, Ordering::Relaxed);
+        let kept = self.lowest.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some((_, payload)) = kept {
+            resume_unwind(payload);
+        }
+    }
+
+    /// After a call from outside of a region that has returned `code`.
+    #[inline]
+    pub fn finish(&self, code: c_int) -> error::Result<()> {
+        self.resume();
+        error::check(code)
+    }
+
+    /// The same after a construct of a member.
+    #[inline]
+    pub fn finish_in_region(&self, code: c_int) -> std::result::Result<(), error::Stopped> {
+        self.resume();
+        if code > 0 {
+            // A callback has failed that was not ours: the region is stopped.
+            return Err(error::Stopped);
+        }
+        error::goes_on(code)
+    }
+}
+
+/// For callbacks that have nothing to run any more.
+pub(crate) const SKIPPED: c_int = ffi::LOCKSTEP_OK;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//! Events, barriers, mutexes.
+use lockstep::{Barrier, Error, Event, Mutex, Policy, WaitStatus};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+const SHORT: Duration = Duration::from_millis(2);
+
+#[test]
+fn each_notification_lets_one_wait_return() {
+    for policy in [Policy::Unset, Policy::Adaptive, Policy::Block, Policy::SpinFor(Duration::from_micros(5))] {
+        let (ping, pong, ball) = (Event::with_policy(policy), Event::with_policy(policy), AtomicUsize::new(0));
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                for round in 0..500 {
+                    assert!(ping.wait());
+                    assert_eq!(ball.swap(2 * round + 1, Relaxed), 2 * round);
+                    pong.notify();
+                }
+            });
+            for round in 0..500 {
+                ping.notify();
+                assert!(pong.wait());
+                assert_eq!(ball.swap(2 * round + 2, Relaxed), 2 * round + 1);
+            }
+        });
+        assert!(!ping.try_wait() && !pong.try_wait());
+    }
+}
+
+#[test]
+fn notifications_are_counted() {
+    let event = Event::new();
+    assert_eq!(event.wait_for(SHORT), WaitStatus::TimedOut);
+    event.notify();
+    event.notify();
+    assert!(event.try_wait() && event.wait() && !event.try_wait());
+    event.terminate();
+    assert!(!event.wait());
+    assert_eq!(event.wait_for(SHORT), WaitStatus::Terminated);
+}
+
+#[test]
+fn a_second_waiter_is_refused() {
+    let event = Event::new();
+    let refused = AtomicUsize::new(0);
+    std::thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                let waits = catch_unwind(AssertUnwindSafe(|| event.wait()));
+                if waits.is_err() {
+                    refused.fetch_add(1, Relaxed);
+                    event.terminate(); // lets the other go
+                }
+            });
+        }
+    });
+    assert_eq!(refused.into_inner(), 1);
+}
+
+#[test]
+fn a_barrier_lets_all_go_together() {
+    let (barrier, count) = (Barrier::new(3).unwrap(), AtomicUsize::new(0));
+    std::thread::scope(|s| {
+        for _ in 0..3 {
+            s.spawn(|| {
+                for round in 1..100 {
+                    count.fetch_add(1, Relaxed);
+                    barrier.arrive_and_wait();
+                    assert_eq!(count.load(Relaxed), 3 * round);
+                    barrier.arrive_and_wait();
+                }
+            });
+        }
+    });
+    assert!(matches!(Barrier::new(0), Err(Error::Argument(_))));
+}
+
+#[test]
+fn a_mutex_lets_one_through() {
+    let sum = Mutex::new(0);
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                for _ in 0..1000 {
+                    *sum.lock() += 1;
+                }
+            });
+        }
+    });
+    assert_eq!(sum.into_inner(), 4000);
+}
+
+#[test]
+fn a_locked_mutex_is_not_to_be_had() {
+    let mut mutex = Mutex::new(String::from("a"));
+    {
+        let mut held = mutex.lock();
+        held.push('b');
+        assert!(mutex.try_lock().is_none());
+        std::thread::scope(|s| {
+            s.spawn(|| assert!(mutex.try_lock().is_none() && mutex.try_lock_for(SHORT).is_none()));
+        });
+        assert_eq!(format!("{mutex:?}"), "Mutex { value: \"locked\" }");
+        // To lock it again would wait for ever: it is refused.
+        assert!(catch_unwind(AssertUnwindSafe(|| mutex.lock().len())).is_err());
+    }
+    assert_eq!(*mutex.try_lock_for(SHORT).unwrap(), "ab");
+    mutex.get_mut().push('c');
+    assert_eq!(format!("{mutex:?}"), "Mutex { value: \"abc\" }");
+}
+
+#[test]
+fn a_panic_unlocks() {
+    let mutex = Mutex::new(1);
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let _held = mutex.lock();
+        panic!("while it is locked");
+    }));
+    assert_eq!(*mutex.lock(), 1);
+}
+
+#[test]
+fn a_guard_that_is_leaked_leaks_the_lock() {
+    let mutex = Mutex::new(1);
+    std::mem::forget(mutex.lock());
+    assert!(mutex.try_lock().is_none());
+    drop(mutex);
+}

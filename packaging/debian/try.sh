@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# Run in a clean root by ./do packages debian: the packages installed, used and removed. In /lockstep are they and a program.
+set -eux
+cd /lockstep
+dpkg -i liblockstep*.deb
+
+# Without the package of the command, and then with it.
+for components in '' 'COMPONENTS compiled shared header_only tool openmp'; do
+  mkdir -p "asks$components"
+  cat >"asks$components/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(asks LANGUAGES CXX)
+find_package(lockstep CONFIG REQUIRED $components)
+add_executable(program ../consumer/program.cpp ../consumer/second_unit.cpp)
+target_link_libraries(program PRIVATE lockstep::lockstep)
+END
+  cmake -G Ninja -S "asks$components" -B "asks$components/build"
+  cmake --build "asks$components/build"
+  "asks$components/build/program"
+  dpkg -i lockstep_*.deb
+done
+
+c++ -std=c++11 consumer/*.cpp $(pkg-config --cflags --libs lockstep) -o shared
+./shared
+ldd ./shared | grep liblockstep.so
+c++ -std=c++11 consumer/*.cpp $(pkg-config --cflags lockstep) -l:liblockstep.a -o static
+./static
+c++ -std=c++11 consumer/*.cpp $(pkg-config --cflags --libs lockstep-header-only) -o headers
+./headers
+
+# The command, and an OpenMP program on lockstep.
+lockstep --help
+printf '#include <omp.h>\nint main() { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn = 1;\nreturn n != 3; }\n' >omp.cpp
+c++ -fopenmp omp.cpp -o omp
+OMP_NUM_THREADS=3 lockstep run -v -- ./omp
+
+dpkg -r lockstep liblockstep-dev liblockstep0.9
+test ! -e /usr/include/lockstep

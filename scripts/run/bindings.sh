@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Tests of the interfaces for other languages, each in its own tool. liblockstep_c is built once, for all of them. The last
+# line counts the tests; the exit status is 0 only if none failed.
+#
+#   scripts/run/bindings.sh [c] [fortran] [rust] [python]    those languages; without one, all of them
+#
+# c        ctest: bindings/c/tests
+# fortran  ctest, where there is a Fortran compiler
+# rust     cargo test (tests, and the examples of the documents) and clippy, where there is cargo
+# python   builds the wheel, installs it in an environment of its own, and runs pytest there. With LOCKSTEP_EXTRAS=1 also
+#          NumPy, Numba and Cython are installed, and their tests run; else those are skipped
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+build=build/bindings
+passed=0 failed=0 skipped=0
+languages=("$@")
+[ $# -gt 0 ] || languages=(c fortran rust python)
+for language in "${languages[@]}"; do
+  case $language in
+    c | fortran | rust | python) ;;
+    *) echo "bindings.sh: no language '$language': c, fortran, rust, python" >&2 && exit 2 ;;
+  esac
+done
+
+note() {  # language, passed, failed, skipped, remark
+  passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+  printf '%-8s %4d passed %4d failed %4d skipped  %4d s  %s\n' "$1" "$2" "$3" "$4" $((SECONDS - started)) "${5:-}"
+}
+
+# What comes before "$1" in its standard input, added up: "12 passed".
+sum_of() { grep -oE "[0-9]+ $1" | awk '{ sum += $1 } END { print sum + 0 }'; }
+
+configure() {
+  mkdir -p build
+  cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DLOCKSTEP_BUILD_BINDINGS=ON "$@" >$build.configure.log ||
+    { cat $build.configure.log; return 1; }
+}
+
+build_library() {
+  local wants_tests=OFF
+  case " ${languages[*]} " in *" c "* | *" fortran "*) wants_tests=ON ;; esac
+  configure -DLOCKSTEP_BUILD_BINDING_TESTS=$wants_tests && cmake --build $build --target lockstep_c || return 1
+  LOCKSTEP_C_LIBRARY=$(readlink -f $build/bindings/c/liblockstep_c.so)
+  export LOCKSTEP_C_LIBRARY
+}
+
+run_rust() {
+  if ! command -v cargo >/dev/null; then
+    note rust 0 0 1 "there is no cargo (Debian: cargo)"
+    return
+  fi
+  local log=$PWD/$build/rust.log status
+  export CARGO_TARGET_DIR=$PWD/$build/rust
+  # The examples of documents are programs that cargo does not tell where the library is.
+  (cd bindings/rust && RUST_BACKTRACE=0 LD_LIBRARY_PATH=$(dirname "$LOCKSTEP_C_LIBRARY") cargo test --no-fail-fast) \
+    >"$log" 2>&1
+  status=$?
+  grep -E '^(test result|error)|FAILED|panicked at' "$log" | grep -v '^test result: ok. 0 passed'
+  local good bad
+  good=$(grep '^test result' "$log" | sum_of passed) bad=$(grep '^test result' "$log" | sum_of failed)
+  [ $status -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1 && tail -40 "$log"; }
+  note rust "$good" "$bad" 0
+  if cargo clippy --version >/dev/null 2>&1; then
+    if (cd bindings/rust && cargo clippy --quiet --all-targets -- -D warnings && cargo fmt --check &&
+      RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps); then
+      note clippy 1 0 0
+    else
+      note clippy 0 1 0 "see above"
+    fi
+  else
+    note clippy 0 0 1 "cargo has no clippy (Debian: rust-clippy)"
+  fi
+}
+
+run_python() {
+  local venv=$build/venv log=$build/python.log status extras=()
+  [ -z "${LOCKSTEP_EXTRAS:-}" ] || extras=(numpy numba cython)
+  rm -rf $build/wheel
+  if ! {
+    [ -x $venv/bin/python ] || python3 -m venv $venv
+    $venv/bin/pip install --quiet --disable-pip-version-check pytest "scikit-build-core>=0.10" "${extras[@]}" &&
+      $venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+        --wheel-dir $build/wheel bindings/python &&
+      $venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $build/wheel/*.whl
+  } >"$log" 2>&1; then
+    cat "$log"
+    note python 0 1 0 "the wheel cannot be built and installed"
+    return
+  fi
+  # The library that is tested is the one in the wheel.
+  (cd bindings/python && env -u LOCKSTEP_C_LIBRARY -u PYTHONPATH "../../$venv/bin/python" -m pytest -p no:cacheprovider \
+    -rs) >"$log" 2>&1
+  status=$?
+  tail -15 "$log"
+  local good bad skips
+  good=$(tail -1 "$log" | sum_of passed) bad=$(tail -1 "$log" | sum_of 'failed|[0-9]+ error')
+  skips=$(tail -1 "$log" | sum_of skipped)
+  [ $status -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1 && cat "$log"; }
+  note python "$good" "$bad" "$skips" "$(basename $build/wheel/*.whl)"
+}
+
+run_ctest() {  # language
+  started=$SECONDS
+  if [ "$1" = fortran ] && [ ! -d bindings/fortran ]; then
+    note fortran 0 0 1 "there is no bindings/fortran"
+    return
+  fi
+  local log=$build/$1.log status counts bad all
+  cmake --build $build >"$log" 2>&1 || { tail -40 "$log"; note "$1" 0 1 0 "does not build"; return; }
+  ctest --test-dir $build -R "^bindings\.$1\." --no-tests=ignore --output-on-failure >"$log" 2>&1
+  status=$?
+  counts=$(sed -n 's/.* tests passed, \([0-9]*\) tests failed out of \([0-9]*\).*/\1 \2/p' "$log")
+  read -r bad all <<<"${counts:-0 0}"
+  [ $status -eq 0 ] || { tail -40 "$log"; [ "$bad" -gt 0 ] || bad=1; }
+  [ "$all" -gt 0 ] || { note "$1" 0 "$bad" 1 "no test: is there a compiler?"; return; }
+  note "$1" $((all - bad)) "$bad" 0
+}
+
+started=$SECONDS
+build_library || { note library 0 1 0 "does not build"; exit 1; }
+note library 0 0 0 "$LOCKSTEP_C_LIBRARY"
+for language in "${languages[@]}"; do
+  started=$SECONDS
+  case $language in
+    rust) run_rust ;;
+    python) run_python ;;
+    *) run_ctest "$language" ;;
+  esac
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Serves examples/browser from loopback, with and without the headers that threads need, and looks at it in Chromium."""
+
+import threading
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import chromium
+
+ISOLATION = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+
+
+class Handler(SimpleHTTPRequestHandler):
+    def __init__(self, *arguments, headers, **named):
+        self.more_headers = headers
+        super().__init__(*arguments, **named)
+
+    def end_headers(self):
+        for name, value in self.more_headers.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Server:
+    """A directory, at self.url. Use as a context."""
+
+    def __init__(self, directory, headers):
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(directory), headers=headers))
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def look(directory, picture, limit):
+    """Opens the page; returns (what is checked, whether it is so, what was found instead) of each check."""
+    checks = []
+
+    def check(what, is_good, found):
+        checks.append((what, bool(is_good), found))
+
+    with Server(directory, {}) as server, chromium.Browser(1100, 700) as browser:
+        browser.open(f"{server.url}/index.html")
+        said = browser.evaluate("document.getElementById('state').textContent")
+        check("a page without the headers says what to do", "Cross-Origin-Opener-Policy" in said, said)
+
+    with Server(directory, ISOLATION) as server, chromium.Browser(1100, 700) as browser:
+        browser.open(f"{server.url}/index.html")
+        deadline = time.monotonic() + limit
+        while not browser.evaluate("found.done") and time.monotonic() < deadline:
+            time.sleep(0.2)
+        check("the page comes to its end", browser.evaluate("found.done"), f"not in {limit} s")
+        jacobi = browser.evaluate("found.jacobi && [found.jacobi.same, found.jacobi.iterations, found.jacobi.members]")
+        check("jacobi has the same bits as the serial run", jacobi and jacobi[0] and jacobi[1] > 10 and jacobi[2] == 2, jacobi)
+        for i, members in enumerate((2, 3, 4)):
+            ring = browser.evaluate(f"found.rings[{i}] || null")
+            check(f"a token goes around {members} threads",
+                  ring and ring["passed"] == members * ring["rounds"] and ring["median"] > 0, ring)
+        browser.next_frame()
+        png = browser.screenshot()
+        picture.write_bytes(png)
+        colours = {pixel for row in chromium.pixels(png) for pixel in row}
+        check("the plate is drawn", len(colours) > 100, f"{len(colours)} colours")
+        complaints = browser.complaints()
+        check("the browser does not complain", not complaints, complaints)
+    return checks

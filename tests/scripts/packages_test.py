@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+import json
+import unittest
+
+from tree import TreeTest
+
+from check import packages
+
+PORT = "packaging/vcpkg/ports/lockstep/"
+GOOD_PORT = {"name": "lockstep", "version-semver": "1.2.3", "description": "d", "license": "MIT",
+             "dependencies": [{"name": "vcpkg-cmake", "host": True}]}
+
+
+def tree(**more):
+    return {"CMakeLists.txt": "project(lockstep\n  VERSION 1.2.3\n)\nadd_library(lockstep src/a.cpp src/b.cpp)\n",
+            "src/a.cpp": "", "src/b.cpp": "", **more}
+
+
+def with_port(port, script="vcpkg_cmake_configure()\n", **more):
+    text = port if isinstance(port, str) else json.dumps(port, indent=2)
+    return tree() | {PORT + "vcpkg.json": text, PORT + "portfile.cmake": script, **more}
+
+
+def with_module(exports):
+    names = "# names\nlockstep/team.hpp team\nlockstep/team.hpp LOCKSTEP_X\nthread_synchronizer.h Wait\ninternal LOCKSTEP_Y\n"
+    return tree() | {"tests/build/public_names.txt": names, "modules/lockstep.cppm": "export module lockstep;\n" + exports}
+
+
+class CheckPackages(TreeTest):
+    main = packages.main
+
+    def test_a_tree_without_recipes_is_good(self):
+        self.assert_good(tree())
+
+    def test_each_recipe_has_the_version_of_the_project(self):
+        self.assert_good(tree() | {"MODULE.bazel": 'module(\n    name = "x",\n    version = "1.2.3",\n)\n'})
+        self.assert_bad(tree() | {"MODULE.bazel": 'module(\n    version = "1.2.0",\n)\n'},
+                        "MODULE.bazel:2: version 1.2.0, but CMakeLists.txt has 1.2.3")
+        self.assert_bad(tree() | {"MODULE.bazel": "module()\n"}, "no version that looks like")
+        self.assert_bad(tree() | {"packaging/debian/changelog": "lockstep (2.0.0) unstable\n"}, "version 2.0.0")
+
+    def test_the_debian_package_is_named_by_the_soname(self):
+        self.assert_good(tree() | {"packaging/debian/control": "Source: x\n\nPackage: liblockstep1.2\n"})
+        self.assert_bad(tree() | {"packaging/debian/control": "Source: x\n\nPackage: liblockstep1.1\n"}, "no package liblockstep1.2")
+
+    def test_each_build_file_has_each_source(self):
+        build = "library('src/a.cpp', 'src/b.cpp')\n  version: '1.2.3',\n"
+        self.assert_good(tree() | {"meson.build": build})
+        self.assert_bad(tree() | {"meson.build": build.replace("src/b", "src/ab")}, "meson.build:1: src/b.cpp is not built")
+
+    def test_the_module_exports_the_public_names(self):
+        self.assert_good(with_module("using lockstep::team;\n"))
+        self.assert_bad(with_module(""), "does not export the public name team")
+        self.assert_bad(with_module("using lockstep::team;\nusing lockstep::mutex;\n"), "cppm:3: exports mutex")
+
+    def test_a_port_is_what_vcpkg_takes(self):
+        self.assert_good(with_port(GOOD_PORT))
+        self.assert_bad(with_port('{\n  "version-semver": "1.2.3",\n'), "Expecting property name")
+        self.assert_bad(with_port(GOOD_PORT | {"licence": "MIT"}), "no key 'licence'")
+        self.assert_bad(with_port(GOOD_PORT | {"name": "lock"}), "not named as its directory")
+        self.assert_bad(with_port(GOOD_PORT | {"dependencies": ["vcpkg-cmake", "Fmt"]}), "'Fmt' is no name of a port")
+        self.assert_bad(with_port(GOOD_PORT | {"dependencies": []}), "comes from the dependency vcpkg-cmake")
+        self.assert_bad(with_port(GOOD_PORT, 'vcpkg_cmake_configure()\nfile(INSTALL "/usage")\n'), "'usage', which is missing")
+
+
+if __name__ == "__main__":
+    unittest.main()
