@@ -31,6 +31,7 @@ usage: ./do COMMAND
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
+  bindings [LANGUAGE...]  tests of the interfaces for c, fortran, rust and python, each in its own tool
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, formatting
   format           include guards, reformat the sources
@@ -163,6 +164,11 @@ do_openmp_proofs() {
   python3 bench/openmp/run.py "$@"
 }
 
+do_bindings() {
+  need build program test scripts
+  scripts/run/bindings.sh "$@"
+}
+
 do_check() {
   need scripts format
   local failed=0
@@ -202,7 +208,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  bench | bindings | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   "" | help | -h | --help) usage ;;
