@@ -36,6 +36,7 @@ usage: ./do COMMAND
                    equal values, and times; --quick: the small ones, values only
   packages [NAME...]  builds the package of each manager and a program with it: cmake, module, conan, meson, bazel,
                    vcpkg, debian; ten minutes for all
+  bindings [LANGUAGE...]  tests of the interfaces for c, fortran, rust and python, each in its own tool
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, links of documents, versions, formatting
   format           include guards, reformat the sources
@@ -210,6 +211,11 @@ do_openmp_proofs() {
   python3 bench/openmp/run.py "$@"
 }
 
+do_bindings() {
+  need build program test scripts
+  scripts/run/bindings.sh "$@"
+}
+
 do_check() {
   need scripts format
   local failed=0
@@ -258,7 +264,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | docs | figures | build | cost | everywhere | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
+  bench | bindings | docs | figures | build | cost | everywhere | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   packages) shift && do_packages "$@" ;;

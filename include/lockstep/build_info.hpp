@@ -40,6 +40,7 @@ struct build_information {
   const char* default_policy;
   unsigned usable_cpus;  ///< what the function of that name returns
   bool diagnoses_misuse;
+  const char* missing;  ///< what this system does not give, separated by commas; "nothing"
 };
 
 LOCKSTEP_COLD build_information build_info();

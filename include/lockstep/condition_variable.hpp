@@ -73,6 +73,11 @@
 #include "mutex.hpp"
 #include "wait_policy.hpp"
 
+#if !LOCKSTEP_HAS_STANDARD_THREADS
+#error \
+    "lockstep/condition_variable.hpp needs std::cv_status, which this C++ library has not: with MinGW, take POSIX threads"
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

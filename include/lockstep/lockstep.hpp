@@ -6,7 +6,6 @@
 #include "barrier.hpp"
 #include "build_info.hpp"
 #include "call_site.hpp"
-#include "condition_variable.hpp"
 #include "event.hpp"
 #include "eventual.hpp"
 #include "external_team.hpp"
@@ -33,10 +32,14 @@
 #include "sub_team.hpp"
 #include "team.hpp"
 #include "team_options.hpp"
-#include "thread.hpp"
 #include "trace.hpp"
 #include "wait_policy.hpp"
 #include "watchdog.hpp"
 #include "weighted_schedule.hpp"
+// Those that stand for classes of the C++ library, where that has them.
+#if LOCKSTEP_HAS_STANDARD_THREADS
+#include "condition_variable.hpp"
+#include "thread.hpp"
+#endif
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP

@@ -59,6 +59,11 @@
 #include <functional>
 #endif
 
+#if !LOCKSTEP_HAS_STANDARD_THREADS
+#error \
+    "lockstep/thread.hpp needs std::thread, which this C++ library has not: with MinGW, take POSIX threads"
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

@@ -71,13 +71,14 @@ def compiled(row):
 
 
 def table(rows):
-    lines = ["| System | Machine | Compiler | Compiled | Run | Parts | Passed | Failed | Skipped |",
-             "|---|---|---|---|---|---|---:|---:|---:|"]
+    lines = ["| Row | System | Machine | Compiler | Compiled | Run | Parts | Passed | Failed | Skipped |",
+             "|---|---|---|---|---|---|---|---:|---:|---:|"]
     for row in rows:
         sums = totals(row)
-        counts = ["", "", ""] if run_of(row) == NOT_RUN and not sums["failed"] else [str(n) for n in sums.values()]
+        is_counted = any(sums.values())
+        counts = [str(n) if is_counted else "" for n in sums.values()]
         parts = ", ".join(part["name"] for part in row["parts"])
-        lines.append("| " + " | ".join([row["system"], row["architecture"], row["compiler"], compiled(row), run_of(row),
+        lines.append("| " + " | ".join([row["name"], row["system"], row["architecture"], row["compiler"], compiled(row), run_of(row),
                                         parts, *counts]) + " |")
     return "\n".join(lines) + "\n"
 
@@ -85,7 +86,7 @@ def table(rows):
 def left_out(record):
     lines = []
     for row in record["rows"]:
-        where = f"{row['system']}, {row['architecture']}, {row['compiler'] or row['name']}"
+        where = f"`{row['name']}`"
         if row["unavailable"]:
             lines.append(f"- {where}: not to be had here: {row['unavailable']}.")
         if row["remark"]:

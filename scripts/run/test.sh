@@ -98,6 +98,15 @@ if [ -z "$nightly" ]; then
   if wait "$elsewhere"; then note everywhere 1 0 0 ""; else note everywhere 0 1 0 "see its table"; fi
   cat build/everywhere.log
 
+  echo "== other languages, with the library of the preset gcc; C and Fortran are among its tests"
+  started=$SECONDS built=$SECONDS
+  LOCKSTEP_C_LIBRARY=build/gcc/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python |
+    tee build/languages.log
+  status=${PIPESTATUS[0]}
+  counts=$(tail -1 build/languages.log | tr -dc '0-9 ')
+  read -r good bad omitted <<<"$counts"
+  [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+  note "Rust and Python" "${good:-0}" "${bad:-1}" "${omitted:-0}" ""
   echo "== cost of compiling a unit that uses the library"
   wait "$cost"
   cat build/cost.log

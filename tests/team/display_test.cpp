@@ -32,8 +32,8 @@ std::string can_serve() {
 
 std::string described(const team_options& said, const environment& found,
                       const granted_cpus& machine) {
-  const build_information build = {"1.2.3", "a futex",  "a fence", "an instruction",
-                                   64,      "a policy", 5,         true};
+  const build_information build = {"1.2.3",    "a futex", "a fence", "an instruction", 64,
+                                   "a policy", 5,         true,      "nothing"};
   return describe(resolve(said, found, machine.usable, machine.cpus), found, machine, build);
 }
 

@@ -16,9 +16,19 @@
 
 #include "config.hpp"
 
-#if defined(__GLIBCXX__) && !defined(_GLIBCXX_HAS_GTHREADS)
+/// 1: the C++ library has std::thread, std::mutex and what belongs to them. That of GCC 12 for Windows with the system's own
+/// threads ("win32") has not; there is all of lockstep but thread.hpp and condition_variable.hpp.
+#if !defined(__GLIBCXX__) || defined(_GLIBCXX_HAS_GTHREADS)
+#define LOCKSTEP_HAS_STANDARD_THREADS 1
+#elif defined(_WIN32)
+#define LOCKSTEP_HAS_STANDARD_THREADS 0
+#else
+#error "lockstep needs threads: this C++ library was built without"
+#endif
+
+#if ATOMIC_INT_LOCK_FREE == 0
 #error \
-    "lockstep needs threads: this C++ library has none (of MinGW, take the one with POSIX threads)"
+    "lockstep needs lock-free atomics of 32 bits: choose a processor that has them, as with -march"
 #endif
 
 #if defined(LOCKSTEP_ATOMIC_SEAM)

@@ -16,10 +16,19 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
-#include <chrono>
 #include <cstdint>
 
 #include "atomic.hpp"
+
+#if defined(_WIN32)
+union _LARGE_INTEGER;
+extern "C" {
+__declspec(dllimport) int __stdcall QueryPerformanceCounter(_LARGE_INTEGER*);
+__declspec(dllimport) int __stdcall QueryPerformanceFrequency(_LARGE_INTEGER*);
+}
+#else
+#include <chrono>
+#endif
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
 #include <intrin.h>
@@ -32,11 +41,27 @@ namespace detail {
 /// The point of the monotonic clock that never comes.
 constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
 
+#if defined(_WIN32)
+
+// Not std::chrono::steady_clock: libstdc++ without POSIX threads has the time of day there.
+inline std::uint64_t steady_nanoseconds() noexcept {
+  constexpr std::uint64_t second = 1000000000;
+  std::uint64_t ticks = 0, rate = 1;
+  void *const to_ticks = &ticks, *const to_rate = &rate;
+  QueryPerformanceCounter(static_cast<_LARGE_INTEGER*>(to_ticks));
+  QueryPerformanceFrequency(static_cast<_LARGE_INTEGER*>(to_rate));
+  return ticks / rate * second + ticks % rate * second / rate;
+}
+
+#else
+
 inline std::uint64_t steady_nanoseconds() noexcept {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch())
                                         .count());
 }
+
+#endif
 
 class tick_clock {
  public:

@@ -15,6 +15,9 @@
 
 #if defined(__wasm__) && !defined(_REENTRANT)
 #error "lockstep needs threads: compile and link with -pthread"
+#elif defined(__wasm__) && defined(__clang__) && !defined(__wasm_atomics__)
+#error \
+    "lockstep needs atomics and memory that threads share: compile and link with -pthread, or -matomics -mbulk-memory"
 #endif
 
 #define LOCKSTEP_VERSION_MAJOR 0

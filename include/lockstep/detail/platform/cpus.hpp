@@ -13,18 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "binding.hpp"
 #include "config.hpp"
 #include "process.hpp"
 #include "system_texts.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstdlib>
-#if defined(__linux__)
-#include <sched.h>
-#endif
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
-#else
+#elif !defined(_WIN32)
 #include <thread>
 #endif
 
@@ -38,9 +36,6 @@ namespace detail {
 // Lists of CPUs as text, "0,2,4-7,8-14:2": the form in which Linux writes sets of CPUs, and users write where threads
 // shall run; a range may have a stride. Strict: what is not wholly right is refused, and no text makes a list of more
 // than `max_cpus`, however it is written. Independent of the locale.
-
-/// The most CPUs of a list, and above the highest number of one.
-constexpr unsigned max_cpus = 65536;
 
 /// Reads a list, in the order of the text; blanks may stand around each part. False, and `cpus` empty,
 /// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
@@ -186,27 +181,6 @@ LOCKSTEP_COLD std::size_t find_sorted(const std::vector<unsigned>& values,
   return static_cast<std::size_t>(static_cast<const unsigned*>(at) - values.data());
 }
 
-/// Counts the CPUs of the affinity mask of the calling thread, and appends them to the list, if there is one. 0 if
-/// they are not known.
-LOCKSTEP_COLD unsigned read_affinity(std::vector<unsigned>* cpus) {
-  unsigned count = 0;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough.
-  constexpr unsigned bits = 8 * sizeof(unsigned long);
-  unsigned long mask[max_cpus / bits] = {};
-  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) != 0) return 0;
-  for (unsigned first = 0; first < max_cpus; first += bits) {
-    for (unsigned long rest = mask[first / bits]; rest != 0; rest &= rest - 1, ++count) {
-      const unsigned cpu = first + static_cast<unsigned>(__builtin_ctzl(rest));
-      if (cpus != nullptr) cpus->push_back(cpu);
-    }
-  }
-#else
-  (void)cpus;
-#endif
-  return count;
-}
-
 LOCKSTEP_COLD std::vector<unsigned> affinity() {
   std::vector<unsigned> cpus;
   read_affinity(&cpus);
@@ -222,7 +196,7 @@ LOCKSTEP_COLD unsigned count_usable_cpus() {
   unsigned count = read_affinity(nullptr);
 #if defined(__unix__) || defined(__APPLE__)
   if (count == 0) count = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
-#else
+#elif !defined(_WIN32)
   if (count == 0) count = std::thread::hardware_concurrency();
 #endif
 #if defined(__linux__)

@@ -36,16 +36,19 @@
 #include "process_word.hpp"
 
 #if LOCKSTEP_HAS_BODIES
-#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <thread>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
+#elif defined(_WIN32)
+#include "windows.hpp"
+#else
+#include <chrono>
+#include <thread>
 #endif
 #if defined(__GLIBC__)
 #include <errno.h>
@@ -446,7 +449,13 @@ LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
 [[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept {
   if (!is_first_to_print(message::last_words)) {
     // Not for ever: the first may be this thread, in a handler of the signal.
+#if defined(__unix__) || defined(__APPLE__)
+    ::sleep(2);
+#elif defined(_WIN32)
+    ::Sleep(2000);
+#else
     std::this_thread::sleep_for(std::chrono::seconds(2));
+#endif
     std::abort();
   }
   char text[1024];
@@ -465,6 +474,8 @@ LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
 LOCKSTEP_COLD std::uint64_t process_number() noexcept {
 #if defined(__unix__) || defined(__APPLE__)
   return static_cast<std::uint64_t>(getpid());
+#elif defined(_WIN32)
+  return GetCurrentProcessId();
 #else
   return 1;
 #endif
@@ -473,7 +484,7 @@ LOCKSTEP_COLD std::uint64_t process_number() noexcept {
 LOCKSTEP_COLD const char* program_name() noexcept {
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
   return program_invocation_short_name;
-#elif defined(__APPLE__) || defined(__FreeBSD__)
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
   return getprogname();
 #else
   return "lockstep";

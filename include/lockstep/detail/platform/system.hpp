@@ -119,6 +119,11 @@ Type& per_thread() noexcept {
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(LOCKSTEP_SYSTEM_SEAM)
 #include <pthread.h>
+#elif defined(_WIN32) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#include <errno.h>
+#include <process.h>
+
+#include <new>
 #else
 #include <system_error>
 #include <thread>
@@ -141,6 +146,36 @@ class plain_thread {
 
  private:
   pthread_t native_ = pthread_t();
+};
+#elif defined(_WIN32) && !defined(LOCKSTEP_SYSTEM_SEAM)
+class plain_thread {
+ public:
+  int start(void* (*f)(void*), void* of) noexcept {
+    call* const what = new (std::nothrow) call{f, of};
+    if (what == nullptr) return ENOMEM;
+    native_ = reinterpret_cast<void*>(_beginthreadex(nullptr, 0, run, what, 0, nullptr));
+    if (native_ != nullptr) return 0;
+    delete what;
+    return EAGAIN;
+  }
+  void join() noexcept {
+    WaitForSingleObject(native_, 0xffffffff);
+    CloseHandle(native_);
+  }
+
+ private:
+  struct call {
+    void* (*f)(void*);
+    void* of;
+  };
+  static unsigned __stdcall run(void* of) {
+    const call what = *static_cast<call*>(of);
+    delete static_cast<call*>(of);
+    what.f(what.of);
+    return 0;
+  }
+
+  void* native_ = nullptr;
 };
 #else
 class plain_thread {

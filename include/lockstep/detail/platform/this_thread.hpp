@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/this_thread.hpp -- placing, naming and telling the calling thread (layer: platform)
+// lockstep/detail/platform/this_thread.hpp -- naming and telling the calling thread (layer: platform)
 //
-// Placing and naming are wishes: where the system has no such call, or refuses, they return false and nothing changes.
+// A name is a wish: where the system has no such call, or refuses, false is returned and nothing changes. On which CPUs
+// a thread runs: binding.hpp.
 //
 // A thread_local of a header is one for each module. this_thread_slot() is one for each thread: found through a key of
 // the system, then remembered in a thread_local of the module.
@@ -28,11 +29,14 @@
 
 #include <cstdint>
 
+#include "binding.hpp"
 #include "config.hpp"
 #include "process.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <sched.h>
+#elif defined(_WIN32)
+#include "windows.hpp"
 #else
 #include <thread>
 #endif
@@ -48,10 +52,18 @@
 #include <pthread.h>
 #endif
 #if defined(__linux__)
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__FreeBSD__)
+#include <pthread_np.h>
+#elif defined(__OpenBSD__)
+#include <pthread_np.h>
+#include <unistd.h>
+#elif defined(__NetBSD__)
+#include <lwp.h>
+#elif defined(_WIN32)
+#include "late_call.hpp"
 #endif
 #endif
 
@@ -72,30 +84,19 @@ inline thread_slot& this_thread_slot() noexcept {
 inline void yield_native_thread() noexcept {
 #if defined(__unix__) || defined(__APPLE__)
   sched_yield();
+#elif defined(_WIN32)
+  SwitchToThread();
 #else
   std::this_thread::yield();
 #endif
 }
 
-/// Binds the calling thread to one CPU.
-LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept;
-
-/// The CPU that the calling thread runs on, or did a moment ago; -1 if unknown.
-inline int native_current_cpu() noexcept {
-#if defined(__linux__)
-  return sched_getcpu();
+#if defined(__linux__) || defined(__APPLE__) || defined(_WIN32) || defined(__FreeBSD__) || \
+    defined(__OpenBSD__) || defined(__NetBSD__)
+constexpr bool can_name_threads = true;
 #else
-  return -1;
+constexpr bool can_name_threads = false;
 #endif
-}
-
-/// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
-/// moment. Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
-LOCKSTEP_COLD bool move_off_native_cpu(unsigned cpu) noexcept;
-
-/// Whether more threads want to run on the machine than it has CPUs: then none is free. False where the system does not
-/// tell. Takes some 10 us.
-LOCKSTEP_COLD bool is_native_machine_full() noexcept;
 
 /// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.
 LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept;
@@ -122,6 +123,41 @@ struct thread_label {
 LOCKSTEP_COLD thread_label label_of_this_thread() noexcept;
 
 #if LOCKSTEP_HAS_BODIES
+
+#if defined(_WIN32)
+/// The names that debuggers show, from Windows 10 of 2016 on. Cut to 63 characters; others than ASCII as they are.
+class windows_thread_name {
+ public:
+  LOCKSTEP_COLD static bool set(const char* name) noexcept {
+    const set_call::type call = set_call::get();
+    wchar_t wide[64] = {};
+    for (unsigned i = 0; i + 1 < 64 && name[i] != 0; ++i)
+      wide[i] = static_cast<wchar_t>(static_cast<unsigned char>(name[i]));
+    return call != nullptr && call(GetCurrentThread(), wide) >= 0;
+  }
+
+  LOCKSTEP_COLD static void get(char* text, std::size_t size) noexcept {
+    const get_call::type call = get_call::get();
+    wchar_t* wide = nullptr;
+    if (call == nullptr || call(GetCurrentThread(), &wide) < 0 || wide == nullptr) return;
+    std::size_t i = 0;
+    for (; i + 1 < size && wide[i] != 0; ++i)
+      text[i] = wide[i] < 0x80 ? static_cast<char>(wide[i]) : '?';
+    text[i] = 0;
+    LocalFree(wide);
+  }
+
+ private:
+  struct set_name {
+    static const char* text() noexcept { return "SetThreadDescription"; }
+  };
+  struct get_name {
+    static const char* text() noexcept { return "GetThreadDescription"; }
+  };
+  using set_call = late_call<set_name, long(__stdcall*)(void*, const wchar_t*)>;
+  using get_call = late_call<get_name, long(__stdcall*)(void*, wchar_t**)>;
+};
+#endif
 
 class thread_slot_table {
  public:
@@ -254,74 +290,6 @@ class thread_slot_table {
 
 LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
 
-LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept {
-#if defined(__linux__)
-  // A mask as large as needed: a machine may have more CPUs than the fixed one.
-  if (cpu >= (1u << 20)) return false;
-  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
-  if (mask == nullptr) return false;
-  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
-  CPU_ZERO_S(size, mask);
-  CPU_SET_S(cpu, size, mask);
-  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
-  CPU_FREE(mask);
-  return is_pinned;
-#else
-  (void)cpu;
-  return false;
-#endif
-}
-
-LOCKSTEP_COLD bool is_native_machine_full() noexcept {
-#if defined(__linux__)
-  // "0.78 2.47 4.74 3/109 29325": the number before the slash. Read without a stream, which would need the heap.
-  char text[64] = {};
-  const int saved = errno;
-  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-  const bool is_read = file >= 0 && read(file, text, sizeof text - 1) > 0;
-  if (file >= 0) close(file);
-  const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  errno = saved;
-  const char* const slash = is_read ? std::strchr(text, '/') : nullptr;
-  if (slash == nullptr || cpus < 1) return false;
-  const char* at = slash;
-  while (at != text && at[-1] != ' ') --at;
-  return std::strtol(at, nullptr, 10) > cpus;
-#else
-  return false;
-#endif
-}
-
-LOCKSTEP_COLD bool move_off_native_cpu(unsigned cpu) noexcept {
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
-  constexpr std::size_t size = 8192;
-  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
-  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
-  const int saved = errno;
-  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
-                  CPU_ISSET_S(cpu, size, mask(before));
-  if (has_left) {
-    std::memcpy(without, before, size);
-    CPU_CLR_S(cpu, size, mask(without));
-    has_left =
-        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
-  }
-  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
-                                          std::memcmp(found, without, size) == 0);
-  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
-    // None of its CPUs is there any more: then any will do.
-    std::memset(found, 0xff, size);
-    sched_setaffinity(0, size, mask(found));
-  }
-  errno = saved;
-  return has_left;
-#else
-  (void)cpu;
-  return false;
-#endif
-}
-
 LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
 #if defined(__linux__)
   char short_name[16] = {};
@@ -329,6 +297,13 @@ LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
   return pthread_setname_np(pthread_self(), short_name) == 0;
 #elif defined(__APPLE__)
   return pthread_setname_np(name) == 0;
+#elif defined(__FreeBSD__) || defined(__OpenBSD__)
+  pthread_set_name_np(pthread_self(), name);
+  return true;
+#elif defined(__NetBSD__)
+  return pthread_setname_np(pthread_self(), "%s", const_cast<char*>(name)) == 0;
+#elif defined(_WIN32)
+  return windows_thread_name::set(name);
 #else
   (void)name;
   return false;
@@ -360,6 +335,17 @@ LOCKSTEP_COLD std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds
 LOCKSTEP_COLD std::uint64_t shown_thread_number() noexcept {
 #if defined(__linux__)
   return static_cast<std::uint64_t>(syscall(SYS_gettid));
+#elif defined(__APPLE__)
+  std::uint64_t number = 0;
+  return pthread_threadid_np(nullptr, &number) == 0 ? number : system_thread_number();
+#elif defined(__FreeBSD__)
+  return static_cast<std::uint64_t>(pthread_getthreadid_np());
+#elif defined(__OpenBSD__)
+  return static_cast<std::uint64_t>(getthrid());
+#elif defined(__NetBSD__)
+  return static_cast<std::uint64_t>(_lwp_self());
+#elif defined(_WIN32)
+  return GetCurrentThreadId();
 #else
   return system_thread_number();
 #endif
@@ -369,8 +355,12 @@ LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
   thread_label label;
   label.number = system_thread_number();
   char name[16] = {};
-#if defined(__linux__) || defined(__APPLE__)
+#if defined(__linux__) || defined(__APPLE__) || defined(__NetBSD__)
   pthread_getname_np(pthread_self(), name, sizeof name);
+#elif defined(__FreeBSD__) || defined(__OpenBSD__)
+  pthread_get_name_np(pthread_self(), name, sizeof name);
+#elif defined(_WIN32)
+  windows_thread_name::get(name, sizeof name);
 #endif
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
                 static_cast<unsigned long long>(shown_thread_number()), name);

@@ -20,6 +20,8 @@ struct HINSTANCE__;
 struct _RTL_SRWLOCK;
 struct _RTL_CONDITION_VARIABLE;
 struct _SECURITY_ATTRIBUTES;
+struct _GROUP_AFFINITY;
+struct _PROCESSOR_NUMBER;
 
 extern "C" {
 __declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
@@ -45,6 +47,15 @@ __declspec(dllimport) HINSTANCE__* __stdcall GetModuleHandleA(const char*);
 __declspec(dllimport) std::intptr_t(__stdcall* __stdcall GetProcAddress(HINSTANCE__*,
                                                                         const char*))();
 __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
+__declspec(dllimport) int __stdcall SwitchToThread();
+__declspec(dllimport) void __stdcall Sleep(unsigned long);
+__declspec(dllimport) void* __stdcall GetCurrentThread();
+__declspec(dllimport) unsigned long __stdcall GetCurrentThreadId();
+__declspec(dllimport) void* __stdcall LocalFree(void*);
+__declspec(dllimport) int __stdcall GetThreadGroupAffinity(void*, _GROUP_AFFINITY*);
+__declspec(dllimport) int __stdcall SetThreadGroupAffinity(void*, const _GROUP_AFFINITY*,
+                                                           _GROUP_AFFINITY*);
+__declspec(dllimport) void __stdcall GetCurrentProcessorNumberEx(_PROCESSOR_NUMBER*);
 }
 
 namespace lockstep {
@@ -70,6 +81,45 @@ inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept
   const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
   return static_cast<unsigned long>(rest < longest ? rest : longest);
 }
+
+/// CPU n of group g is 64 g + n for us.
+constexpr unsigned windows_group_size = 64;
+
+inline int windows_current_cpu() noexcept {
+  struct {
+    unsigned short group;
+    unsigned char number, reserved;
+  } cpu = {0, 0, 0};
+  GetCurrentProcessorNumberEx(static_cast<_PROCESSOR_NUMBER*>(static_cast<void*>(&cpu)));
+  return static_cast<int>(cpu.group * windows_group_size + cpu.number);
+}
+
+/// A GROUP_AFFINITY: the CPUs that a thread may run on, all of one group.
+struct windows_cpus {
+  static constexpr unsigned size = 8 * sizeof(std::uintptr_t);
+
+  std::uintptr_t of_group = 0;
+  unsigned short group = 0;
+  unsigned short reserved[3] = {};
+
+  /// Of the calling thread, as the next one.
+  bool read() noexcept { return GetThreadGroupAffinity(GetCurrentThread(), native()) != 0; }
+  bool write() noexcept {
+    return SetThreadGroupAffinity(GetCurrentThread(), native(), nullptr) != 0;
+  }
+  /// False if there cannot be such a CPU.
+  bool be_only(unsigned cpu) noexcept {
+    if (cpu % windows_group_size >= size || cpu / windows_group_size > 0xffff) return false;
+    group = static_cast<unsigned short>(cpu / windows_group_size);
+    of_group = std::uintptr_t{1} << cpu % windows_group_size;
+    return true;
+  }
+
+ private:
+  _GROUP_AFFINITY* native() noexcept {
+    return static_cast<_GROUP_AFFINITY*>(static_cast<void*>(this));
+  }
+};
 
 class windows_mutex {
  public:

@@ -5,6 +5,7 @@
 
 #include "../../build_info.hpp"
 #include "../platform/cpus.hpp"
+#include "../platform/missing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -19,6 +20,7 @@ LOCKSTEP_COLD build_information build_info() {
   info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
   info.usable_cpus = detail::usable_cpus();
   info.diagnoses_misuse = detail::diagnoses_misuse;
+  info.missing = detail::text_of_missing();
   return info;
 }
 
@@ -29,7 +31,8 @@ LOCKSTEP_COLD std::string to_string(const build_information& info) {
   detail::append(text, "processor wait: %s\n", info.processor_wait);
   detail::append(text, "cache line size: %zu\ndefault policy: %s\nusable cpus: %u\n",
                  info.cache_line_size, info.default_policy, info.usable_cpus);
-  detail::append(text, "diagnoses misuse: %s\n", info.diagnoses_misuse ? "yes" : "no");
+  detail::append(text, "diagnoses misuse: %s\nmissing here: %s\n",
+                 info.diagnoses_misuse ? "yes" : "no", info.missing);
   return text;
 }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/missing.hpp -- what a system does not give (layer: platform)
+//
+// All of it is a wish of the library: without it programs run, slower or with less to see.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_MISSING_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_MISSING_HPP
+
+#include "config.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <string>
+
+#include "binding.hpp"
+#include "futex.hpp"
+#include "made_once.hpp"
+#include "process_fence.hpp"
+#include "this_thread.hpp"
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The missing things, separated by commas; "nothing" if there are all. The text lives for ever.
+LOCKSTEP_COLD const char* text_of_missing();
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD std::string list_missing() {
+#if defined(__linux__)
+  constexpr bool tells_of_quotas = true, has_fine_timers = true;
+#elif defined(_WIN32)
+  constexpr bool tells_of_quotas = false, has_fine_timers = false;
+#else
+  constexpr bool tells_of_quotas = false, has_fine_timers = true;
+#endif
+  const struct {
+    bool is_there;
+    const char* what;
+  } things[] = {
+      {native_futex::name() != std::string("mutex and condition variable"), "sleeping on a word"},
+      {process_fence::prepare() == process_fence::kind::asymmetric, "process-wide fence"},
+      {can_bind_threads, "binding of threads"},
+      {can_name_threads, "names of threads"},
+      {tells_of_quotas, "quotas of CPU time"},
+      {has_fine_timers, "timers finer than a millisecond"},
+  };
+  std::string text;
+  for (const auto& thing : things) {
+    if (thing.is_there) continue;
+    if (!text.empty()) text += ", ";
+    text += thing.what;
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+LOCKSTEP_COLD const char* text_of_missing() {
+  static made_once<std::string> known;
+  return known.get([] { return list_missing(); }).c_str();
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_MISSING_HPP
