@@ -257,7 +257,7 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang format browser openmp
+  need build program peers team libomp test model scripts clang format browser openmp python_venv
   exec scripts/run/test.sh
 }
 
