@@ -44,6 +44,8 @@ using lockstep::external_team;
 using lockstep::fan_in;
 using lockstep::fan_in_out;
 using lockstep::fan_out;
+using lockstep::first_touch;
+using lockstep::first_touch_array;
 
 // lockstep/future_set.hpp
 using lockstep::future_set;
@@ -153,6 +155,9 @@ using lockstep::team;
 // lockstep/team_options.hpp
 using lockstep::binding;
 using lockstep::team_options;
+using lockstep::core_kind;
+using lockstep::cpu_place;
+using lockstep::topology;
 
 // lockstep/thread.hpp
 using lockstep::joinable_thread;
