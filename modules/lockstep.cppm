@@ -44,6 +44,8 @@ using lockstep::external_team;
 using lockstep::fan_in;
 using lockstep::fan_in_out;
 using lockstep::fan_out;
+
+// lockstep/first_touch.hpp
 using lockstep::first_touch;
 using lockstep::first_touch_array;
 
@@ -155,13 +157,13 @@ using lockstep::team;
 // lockstep/team_options.hpp
 using lockstep::binding;
 using lockstep::team_options;
-using lockstep::core_kind;
-using lockstep::cpu_place;
-using lockstep::topology;
 
 // lockstep/thread.hpp
 using lockstep::joinable_thread;
 using lockstep::swap;
+
+// lockstep/topology.hpp
+using lockstep::topology;
 
 // lockstep/trace.hpp
 using lockstep::is_tracing;
