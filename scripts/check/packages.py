@@ -4,10 +4,9 @@
 
 usage: packages.py [tree]
 
-Complaints: a recipe with a version of its own, whose version is not that of project() in CMakeLists.txt; a build file that
-lacks a source of the library; a name that modules/lockstep.cppm exports or lacks, other than tests/build/public_names.txt
-has it; a Debian package of the library that is not named by its soname; a vcpkg.json that vcpkg would refuse. A recipe
-that is not there is no complaint.
+Complaints: a build file that lacks a source of the library; a name that modules/lockstep.cppm exports or lacks, other than
+tests/build/public_names.txt has it; a Debian package of the library that is not named by its soname; a vcpkg.json that
+vcpkg would refuse. A recipe that is not there is no complaint. versions.py looks at the versions in them.
 """
 
 import json
@@ -16,16 +15,12 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from check.versions import version_of  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
-# Files that repeat the version because their formats cannot read it, and where it stands in them.
-VERSIONS = (
-    ("MODULE.bazel", r'^    version = "(\d+\.\d+\.\d+)"'),
-    ("meson.build", r"^  version: '(\d+\.\d+\.\d+)'"),
-    ("packaging/vcpkg/ports/lockstep/vcpkg.json", r'^  "version-semver": "(\d+\.\d+\.\d+)"'),
-    ("packaging/debian/changelog", r"^lockstep \((\d+\.\d+\.\d+)\)"),
-)
 BUILD_FILES = ("CMakeLists.txt", "meson.build", "BUILD.bazel")
+CONTROL = "packaging/debian/control"
+PORT = "packaging/vcpkg/ports/lockstep"
 MODULE = "modules/lockstep.cppm"
 NAMES = "tests/build/public_names.txt"
 PORT_KEYS = {"name", "version-semver", "port-version", "description", "homepage", "documentation", "license", "supports",
@@ -34,26 +29,10 @@ PORT_FUNCTIONS = {"vcpkg_cmake_configure": "vcpkg-cmake", "vcpkg_cmake_config_fi
 PORT_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*$")
 
 
-def version_of(root):
-    found = re.search(r"project\(lockstep\s+VERSION (\d+\.\d+\.\d+)", (root / "CMakeLists.txt").read_text("utf-8"))
-    return found.group(1)
-
-
-def check_versions(report, root):
-    version = version_of(root)
-    for name, pattern in VERSIONS:
-        path = root / name
-        if not path.is_file():
-            continue
-        text = path.read_text(encoding="utf-8")
-        found = re.search(pattern, text, re.MULTILINE)
-        if not found:
-            report.add(path, 1, f"no version that looks like {pattern}")
-        elif found.group(1) != version:
-            line = text.count("\n", 0, found.start(1)) + 1
-            report.add(path, line, f"version {found.group(1)}, but CMakeLists.txt has {version}")
-    control = root / "packaging/debian/control"
-    name = "liblockstep" + version.rpartition(".")[0]
+def check_debian(report, root):
+    """The package of the library is named by its soname, which has two numbers of the version."""
+    control = root / CONTROL
+    name = "liblockstep" + version_of(root).rpartition(".")[0]
     if control.is_file() and f"\nPackage: {name}\n" not in control.read_text(encoding="utf-8"):
         report.add(control, 1, f"no package {name}, as the soname of the library asks for")
 
@@ -92,7 +71,7 @@ def check_module(report, root):
 
 def check_port(report, root):
     """What vcpkg's documentation asks of a port's vcpkg.json, as far as ours has it."""
-    path = root / "packaging/vcpkg/ports/lockstep/vcpkg.json"
+    path = root / PORT / "vcpkg.json"
     if not path.is_file():
         return
     try:
@@ -122,10 +101,9 @@ def check_port(report, root):
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "packages")
-    for check in (check_versions, check_sources, check_module, check_port):
+    for check in (check_debian, check_sources, check_module, check_port):
         check(report, root)
-    places = [name for name, _ in VERSIONS] + [*BUILD_FILES, MODULE]
-    return report.finish(sum((root / name).is_file() for name in set(places)))
+    return report.finish(sum((root / name).is_file() for name in (*BUILD_FILES, MODULE, CONTROL, f"{PORT}/vcpkg.json")))
 
 
 if __name__ == "__main__":

@@ -25,10 +25,9 @@ PLACES = (
     ("bindings/rust/*/Cargo.toml", r'^version = "(\d+\.\d+\.\d+)"'),
     ("bindings/python/pyproject.toml", r'^version = "(\d+\.\d+\.\d+)"'),
     ("packaging/vcpkg/**/vcpkg.json", r'"version(?:-semver)?": "(\d+\.\d+\.\d+)"'),
-    ("packaging/meson/meson.build", r"^\s*version: '(\d+\.\d+\.\d+)'"),
-    ("packaging/bazel/MODULE.bazel", r'version = "(\d+\.\d+\.\d+)"'),
+    ("meson.build", r"^  version: '(\d+\.\d+\.\d+)'"),
+    ("MODULE.bazel", r'^    version = "(\d+\.\d+\.\d+)"'),
     ("packaging/debian/changelog", r"^lockstep \((\d+\.\d+\.\d+)"),
-    ("debian/changelog", r"^lockstep \((\d+\.\d+\.\d+)"),
 )
 
 

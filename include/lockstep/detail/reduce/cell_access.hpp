@@ -69,9 +69,9 @@ struct cell_access {
     std::memcpy(into.bytes, &value, sizeof(Type));
   }
   static Type get(const cell& from) noexcept {
-    typename std::aligned_storage<sizeof(Type), alignof(Type)>::type storage;
-    std::memcpy(&storage, from.bytes, sizeof(Type));
-    return std::move(*reinterpret_cast<Type*>(&storage));
+    alignas(Type) unsigned char storage[sizeof(Type)];
+    std::memcpy(storage, from.bytes, sizeof(Type));
+    return std::move(*reinterpret_cast<Type*>(storage));
   }
   /// The same for the only one that reads this cell.
   static Type take(const cell& from) noexcept { return get(from); }
