@@ -331,12 +331,13 @@ class Work:
     def make_refused(self, part):
         """What cannot work is refused with a message that names the remedy."""
         try:
-            self.compile("refused.o", ["-std=c++11", *self.common_flags(), "-c",
-                                       ROOT / "tests" / "build" / "consumer" / "program.cpp"])
+            unit = self.place / "refused.cpp"
+            unit.write_text("#include <lockstep/thread.hpp>\n", encoding="utf-8")
+            self.compile("refused.o", ["-std=c++11", *self.common_flags(), "-c", unit])
             self.count(part, False, "it compiles")
         except Failure:
             said = (self.place / "said").read_text(encoding="utf-8")
-            found = [line for line in said.splitlines() if "#error" in line and "lockstep needs threads" in line]
+            found = [line for line in said.splitlines() if "#error" in line and "needs std::thread" in line]
             self.count(part, bool(found), "no message names the reason")
 
     # --- a page

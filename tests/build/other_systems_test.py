@@ -24,6 +24,7 @@ INCLUDE = None
 
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
+GCC = shutil.which("g++")
 CLANG = shutil.which("clang++-19") or shutil.which("clang++")
 ARMHF = shutil.which("arm-linux-gnueabihf-g++") or shutil.which("arm-linux-gnueabihf-g++-12")
 I686 = shutil.which("i686-linux-gnu-g++") or shutil.which("i686-linux-gnu-g++-12")
@@ -99,6 +100,27 @@ class OtherSystems(unittest.TestCase):
             self.assertEqual(done.returncode == 0, bool(threads), done.stderr)
             self.assertEqual("lockstep needs threads" in done.stderr, not threads, done.stderr)
 
+    def said_of(self, header, *flags):
+        """What a compiler says of a header for a system or processor that it takes this one for."""
+        done = subprocess.run([GCC, "-std=c++11", *WARNINGS, *flags, "-fsyntax-only", "-x", "c++",
+                               Path(INCLUDE) / "lockstep" / "detail" / "platform" / header],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    @unittest.skipUnless(GCC, "no GCC")
+    def test_an_unknown_system_takes_the_portable_futex_and_is_told_once(self):
+        status, said = self.said_of("futex.hpp", "-U__linux__")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(said.count("pragma message: lockstep does not know this system"), 1, said)
+        self.assertNotIn("does not know", self.said_of("futex.hpp")[1])
+
+    @unittest.skipUnless(GCC, "no GCC")
+    def test_a_processor_without_atomics_of_32_bits_is_refused(self):
+        name = "__GCC_ATOMIC_INT_LOCK_FREE"
+        status, said = self.said_of("atomic.hpp", "-Wno-builtin-macro-redefined", f"-U{name}", f"-D{name}=0")
+        self.assertNotEqual(status, 0)
+        self.assertIn("lockstep needs lock-free atomics of 32 bits", said)
+
     @unittest.skipUnless(ARMHF, "no compiler for armhf")
     def test_arm_passes_values_as_compilers_always_did(self):
         # -Wpsabi is a note, not a warning.
@@ -138,6 +160,6 @@ class OtherSystems(unittest.TestCase):
 
 if __name__ == "__main__":
     INCLUDE = sys.argv.pop()
-    if not MINGW and not I686 and not ARMHF and not CLANG and not zig():
+    if not GCC and not MINGW and not I686 and not ARMHF and not CLANG and not zig():
         sys.exit(77)
     unittest.main()

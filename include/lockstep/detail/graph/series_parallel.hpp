@@ -112,7 +112,7 @@ class arc_joiner {
   LOCKSTEP_COLD arc_number& slot(std::uint32_t from, std::uint32_t to) noexcept {
     std::uint64_t hash = (std::uint64_t{from} << 32 | to) * 0x9e3779b97f4a7c15u;
     for (hash ^= hash >> 29;; ++hash) {
-      arc_number& at = table_[static_cast<std::size_t>(hash) & (table_.size() - 1)];
+      arc_number& at = table_[converted<std::size_t>(hash) & (table_.size() - 1)];
       if (at == no_node || (arcs_[at].from == from && arcs_[at].to == to)) return at;
     }
   }

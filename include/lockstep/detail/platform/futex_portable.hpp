@@ -144,7 +144,7 @@ struct portable_futex {
   static bucket& bucket_of(const wait_word* word) {
     // Fibonacci hashing: the high bits of the product depend on all bits of the address.
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(word);
-    return table()[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
+    return table()[converted<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
 
 #if !defined(_WIN32)
