@@ -45,6 +45,10 @@ using lockstep::fan_in;
 using lockstep::fan_in_out;
 using lockstep::fan_out;
 
+// lockstep/first_touch.hpp
+using lockstep::first_touch;
+using lockstep::first_touch_array;
+
 // lockstep/future_set.hpp
 using lockstep::future_set;
 
@@ -157,6 +161,9 @@ using lockstep::team_options;
 // lockstep/thread.hpp
 using lockstep::joinable_thread;
 using lockstep::swap;
+
+// lockstep/topology.hpp
+using lockstep::topology;
 
 // lockstep/trace.hpp
 using lockstep::is_tracing;

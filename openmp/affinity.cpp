@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/detail/platform/topology.hpp>
 
 #include "message.hpp"
 
@@ -45,64 +45,16 @@ void add_by_key(place_list& to, std::vector<unsigned>& keys, unsigned key, unsig
   to[at].push_back(cpu);
 }
 
-/// The lowest of the CPUs that share the last level of cache with `cpu`; `cpu` itself where nothing is known.
-unsigned first_of_cache(unsigned cpu) {
-  unsigned first = cpu;
-  unsigned highest = 0;
-  for (unsigned index = 0; index < 16; ++index) {
-    constexpr char directory[] = "/sys/devices/system/cpu/cpu%u/cache/index%u/%s";
-    const std::string level = detail::file_text(directory, cpu, index, "level");
-    const char* at = level.c_str();
-    unsigned long long number = 0;
-    if (!detail::read_number(at, 16, number)) break;
-    std::vector<unsigned> sharing;
-    if (number < highest ||
-        !detail::parse_cpu_list(detail::file_text(directory, cpu, index, "shared_cpu_list").c_str(),
-                                sharing)) {
-      continue;
-    }
-    highest = static_cast<unsigned>(number);
-    first = sharing[0];
-    for (const unsigned each : sharing) first = each < first ? each : first;
-  }
-  return first;
-}
-
-/// The memory node that `cpu` is at; 0 where nothing is known.
-std::vector<unsigned> nodes_of(const place& cpus) {
-  std::vector<unsigned> result(cpus.size(), 0);
-  std::vector<unsigned> nodes;
-  if (!detail::parse_cpu_list(detail::file_text("/sys/devices/system/node/online").c_str(), nodes))
-    return result;
-  for (const unsigned node : nodes) {
-    std::vector<unsigned> members;
-    if (!detail::parse_cpu_list(
-            detail::file_text("/sys/devices/system/node/node%u/cpulist", node).c_str(), members)) {
-      continue;
-    }
-    detail::sort_once(members);
-    for (std::size_t i = 0; i < cpus.size(); ++i) {
-      if (detail::find_sorted(members, cpus[i]) < members.size()) result[i] = node;
-    }
-  }
-  return result;
-}
-
 place_list units_of_machine(unit which) {
-  const place& usable = state().usable;
   place_list result;
   std::vector<unsigned> keys;
-  if (which == unit::threads) {
-    for (const unsigned cpu : usable) result.push_back({cpu});
-  } else if (which == unit::ll_caches) {
-    for (const unsigned cpu : usable) add_by_key(result, keys, first_of_cache(cpu), cpu);
-  } else if (which == unit::numa_domains) {
-    const std::vector<unsigned> nodes = nodes_of(usable);
-    for (std::size_t i = 0; i < usable.size(); ++i) add_by_key(result, keys, nodes[i], usable[i]);
-  } else {
-    for (const detail::cpu_place& each : detail::read_topology(usable)) {
-      add_by_key(result, keys, which == unit::cores ? each.core : each.package, each.cpu);
-    }
+  for (const cpu_place& each : detail::read_topology(state().usable)) {
+    const unsigned key = which == unit::cores          ? each.core
+                         : which == unit::sockets      ? each.package
+                         : which == unit::ll_caches    ? each.cache
+                         : which == unit::numa_domains ? each.node
+                                                       : each.cpu;
+    add_by_key(result, keys, key, each.cpu);
   }
   return result;
 }

@@ -18,12 +18,13 @@ constexpr std::size_t rows_per_block = 32;
 /// Then x += r / diagonal, each member its rows. Between half steps the members synchronise.
 class iteration {
  public:
-  iteration(const linear_system& system, const stopping_rule& rule)
+  /// The members of the team write their rows first: on a machine with several memory nodes they lie there.
+  iteration(const linear_system& system, const stopping_rule& rule, lockstep::team& team)
       : system_(system),
         rule_(rule),
         scale_(norm_scale(system.right_side)),
-        x_(system.unknowns(), 0.0),
-        r_(system.unknowns(), 0.0),
+        x_(team, system.unknowns(), 0.0),
+        r_(team, system.unknowns(), 0.0),
         block_sums_(block_count(), 0.0) {
     for (std::size_t block = 0; block < block_count(); ++block) {
       block_sums_[block] = sum_of_squares(system.right_side, block);
@@ -65,7 +66,8 @@ class iteration {
     if (!std::isfinite(residual)) {
       throw input_error("the residual is not finite: the numbers of the system are too large");
     }
-    return {x_, iterations, residual, residual <= rule_.tolerance};
+    return {std::vector<double>(x_.begin(), x_.end()), iterations, residual,
+            residual <= rule_.tolerance};
   }
 
  private:
@@ -89,7 +91,8 @@ class iteration {
     return r;
   }
 
-  [[nodiscard]] double sum_of_squares(const std::vector<double>& values, std::size_t block) const {
+  template <class Values>
+  [[nodiscard]] double sum_of_squares(const Values& values, std::size_t block) const {
     double sum = 0;
     for (std::size_t row = first_row(block); row < first_row(block + 1); ++row) {
       const double scaled = values[row] * scale_;
@@ -107,8 +110,8 @@ class iteration {
   const linear_system& system_;
   const stopping_rule& rule_;
   double scale_;
-  std::vector<double> x_;
-  std::vector<double> r_;
+  lockstep::first_touch_array<double> x_;
+  lockstep::first_touch_array<double> r_;
   std::vector<double> block_sums_;
   double right_side_norm_ = 0;
 };
@@ -119,7 +122,8 @@ bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; 
 }  // namespace
 
 solution solve_serial(const linear_system& system, const stopping_rule& rule) {
-  iteration steps(system, rule);
+  lockstep::team alone(1);
+  iteration steps(system, rule, alone);
   std::size_t iterations = 0;
   while (true) {
     steps.compute_residual(0, steps.block_count());
@@ -132,7 +136,7 @@ solution solve_serial(const linear_system& system, const stopping_rule& rule) {
 
 solution solve_on_team(const linear_system& system, const stopping_rule& rule,
                        lockstep::team& team) {
-  iteration steps(system, rule);
+  iteration steps(system, rule, team);
   std::size_t total = 0;
   team.run([&](lockstep::member& me) {
     std::size_t iterations = 0;

@@ -74,7 +74,8 @@ class ranked_barrier {
   /// Requires: the rank's previous arrival has been waited for.
   void arrive(std::size_t rank) {
     own_state& self = ranks_[checked(rank)].value;
-    self.was_last = phases_.arrive(rank, participants(), ++self.arrived, [] {});
+    const auto nothing = [](detail::nothing_beside&) {};
+    self.was_last = phases_.arrive(rank, participants(), ++self.arrived, nothing);
   }
 
   /// The second half: blocks until all have arrived; false once terminated.

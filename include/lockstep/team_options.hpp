@@ -26,16 +26,21 @@ inline namespace LOCKSTEP_ABI {
 /// Where a team's members shall run: a value.
 ///   binding()          nothing said: the environment decides, else none
 ///   binding::none()    members run where the system puts them
-///   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
-///                      siblings. For members that share data
-///   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
+///   binding::close()   fills a core with its hyper-threads, then a last-level cache, a NUMA node, a package, before
+///                      the next one. For members that share data and often wait for each other
+///   binding::cores()   one member on each core, in the same order; then the second hyper-threads. For members that
+///                      share data, and compute
+///   binding::spread()  over packages, nodes, caches, then cores, in turns; then the second hyper-threads. For members
+///                      that need memory bandwidth, or caches of their own
 ///   binding::cpus({})  rank i on the i-th of these CPUs
+/// Where the system tells big cores from little ones, close(), cores() and spread() fill the big ones first.
 /// In all of them the CPUs are taken in turns when there are more members than CPUs.
 class binding {
  public:
   binding() = default;
   static binding none() { return binding(kind::none); }
   static binding close() { return binding(kind::close); }
+  static binding cores() { return binding(kind::cores); }
   static binding spread() { return binding(kind::spread); }
   /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. An empty
   /// list is none().
@@ -48,6 +53,7 @@ class binding {
   bool is_unset() const noexcept { return kind_ == kind::unset; }
   bool is_none() const noexcept { return kind_ == kind::none; }
   bool is_close() const noexcept { return kind_ == kind::close; }
+  bool is_cores() const noexcept { return kind_ == kind::cores; }
   bool is_spread() const noexcept { return kind_ == kind::spread; }
   bool is_list() const noexcept { return kind_ == kind::list; }
   /// What cpus() was given; empty for all others.
@@ -59,7 +65,7 @@ class binding {
   friend bool operator!=(const binding& a, const binding& b) { return !(a == b); }
 
  private:
-  enum class kind : unsigned char { unset, none, close, spread, list };
+  enum class kind : unsigned char { unset, none, close, cores, spread, list };
 
   explicit binding(kind which) : kind_(which) {}
 

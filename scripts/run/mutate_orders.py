@@ -46,6 +46,7 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
          "detail/region/region_board.hpp": "regions", "detail/region/region_tree.hpp": "regions",
          "detail/loop/loops.hpp": "constructs", "detail/region/construct_boards.hpp": "constructs",
          "detail/region/team_barrier.hpp": "constructs", "detail/wait/ranked_phases.hpp": "boards",
+         "detail/wait/arrival_tree.hpp": "boards",
          "detail/region/stop_source.hpp": "regions",
          "detail/region/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
 

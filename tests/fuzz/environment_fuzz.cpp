@@ -61,7 +61,7 @@ void check_messages(const environment& found) {
 void check_team(const environment& found) {
   detail::cpu_topology cpus;
   for (unsigned cpu = 0; cpu < 8; ++cpu) {
-    cpus.push_back({cpu, cpu / 2, cpu / 4, cpu % 2, detail::core_kind::unknown});
+    cpus.push_back({cpu, cpu / 2, cpu / 4, cpu % 2, lockstep::core_kind::unknown, 0, 0});
   }
   const resolved_team made = resolve(lockstep::team_options(), found, cpus.size(), cpus);
   require(made.members >= 1 && made.members <= 65536, "a team has a possible size");

@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
+#include "support/rank_places.hpp"
 #include "support/threads.hpp"
 #include "support/watchers.hpp"
 
@@ -27,6 +29,7 @@ using lockstep::detail::announcement;
 using lockstep::detail::assignment;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
+using lockstep::detail::rank_groups;
 using lockstep::detail::region_board;
 using lockstep::detail::region_head;
 using lockstep::detail::region_tree;
@@ -37,10 +40,15 @@ struct parameters {
   region_board::way how;
   std::size_t members;
   std::size_t width;
+  unsigned caches = 1;  ///< to which the ranks are dealt
 
+  region_tree tree() const {
+    return region_tree(members, width, rank_groups(lockstep::test::dealt_ranks(members, caches)));
+  }
   friend std::ostream& operator<<(std::ostream& out, const parameters& p) {
     return out << p.policy << (p.how == region_board::way::direct ? "_direct_" : "_relayed_")
-               << p.members << "_width_" << p.width;
+               << p.members << "_width_" << p.width
+               << (p.caches > 1 ? "_caches_" + std::to_string(p.caches) : "");
   }
 };
 
@@ -55,6 +63,8 @@ std::vector<parameters> all_parameters() {
       }
       all.push_back({policy, how, 9, 2});  // four levels
       all.push_back({policy, how, 28, 3});
+      all.push_back({policy, how, 17, region_tree::usual_width, 3});
+      all.push_back({policy, how, 13, 2, 5});
     }
   }
   return all;
@@ -83,8 +93,11 @@ std::vector<std::size_t> told_by_lines(const region_tree& tree, region_board::wa
 TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_ANNOUNCE_2) {
   for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
     for (const std::size_t width : {2u, 3u, 8u}) {
-      for (std::size_t members = 1; members <= 70; ++members) {
-        const region_tree tree(members, width);
+      for (std::size_t k = 0; k < 100; ++k) {
+        const std::size_t members = 1 + k % 70;
+        const unsigned caches = k < 70 ? 1 : 3;
+        const region_tree tree(members, width,
+                               rank_groups(lockstep::test::dealt_ranks(members, caches)));
         const region_board board(tree, lockstep::wait_policy(), how);
         for (std::uint32_t size = 1; size <= members; ++size) {
           for (const std::uint32_t parts : {0u, 1u, 3u}) {
@@ -111,8 +124,7 @@ class crew {
  public:
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = region_board::usual_most_age)
-      : board(region_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false,
-              most_age),
+      : board(p.tree(), p.policy.policy, p.how, first_phase, false, most_age),
         loops_(board, stop_, error_, p.how == region_board::way::direct),
         seen_(p.members),
         threads_(p.members) {
@@ -339,8 +351,7 @@ TEST_P(region_board_of, a_region_wakes_workers_that_sleep) {
 }
 
 TEST_P(region_board_of, a_worker_that_comes_after_close_does_not_wait) {
-  region_board board(region_tree(members(), GetParam().width), GetParam().policy.policy,
-                     GetParam().how);
+  region_board board(GetParam().tree(), GetParam().policy.policy, GetParam().how);
   board.close();
   assignment none;
   for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));

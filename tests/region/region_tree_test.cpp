@@ -6,18 +6,23 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
+#include "support/rank_places.hpp"
 #include "support/watchers.hpp"
 
 namespace {
 
+using lockstep::detail::rank_groups;
 using lockstep::detail::region_tree;
+using lockstep::test::rank_places;
 using lockstep::test::watchers_of;
 using line = region_tree::line;
 
@@ -33,10 +38,23 @@ std::vector<std::size_t> large_teams() {
 
 std::string text_of(const line& at) {
   return "line " + std::to_string(at.index) + " of leader " + std::to_string(at.leader) +
-         ", step " + std::to_string(at.step);
+         ", first watcher " + std::to_string(at.first_watcher);
 }
-bool is_same(const line& a, const line& b) {
-  return a.index == b.index && a.leader == b.leader && a.step == b.step;
+
+/// How many ranks hear of a region by way of a line.
+std::size_t behind(const region_tree& tree, const line& at) {
+  std::size_t count = 0;
+  std::vector<std::size_t> ranks = watchers_of(tree, at);
+  while (!ranks.empty()) {
+    const std::size_t rank = ranks.back();
+    ranks.pop_back();
+    ++count;
+    for (std::size_t told = tree.first_told(rank); told < tree.members();
+         told = tree.next_told(rank, told)) {
+      ranks.push_back(told);
+    }
+  }
+  return count;
 }
 
 /// The lines that a region of `size` members is announced on, by the leaders that are reached from rank 0.
@@ -52,14 +70,10 @@ struct announcement {
     while (!leaders.empty()) {
       const std::size_t leader = leaders.back();
       leaders.pop_back();
-      std::size_t step_before = ~std::size_t{0};
       tree.for_each_led(leader, size, [&](const line& at) {
         if (at.leader != leader)
           wrong.push_back(text_of(at) + " is not " + std::to_string(leader) + "'s");
-        if (at.step >= step_before)
-          wrong.push_back(text_of(at) + " has more behind it than the one before");
-        if (at.first_watcher() >= size) wrong.push_back(text_of(at) + " is needed by nobody");
-        step_before = at.step;
+        if (at.first_watcher >= size) wrong.push_back(text_of(at) + " is needed by nobody");
         ++times.at(at.index);
         for (const std::size_t watcher : watchers_of(tree, at)) {
           if (is_reached.at(watcher)) wrong.push_back(text_of(at) + " reaches a rank twice");
@@ -85,31 +99,38 @@ void check_region(const region_tree& tree, std::size_t size) {
   for (const int count : needed) ASSERT_LE(count, 1);
 }
 
-/// What it promises for the team as a whole.
+/// What it promises for the team as a whole: LINES-1, LINES-2.
 void check_lines(const region_tree& tree) {
-  std::map<std::size_t, line> known;
-  std::map<std::size_t, std::size_t> watchers;
+  std::vector<std::size_t> watchers(tree.lines());
   for (std::size_t rank = 1; rank < tree.members(); ++rank) {
-    const line at = tree.watched_by(rank);
-    ASSERT_LT(at.index, tree.lines());
-    ASSERT_TRUE(is_same(known.emplace(at.index, at).first->second, at)) << text_of(at);
-    ASSERT_LT(at.leader, rank);
-    ASSERT_EQ((rank - at.leader) % at.step, 0u);
-    ++watchers[at.index];
+    const std::size_t index = tree.watched_by(rank);
+    ASSERT_LT(index, tree.lines());
+    const line at = tree.line_at(index);
+    ASSERT_LT(at.leader, rank) << "LINES-1";
+    ASSERT_LE(at.first_watcher, rank) << "LINES-2";
+    ++watchers[index];
     const std::vector<std::size_t> all = watchers_of(tree, at);
     ASSERT_TRUE(std::find(all.begin(), all.end(), rank) != all.end())
         << rank << " does not watch " << text_of(at);
+    ASSERT_TRUE(std::is_sorted(all.begin(), all.end())) << "LINES-2";
+    ASSERT_EQ(all.front(), at.first_watcher);
+    ASSERT_EQ(tree.is_announced_to(rank, at.first_watcher + 1), true);
+    ASSERT_EQ(tree.is_announced_to(rank, at.first_watcher), false);
+    ASSERT_TRUE(tree.is_leader(at.leader));
   }
-  std::set<std::size_t> steps;
-  for (const auto& [index, at] : known) {
-    const std::size_t count = watchers_of(tree, at).size();
-    ASSERT_EQ(count, watchers[index]) << text_of(at) << ": a watcher watches another line";
+  for (std::size_t index = 0; index < tree.lines(); ++index) {
+    const std::size_t count = watchers_of(tree, tree.line_at(index)).size();
+    ASSERT_EQ(count, watchers[index]) << "a watcher watches another line";
+    ASSERT_GT(count, 0u);
     ASSERT_LE(count, tree.width() - 1);
-    steps.insert(at.step);
   }
-  // On each level the last leader may have nobody to lead.
-  ASSERT_LE(known.size(), tree.lines());
-  ASSERT_LE(tree.lines(), known.size() + steps.size());
+  for (std::size_t rank = 0; rank < tree.members(); ++rank) {
+    const bool tells = tree.first_told(rank) < tree.members();
+    ASSERT_EQ(tree.is_leader(rank), tells);
+  }
+  if (tree.members() > 1) {
+    ASSERT_EQ(tree.line_at(tree.watched_by(0)).first_watcher, 1u) << "that rank 0 looks at";
+  }
 }
 
 TEST(region_tree, every_rank_but_0_watches_one_line_with_less_than_width_watchers) {
@@ -185,10 +206,85 @@ TEST(region_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allo
       for (std::size_t reached = 1; reached < members; reached *= width) ++levels;
       for (std::size_t rank = 1; rank < members; ++rank) {
         std::size_t hops = 0;
-        for (std::size_t at = rank; at != 0; at = tree.watched_by(at).leader) ++hops;
+        for (std::size_t at = rank; at != 0; at = tree.line_at(tree.watched_by(at)).leader) ++hops;
         EXPECT_LE(hops, levels) << rank << " of " << members << ", width " << width;
       }
     }
+  }
+}
+
+/// The tree of a team without groups, as the banner of region_tree.hpp says it.
+TEST(region_tree, without_groups_it_goes_by_rank) {
+  for (const std::size_t width : widths()) {
+    for (const std::size_t members : {2u, 9u, 64u, 65u, 300u}) {
+      const region_tree tree(members, width);
+      for (std::size_t rank = 1; rank < members; ++rank) {
+        std::size_t step = 1;
+        while (rank % (step * width) == 0) step *= width;
+        const line at = tree.line_at(tree.watched_by(rank));
+        EXPECT_EQ(at.leader, rank / (step * width) * (step * width)) << rank << " of " << members;
+        EXPECT_EQ(at.first_watcher, at.leader + step) << rank << " of " << members;
+      }
+    }
+  }
+}
+
+TEST(region_tree, a_leaders_lines_with_the_most_behind_them_come_first) {
+  for (const std::size_t members : {8u, 64u, 512u}) {
+    const region_tree tree(members);
+    for (std::size_t rank = 0; rank < members; ++rank) {
+      std::size_t before = members;
+      tree.for_each_led(rank, members, [&](const line& at) {
+        EXPECT_LE(behind(tree, at), before) << text_of(at);
+        before = behind(tree, at);
+      });
+    }
+  }
+}
+
+TEST(region_tree, with_groups_it_keeps_its_promises_to_regions_of_any_size) {
+  const unsigned seed = std::random_device{}();
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  for (std::size_t members = 1; members <= 60; ++members) {
+    for (const rank_places& places : lockstep::test::shapes_of_ranks(members, random)) {
+      for (const std::size_t width : widths()) {
+        SCOPED_TRACE(testing::Message() << members << " members, width " << width);
+        const region_tree tree(members, width, rank_groups(places));
+        check_lines(tree);
+        for (std::size_t size = 1; size <= members; ++size) check_region(tree, size);
+        if (HasFatalFailure() || HasNonfatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(region_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than_a_line) {
+  const unsigned seed = std::random_device{}();
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  for (std::size_t members = 4; members <= 100; ++members) {
+    for (const rank_places& places : lockstep::test::shapes_of_ranks(members, random)) {
+      const region_tree tree(members, 3, rank_groups(places));
+      for (unsigned level = 0; level < rank_groups::levels; ++level) {
+        std::size_t crossings = 0;
+        for (std::size_t rank = 1; rank < members; ++rank) {
+          const std::size_t leader = tree.line_at(tree.watched_by(rank)).leader;
+          crossings += !lockstep::test::are_in_one_group(places, rank, leader, level);
+        }
+        ASSERT_EQ(crossings, lockstep::test::groups_among(places, members, level) - 1)
+            << members << " members, level " << level;
+      }
+    }
+  }
+}
+
+TEST(region_tree, a_team_up_to_the_width_has_one_line_whatever_its_groups) {
+  for (std::size_t members = 2; members <= region_tree::usual_width; ++members) {
+    const region_tree tree(members, region_tree::usual_width,
+                           rank_groups(lockstep::test::dealt_ranks(members, 2)));
+    EXPECT_EQ(tree.lines(), 1u);
+    EXPECT_EQ(tree.line_at(0).leader, 0u);
   }
 }
 

@@ -13,8 +13,9 @@ namespace lockstep::test {
 inline std::vector<std::size_t> watchers_of(const detail::region_tree& tree,
                                             const detail::region_tree::line& line) {
   std::vector<std::size_t> ranks;
-  for (std::size_t k = 1; k < tree.width() && line.leader + k * line.step < tree.members(); ++k) {
-    ranks.push_back(line.leader + k * line.step);
+  for (std::size_t rank = tree.first_told(line.leader); rank < tree.members();
+       rank = tree.next_told(line.leader, rank)) {
+    if (tree.watched_by(rank) == line.index) ranks.push_back(rank);
   }
   return ranks;
 }

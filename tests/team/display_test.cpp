@@ -15,7 +15,6 @@ namespace {
 
 using namespace lockstep;
 using namespace lockstep::detail;
-using detail::core_kind;
 using detail::cpu_topology;
 
 environment variables(const std::map<std::string, std::string>& given) {
@@ -40,48 +39,51 @@ std::string described(const team_options& said, const environment& found,
 TEST(display, it_says_what_was_decided_and_by_whom) {
   const granted_cpus machine = {2,
                                 2.5,
-                                {{0, 0, 0, 0, core_kind::performance},
-                                 {1, 0, 0, 1, core_kind::performance},
-                                 {2, 1, 0, 0, core_kind::efficiency},
-                                 {5, 2, 1, 0, core_kind::efficiency}}};
+                                {{0, 0, 0, 0, core_kind::performance, 0, 0},
+                                 {1, 0, 0, 1, core_kind::performance, 0, 0},
+                                 {2, 1, 0, 0, core_kind::efficiency, 0, 1},
+                                 {5, 2, 1, 0, core_kind::efficiency, 1, 2}}};
   const environment found = variables({{"LOCKSTEP_WAIT_POLICY", "hybrid:20us"},
                                        {"LOCKSTEP_PROC_BIND", "5,0,9"},
                                        {"LOCKSTEP_NUM_THREADS", "4x"}});
-  EXPECT_EQ(described(team_options().members(3).name("solver"), found, machine),
-            "lockstep 1.2.3, the first team:\n"
-            "  usable CPUs: 2: affinity 4 (0-2,5), quota 2.50\n"
-            "  cores: 3 in 2 packages, by kind: 1 performance, 2 efficiency\n"
-            "  team: 'solver', 3 members, said by the program; crowded: more members than CPUs for "
-            "them\n"
-            "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
-            "  anticipation: off, not with this size or policy, or not in a crowd\n"
-            "  loops: on as many members as pay, up to 2, by default\n"
-            "  CPU separation: off, not with this size or policy, or not in a crowd, or bound\n"
-            "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
-            "  CPU of each rank: 5 0 5\n"
-            "  not usable, left out: 9\n"
-            "  futex: a futex\n"
-            "  process fence: a fence\n"
-            "  processor wait: an instruction\n"
-            "  LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536\n"
-            "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
-            "  LOCKSTEP_PROC_BIND='5,0,9'\n"
-            "  LOCKSTEP_ANTICIPATE not set\n"
-            "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_CPU_SEPARATION not set\n"
-            "  LOCKSTEP_PROCESSOR_WAIT not set\n"
-            "  LOCKSTEP_LEDGER not set" +
-                can_serve() + "  LOCKSTEP_TRACE not set" + can_serve() +
-                "  LOCKSTEP_WATCHDOG not set" + can_serve() + "  LOCKSTEP_DELAY not set" +
-                can_serve() + "  LOCKSTEP_DISPLAY_ENV not set\n");
+  EXPECT_EQ(
+      described(team_options().members(3).name("solver"), found, machine),
+      "lockstep 1.2.3, the first team:\n"
+      "  usable CPUs: 2: affinity 4 (0-2,5), quota 2.50\n"
+      "  cores: 3 in 2 packages, 2 NUMA nodes, 3 last-level caches, by kind: 1 performance, 2 "
+      "efficiency\n"
+      "  team: 'solver', 3 members, said by the program; crowded: more members than CPUs for "
+      "them\n"
+      "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
+      "  anticipation: off, not with this size or policy, or not in a crowd\n"
+      "  loops: on as many members as pay, up to 2, by default\n"
+      "  CPU separation: off, not with this size or policy, or not in a crowd, or bound\n"
+      "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
+      "  CPU of each rank: 5 0 5\n"
+      "  not usable, left out: 9\n"
+      "  futex: a futex\n"
+      "  process fence: a fence\n"
+      "  processor wait: an instruction\n"
+      "  LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536\n"
+      "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
+      "  LOCKSTEP_PROC_BIND='5,0,9'\n"
+      "  LOCKSTEP_ANTICIPATE not set\n"
+      "  LOCKSTEP_LEARN not set\n"
+      "  LOCKSTEP_CPU_SEPARATION not set\n"
+      "  LOCKSTEP_PROCESSOR_WAIT not set\n"
+      "  LOCKSTEP_LEDGER not set" +
+          can_serve() + "  LOCKSTEP_TRACE not set" + can_serve() + "  LOCKSTEP_WATCHDOG not set" +
+          can_serve() + "  LOCKSTEP_DELAY not set" + can_serve() +
+          "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
 TEST(display, it_says_what_is_so_by_default) {
-  const granted_cpus machine = {1, detail::cgroup::unlimited, {{0, 0, 0, 0, core_kind::unknown}}};
+  const granted_cpus machine = {
+      1, detail::cgroup::unlimited, {{0, 0, 0, 0, core_kind::unknown, 0, 0}}};
   EXPECT_EQ(described(team_options(), variables({}), machine),
             "lockstep 1.2.3, the first team:\n"
             "  usable CPUs: 1: affinity 1 (0), no quota\n"
-            "  cores: 1 in 1 package, by kind: 1 unknown\n"
+            "  cores: 1 in 1 package, 1 NUMA node, 1 last-level cache, by kind: 1 unknown\n"
             "  team: 'lockstep', 1 member, one for each CPU\n"
             "  wait policy: default, by default\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
@@ -186,8 +188,8 @@ TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) 
   const std::string said = described(team_options().members(2).cpu_separation(true),
                                      variables({{"LOCKSTEP_CPU_SEPARATION", "false"}}), machine);
   EXPECT_NE(said.find("CPU separation: on, said by the program;"), std::string::npos) << said;
-  const detail::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
-                                    {1, 1, 0, 0, core_kind::unknown}};
+  const detail::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown, 0, 0},
+                                    {1, 1, 0, 0, core_kind::unknown, 0, 0}};
   const auto parts = [&](const team_options& options) {
     return resolve(options, variables({}), 2, two).separates_cpus;
   };
@@ -212,7 +214,7 @@ TEST(display, a_machine_that_tells_nothing_is_described_as_such) {
 }
 
 TEST(display, the_cpus_of_very_many_members_are_cut) {
-  const granted_cpus machine = {1, -1, {{7, 0, 0, 0, core_kind::unknown}}};
+  const granted_cpus machine = {1, -1, {{7, 0, 0, 0, core_kind::unknown, 0, 0}}};
   const team_options said = team_options().bind(binding::close());
   EXPECT_EQ(described(team_options(said).members(256), variables({}), machine).find(" ..."),
             std::string::npos);

@@ -152,7 +152,8 @@ TEST(environment, a_complaint_says_name_value_and_what_would_be_right) {
   EXPECT_EQ(
       complaints(with_bind("near"))
           .at(0)
-          .find("LOCKSTEP_PROC_BIND='near' is ignored: must be none, close, spread or a list"),
+          .find(
+              "LOCKSTEP_PROC_BIND='near' is ignored: must be none, close, cores, spread or a list"),
       0u);
 }
 

@@ -16,10 +16,10 @@
 namespace {
 
 using lockstep::binding;
+using lockstep::core_kind;
+using lockstep::cpu_place;
 using lockstep::team_options;
 using lockstep::wait_policy;
-using lockstep::detail::core_kind;
-using lockstep::detail::cpu_place;
 using lockstep::detail::cpu_topology;
 using lockstep::detail::decided_by;
 using lockstep::detail::environment;
@@ -34,8 +34,8 @@ cpu_topology machine(unsigned packages, unsigned cores, unsigned siblings) {
   cpu_topology cpus;
   for (unsigned sibling = 0; sibling < siblings; ++sibling) {
     for (unsigned core = 0; core < packages * cores; ++core) {
-      cpus.push_back(
-          {static_cast<unsigned>(cpus.size()), core, core / cores, sibling, core_kind::unknown});
+      cpus.push_back({static_cast<unsigned>(cpus.size()), core, core / cores, sibling,
+                      core_kind::unknown, core / cores, core / cores});
     }
   }
   return cpus;
@@ -45,31 +45,66 @@ cpu_topology machine(unsigned packages, unsigned cores, unsigned siblings) {
 cpu_topology hybrid() {
   cpu_topology cpus;
   for (unsigned cpu = 0; cpu < 4; ++cpu) {
-    cpus.push_back({cpu, cpu / 2, 0, cpu % 2, core_kind::performance});
+    cpus.push_back({cpu, cpu / 2, 0, cpu % 2, core_kind::performance, 0, 0});
   }
   for (unsigned cpu = 4; cpu < 8; ++cpu)
-    cpus.push_back({cpu, cpu - 2, 0, 0, core_kind::efficiency});
+    cpus.push_back({cpu, cpu - 2, 0, 0, core_kind::efficiency, 0, 0});
   return cpus;
 }
 
-TEST(placement_close, neighbouring_cores_of_one_package_come_first) {
-  const cpu_topology cpus = machine(2, 4, 2);
+/// One package of two nodes of two caches of two cores each.
+cpu_topology chiplets() {
+  cpu_topology cpus;
+  for (unsigned cpu = 0; cpu < 8; ++cpu) {
+    cpus.push_back({cpu, cpu, 0, 0, core_kind::unknown, cpu / 4, cpu / 2});
+  }
+  return cpus;
+}
+
+TEST(placement_close, fills_a_core_then_a_package) {
+  const cpu_topology cpus = machine(2, 4, 2);  // CPU 8 to 15 are the siblings of 0 to 7
   EXPECT_EQ(plan(cpus, 1, binding::close()), numbers({0}));
-  EXPECT_EQ(plan(cpus, 3, binding::close()), numbers({0, 1, 2}));
-  EXPECT_EQ(plan(cpus, 6, binding::close()), numbers({0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(plan(cpus, 3, binding::close()), numbers({0, 8, 1}));
+  EXPECT_EQ(plan(cpus, 10, binding::close()), numbers({0, 8, 1, 9, 2, 10, 3, 11, 4, 12}));
 }
 
-TEST(placement_close, siblings_come_after_all_cores_and_next_to_each_other) {
+TEST(placement_close, fills_a_cache_then_a_node) {
+  cpu_topology cpus = chiplets();
+  for (cpu_place& place : cpus)
+    place.cache = (place.cpu / 2) ^ 1;  // the system's numbers say nothing
+  EXPECT_EQ(plan(cpus, 8, binding::close()), numbers({2, 3, 0, 1, 6, 7, 4, 5}));
+}
+
+TEST(placement_close, fills_fast_cores_before_efficient_ones) {
+  EXPECT_EQ(plan(hybrid(), 3, binding::close()), numbers({0, 1, 2}));
+  EXPECT_EQ(plan(hybrid(), 7, binding::close()), numbers({0, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST(placement_cores, neighbouring_cores_of_one_package_come_first) {
+  const cpu_topology cpus = machine(2, 4, 2);
+  EXPECT_EQ(plan(cpus, 1, binding::cores()), numbers({0}));
+  EXPECT_EQ(plan(cpus, 3, binding::cores()), numbers({0, 1, 2}));
+  EXPECT_EQ(plan(cpus, 6, binding::cores()), numbers({0, 1, 2, 3, 4, 5}));
+}
+
+TEST(placement_cores, siblings_come_after_all_cores_and_next_to_each_other) {
   const cpu_topology cpus = machine(2, 2, 2);  // CPU 4 to 7 are the siblings of 0 to 3
-  EXPECT_EQ(plan(cpus, 4, binding::close()), numbers({0, 1, 2, 3}));
-  EXPECT_EQ(plan(cpus, 5, binding::close()), numbers({0, 4, 1, 2, 3}));
-  EXPECT_EQ(plan(cpus, 8, binding::close()), numbers({0, 4, 1, 5, 2, 6, 3, 7}));
+  EXPECT_EQ(plan(cpus, 4, binding::cores()), numbers({0, 1, 2, 3}));
+  EXPECT_EQ(plan(cpus, 5, binding::cores()), numbers({0, 4, 1, 2, 3}));
+  EXPECT_EQ(plan(cpus, 8, binding::cores()), numbers({0, 4, 1, 5, 2, 6, 3, 7}));
 }
 
-TEST(placement_close, fast_cores_come_before_efficient_ones_and_those_before_siblings) {
-  EXPECT_EQ(plan(hybrid(), 2, binding::close()), numbers({0, 2}));
-  EXPECT_EQ(plan(hybrid(), 5, binding::close()), numbers({0, 2, 4, 5, 6}));
-  EXPECT_EQ(plan(hybrid(), 7, binding::close()), numbers({0, 1, 2, 4, 5, 6, 7}));
+TEST(placement_cores, fast_cores_come_before_efficient_ones_and_those_before_siblings) {
+  EXPECT_EQ(plan(hybrid(), 2, binding::cores()), numbers({0, 2}));
+  EXPECT_EQ(plan(hybrid(), 5, binding::cores()), numbers({0, 2, 4, 5, 6}));
+  EXPECT_EQ(plan(hybrid(), 7, binding::cores()), numbers({0, 1, 2, 4, 5, 6, 7}));
+}
+
+TEST(placement_spread, nodes_then_caches_then_cores_are_taken_in_turns) {
+  EXPECT_EQ(plan(chiplets(), 2, binding::spread()), numbers({0, 4}));
+  EXPECT_EQ(plan(chiplets(), 4, binding::spread()), numbers({0, 4, 2, 6}));
+  EXPECT_EQ(plan(chiplets(), 5, binding::spread()), numbers({0, 4, 2, 6, 1}));
+  EXPECT_EQ(plan(chiplets(), 8, binding::spread()), numbers({0, 4, 2, 6, 1, 5, 3, 7}));
 }
 
 TEST(placement_spread, packages_are_taken_in_turns_and_cores_evenly) {
@@ -98,6 +133,7 @@ TEST(placement_spread, fast_cores_come_before_efficient_ones_and_those_before_si
 
 TEST(placement, members_beyond_the_cpus_begin_anew) {
   EXPECT_EQ(plan(machine(1, 2, 1), 5, binding::close()), numbers({0, 1, 0, 1, 0}));
+  EXPECT_EQ(plan(machine(1, 2, 1), 5, binding::cores()), numbers({0, 1, 0, 1, 0}));
   EXPECT_EQ(plan(machine(2, 1, 1), 5, binding::spread()), numbers({0, 1, 0, 1, 0}));
   EXPECT_EQ(plan(machine(1, 4, 1), 5, binding::cpus({3, 1})), numbers({3, 1, 3, 1, 3}));
 }
@@ -105,7 +141,8 @@ TEST(placement, members_beyond_the_cpus_begin_anew) {
 TEST(placement, nobody_is_bound_where_that_is_not_wanted_or_nothing_is_known) {
   EXPECT_TRUE(plan(machine(1, 2, 1), 2, binding::none()).empty());
   EXPECT_TRUE(plan(machine(1, 2, 1), 2, binding()).empty());
-  for (const binding& where : {binding::close(), binding::spread(), binding::cpus({0})}) {
+  for (const binding& where :
+       {binding::close(), binding::cores(), binding::spread(), binding::cpus({0})}) {
     EXPECT_TRUE(plan(cpu_topology(), 2, where).empty());
   }
 }
@@ -128,7 +165,7 @@ std::vector<std::size_t> loads(const cpu_topology& cpus, const numbers& plan) {
 }
 
 /// PLACEMENT-1 and PLACEMENT-2 for all pairs of CPUs: who is better gets a member no later.
-void expect_fair(const cpu_topology& cpus, const numbers& plan) {
+void expect_fair(const cpu_topology& cpus, const numbers& plan, bool by_core) {
   const std::vector<std::size_t> load = loads(cpus, plan);
   ASSERT_EQ(std::accumulate(load.begin(), load.end(), std::size_t{0}), plan.size())
       << "only CPUs of the machine";
@@ -137,8 +174,10 @@ void expect_fair(const cpu_topology& cpus, const numbers& plan) {
   if (plan.size() > cpus.size()) return;
   for (std::size_t a = 0; a < cpus.size(); ++a) {
     for (std::size_t b = 0; b < cpus.size(); ++b) {
-      const bool is_better = cpus[a].sibling < cpus[b].sibling ||
-                             (cpus[a].sibling == cpus[b].sibling && cpus[a].kind < cpus[b].kind);
+      const bool is_better =
+          by_core ? cpus[a].sibling < cpus[b].sibling ||
+                        (cpus[a].sibling == cpus[b].sibling && cpus[a].kind < cpus[b].kind)
+                  : cpus[a].kind < cpus[b].kind;
       ASSERT_TRUE(!is_better || load[a] >= load[b])
           << "CPU " << cpus[a].cpu << " before " << cpus[b].cpu;
     }
@@ -155,7 +194,8 @@ cpu_topology random_machine(std::mt19937& random) {
       const auto kind = static_cast<core_kind>(random() % 3);
       const unsigned siblings = 1 + static_cast<unsigned>(random() % 2);
       for (unsigned sibling = 0; sibling < siblings; ++sibling) {
-        cpus.push_back({cpu++, core, package, sibling, kind});
+        cpus.push_back(
+            {cpu++, core, package, sibling, kind, 2 * package + core % 2, 4 * package + core % 4});
       }
     }
   }
@@ -170,10 +210,10 @@ TEST(placement, on_any_machine_better_cpus_get_members_first_and_none_twice_befo
   for (int round = 0; round < 200; ++round) {
     const cpu_topology cpus = random_machine(random);
     for (std::size_t members = 1; members <= 2 * cpus.size() + 1; ++members) {
-      for (const binding& where : {binding::close(), binding::spread()}) {
+      for (const binding& where : {binding::close(), binding::cores(), binding::spread()}) {
         const numbers found = plan(cpus, members, where);
         ASSERT_EQ(found.size(), members);
-        expect_fair(cpus, found);
+        expect_fair(cpus, found, !where.is_close());
         if (HasFatalFailure()) return;
       }
     }

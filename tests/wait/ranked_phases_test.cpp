@@ -1,94 +1,115 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/ranked_phases_test.cpp -- the combining tree by itself; tests/sync/ranked_barrier_test.cpp has barriers by it
+// tests/wait/ranked_phases_test.cpp -- phases whose participants are in groups; tests/sync/ranked_barrier_test.cpp has
+// those without
 #include <lockstep/detail/wait/ranked_phases.hpp>
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <numeric>
+#include <map>
 #include <random>
 #include <vector>
 
+#include "support/policies.hpp"
+#include "support/rank_places.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-using lockstep::detail::arrival_tree;
-using lockstep::detail::tree_shape;
+using lockstep::detail::ends_of_phases;
+using lockstep::detail::rank_groups;
+using lockstep::test::blocks_of_ranks;
+using lockstep::test::dealt_ranks;
+using lockstep::test::rank_places;
 
-TEST(tree_shape, RANKED_2_each_rank_has_one_leaf_and_each_node_as_many_below_it_as_its_width) {
-  for (const std::size_t fan_in : {2u, 3u, 4u, 8u}) {
-    for (std::size_t participants = 1; participants <= 300; ++participants) {
-      SCOPED_TRACE(testing::Message() << participants << " by " << fan_in);
-      const tree_shape shape(participants, fan_in);
-      const std::size_t nodes = shape.nodes(), none = nodes;
-      std::vector<std::size_t> ranks_at(nodes, 0), width(nodes, 0), parent(nodes, none);
-      for (std::size_t rank = 0; rank < participants; ++rank) {
-        bool leaf = true;
-        std::size_t expected = none, last = none;
-        EXPECT_TRUE(shape.climb(rank, [&](const tree_shape::node& at) {
-          EXPECT_LT(at.index, nodes);
-          if (at.index >= nodes) return false;
-          if (leaf) ++ranks_at[at.index];
-          EXPECT_TRUE(leaf || at.index == expected) << "the next node is the parent";
-          EXPECT_TRUE(parent[at.index] == none || parent[at.index] == at.parent);
-          EXPECT_TRUE(width[at.index] == 0 || width[at.index] == at.width);
-          EXPECT_GE(at.width, 1u);
-          EXPECT_LE(at.width, fan_in);
-          parent[at.index] = expected = at.parent;
-          width[at.index] = at.width;
-          leaf = false;
-          last = at.index;
-          return true;
-        }));
-        EXPECT_EQ(last, nodes - 1) << "the root is the last node";
-      }
-      std::vector<std::size_t> below = ranks_at;
-      for (std::size_t node = 0; node + 1 < nodes; ++node) {
-        ASSERT_NE(parent[node], none) << "every node is used";
-        ++below[parent[node]];
-      }
-      EXPECT_EQ(below, width);
-      EXPECT_EQ(std::accumulate(ranks_at.begin(), ranks_at.end(), std::size_t{0}), participants);
-    }
-  }
+TEST(ends_of_phases, are_one_line_without_groups_and_where_groups_are_small) {
+  EXPECT_EQ(ends_of_phases(0, rank_groups()).lines(), 1u);
+  EXPECT_EQ(ends_of_phases(64, rank_groups()).lines(), 1u);
+  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 1, 64))).lines(), 1u);
+  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 2, 64))).lines(), 1u);
+  const ends_of_phases one(9, rank_groups());
+  for (std::size_t rank = 0; rank < 9; ++rank) EXPECT_EQ(one.line_of(rank), 0u);
+  EXPECT_TRUE(one.is_needed(0, 1));
 }
 
-TEST(arrival_tree,
-     RANKED_2_RANKED_3_exactly_the_last_to_arrive_is_told_so_in_every_order_and_phase) {
-  std::mt19937 random(20240607);
-  for (const std::size_t fan_in : {2u, 4u, 8u}) {
-    for (std::size_t participants = 1; participants <= 300; ++participants) {
-      arrival_tree tree(participants, fan_in);
-      std::vector<std::size_t> order(participants);
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      for (int phase = 0; phase < 4; ++phase) {
-        for (std::size_t i = 0; i < participants; ++i) {
-          ASSERT_EQ(tree.arrive(order[i]), i + 1 == participants)
-              << participants << " by " << fan_in << ", arrival " << i << " of phase " << phase;
+TEST(ends_of_phases, are_a_line_for_each_group_of_the_narrowest_level_with_four_in_each) {
+  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 4))).lines(), 16u);
+  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 2, 4))).lines(), 8u) << "the nodes";
+  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 1, 2, 8))).lines(), 4u)
+      << "packages";
+}
+
+TEST(ends_of_phases, are_shared_by_those_of_a_group_and_needed_from_its_lowest_rank_on) {
+  std::mt19937 random(20261123);
+  for (std::size_t ranks = 1; ranks <= 60; ++ranks) {
+    for (const rank_places& places : lockstep::test::shapes_of_ranks(ranks, random)) {
+      const ends_of_phases ends(ranks, rank_groups(places));
+      std::map<std::size_t, std::size_t> lowest;
+      for (std::size_t rank = ranks; rank-- > 0;) lowest[ends.line_of(rank)] = rank;
+      ASSERT_EQ(lowest.size(), ends.lines());
+      ASSERT_LT(lowest.rbegin()->first, ends.lines());
+      for (const auto& [line, rank] : lowest) {
+        for (std::size_t size = 1; size <= ranks; ++size) {
+          ASSERT_EQ(ends.is_needed(line, size), rank < size) << line << " of size " << size;
         }
-        std::shuffle(order.begin(), order.end(), random);
+      }
+      for (std::size_t rank = 1; rank < ranks; ++rank) {
+        for (unsigned level = 0; level < rank_groups::levels; ++level) {
+          if (!lockstep::test::are_in_one_group(places, rank, 0, level)) break;
+          if (level == lockstep::test::cache_level) {
+            ASSERT_EQ(ends.line_of(rank), ends.line_of(0));
+          }
+        }
       }
     }
   }
 }
 
-TEST(arrival_tree, RANKED_2_the_last_of_concurrent_arrivals_sees_what_came_before_all_of_them) {
-  for (const std::size_t fan_in : {2u, 4u}) {
-    for (int round = 0; round < 100; ++round) {
-      arrival_tree tree(9, fan_in);
-      std::vector<int> slots(9, 0);  // plain: read by the last
-      std::atomic<int> last{0}, sum{0};
-      lockstep::test::run_threads(9, [&](std::size_t rank) {
-        slots[rank] = 1;
-        if (!tree.arrive(rank)) return;
-        ++last;
-        sum += std::accumulate(slots.begin(), slots.end(), 0);
-      });
-      ASSERT_EQ(last.load(), 1);
-      ASSERT_EQ(sum.load(), 9);
+struct value {
+  std::uint64_t sum;
+};
+using phases = lockstep::detail::ranked_phases<value>;
+
+/// All participants of `size` meet so often, and each sees the sum that the last to arrive has made.
+void meet(phases& all, std::size_t size, std::uint32_t first_phase) {
+  std::vector<std::uint64_t> own(size);
+  std::atomic<int> wrong{0};
+  constexpr std::uint32_t rounds = 60;
+  lockstep::test::run_threads(size, [&](std::size_t rank) {
+    lockstep::detail::wait_history history;
+    for (std::uint32_t phase = first_phase + 1; phase != first_phase + 1 + rounds; ++phase) {
+      own[rank] = std::uint64_t{phase} + rank;  // plain: read by the last
+      all.arrive(rank, size, phase,
+                 [&](value& of_all) {
+                   of_all.sum = 0;
+                   for (const std::uint64_t each : own) of_all.sum += each;
+                 }) ||
+          all.wait_for_others(rank, size, [&](const auto& word, std::size_t) {
+            return word.wait(lockstep::detail::phase_reached{phase},
+                             lockstep::detail::never_stops(), history);
+          });
+      const std::uint64_t expected = size * std::uint64_t{phase} + size * (size - 1) / 2;
+      wrong += all.value_of_all(rank).sum != expected;
+      wrong += !all.has_arrived(rank, size, {phase});
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(ranked_phases, RANKED_1_of_groups_all_meet_and_see_one_value_in_phases_of_any_size) {
+  for (const auto& policy : lockstep::test::crowd_safe_policies()) {
+    for (const rank_places& places : {dealt_ranks(12, 3), blocks_of_ranks(12, 4),
+                                      blocks_of_ranks(12, 5, 1), dealt_ranks(12, 2, 2)}) {
+      const rank_groups groups(places);
+      ASSERT_GT(ends_of_phases(12, groups).lines(), 1u);
+      phases all(12, policy.policy, 12, 1, groups);
+      for (const std::size_t size : {12u, 7u, 2u}) {
+        for (const std::uint32_t first_phase : {0u, 0xfffffff0u}) {
+          all.reset(first_phase);
+          meet(all, size, first_phase);
+        }
+      }
     }
   }
 }

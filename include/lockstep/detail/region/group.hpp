@@ -71,7 +71,8 @@ class group {
   /// team_barrier.hpp. `most_flags`: regions of up to so many members meet by flags, larger ones by the tree.
   LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
                       group* of_region = nullptr, bool separates_cpus = false,
-                      std::size_t most_flags = team_barrier::usual_most_flags);
+                      std::size_t most_flags = team_barrier::usual_most_flags,
+                      const rank_groups& groups = rank_groups());
   LOCKSTEP_COLD ~group();
   group(const group&) = delete;
   group& operator=(const group&) = delete;
@@ -264,8 +265,9 @@ inline std::uint32_t member_state::next_construct() noexcept {
 #if LOCKSTEP_HAS_BODIES
 
 LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
-                           group* of_region, bool separates_cpus, std::size_t most_flags)
-    : barrier(most, policy, stop, most_flags, separates_cpus),
+                           group* of_region, bool separates_cpus, std::size_t most_flags,
+                           const rank_groups& groups)
+    : barrier(most, policy, stop, most_flags, separates_cpus, groups),
       loops(policy, stop),
       progress(most, policy, stop),
       claims(most),

@@ -39,6 +39,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../platform/cache_line.hpp"
 #include "../platform/system.hpp"
@@ -70,7 +71,7 @@ class region_board {
   bool anticipates() const noexcept { return anticipates_; }
   /// Whether this worker tells others of regions, and collects their reports.
   bool is_leader(std::size_t rank) const noexcept {
-    return how_ == way::relayed && rank % tree_.width() == 0;
+    return how_ == way::relayed && tree_.is_leader(rank);
   }
 
   /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
@@ -244,12 +245,6 @@ class region_board {
   /// next_told() where it is not simply the next rank.
   LOCKSTEP_ONCE std::size_t find_told(std::size_t rank, announcement of,
                                       std::size_t after) const noexcept;
-  /// All lines are gone through by `for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at))`.
-  region_tree::line line_after(const region_tree::line& at) const noexcept {
-    const std::size_t leader = at.leader + at.step * tree_.width();
-    if (leader < members()) return {at.index + 1, leader, at.step};
-    return {at.index + 1, 0, at.step * tree_.width()};
-  }
 
   /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
   LOCKSTEP_COLD void renew();
@@ -284,13 +279,13 @@ class region_board {
 LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, way how,
                                          std::uint32_t first_phase, bool anticipates,
                                          std::uint64_t most_age, bool separates_cpus)
-    : tree_(tree),
+    : tree_(std::move(tree)),
       lines_(tree_.lines(), policy),
-      reports_(tree.members(), policy),
-      shares_(tree.members()),
-      histories_(tree.members()),
+      reports_(tree_.members(), policy),
+      shares_(tree_.members()),
+      histories_(tree_.members()),
       caller_(1),
-      separation_(tree.members(), separates_cpus),
+      separation_(tree_.members(), separates_cpus),
       how_(how),
       most_age_(most_age),
       anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
@@ -298,7 +293,7 @@ LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, w
 }
 
 bool region_board::next(std::size_t rank, assignment& out) {
-  const std::size_t line = tree_.watched_by(rank).index;
+  const std::size_t line = tree_.watched_by(rank);
   region_watch& own = histories_[rank].value.regions;
   stacked_starts& stacked = histories_[rank].value.stacked;
   while (true) {
@@ -339,21 +334,16 @@ void region_board::publish_lines(std::size_t rank, const region_head& head, cons
 
 std::size_t region_board::find_told(std::size_t rank, announcement of,
                                     std::size_t after) const noexcept {
-  const std::size_t end = of.is_loop() ? of.size() : members(), width = tree_.width();
-  std::size_t step = 1, next = after + 1;
-  if (how_ == way::direct) {
-    if (rank != 0) return members();
-    // Of a line that is announced, all watchers hear.
-    while (next < end && tree_.watched_by(next).first_watcher() >= of.size()) ++next;
-    return next < end ? next : members();
-  }
-  if (after != rank) {
-    while (step * width <= after - rank) step *= width;  // of the line by which `after` was told
-    next = after + step;
-    if (next - rank == step * width) step *= width;  // the line above that has the next one
-  }
-  const bool is_announced = rank % (step * width) == 0 && rank + step < of.size();
-  return is_announced && next < end ? next : members();
+  // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
+  const std::size_t end = of.is_loop() ? of.size() : members();
+  if (how_ == way::direct && rank != 0) return members();
+  std::size_t next = after;
+  do {
+    next = how_ == way::direct ? next + 1
+           : next == rank      ? tree_.first_told(rank)
+                               : tree_.next_told(rank, next);
+  } while (next < end && !tree_.is_announced_to(next, of.size()));
+  return next < end ? next : members();
 }
 
 void region_board::collect(std::size_t rank, announcement of) {
@@ -381,16 +371,13 @@ bool region_board::collect_shortly(std::size_t rank, announcement of, unsigned p
 }
 
 void region_board::wake(std::size_t size) {
-  for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
-    if (at.first_watcher() < size) lines_[at.index].wake();
-  }
+  tree_.for_each_needed(size, [&](const region_tree::line& at) { lines_[at.index].wake(); });
 }
 
 bool region_board::has_sleepers(std::size_t size) const noexcept {
   bool found = false;
-  for (region_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
-    found |= at.first_watcher() < size && lines_[at.index].has_sleeper();
-  }
+  tree_.for_each_needed(
+      size, [&](const region_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
   return found;
 }
 
@@ -435,7 +422,7 @@ LOCKSTEP_COLD void region_board::renew_below(std::size_t rank) {
 }
 
 bool region_board::claim(std::size_t rank, assignment& out) {
-  return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
+  return claim_on(tree_.watched_by(rank), rank, out);
 }
 
 bool region_board::claim_on(std::size_t line, std::size_t rank, assignment& out) {

@@ -72,10 +72,12 @@ class team_barrier final : public stoppable {
 
   /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
   /// `separates_cpus`: members part, see above.
+  /// `groups`: of `most` ranks, or none (rank_groups.hpp).
   LOCKSTEP_COLD team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                             std::size_t most_flags = usual_most_flags, bool separates_cpus = false)
+                             std::size_t most_flags = usual_most_flags, bool separates_cpus = false,
+                             const rank_groups& groups = rank_groups())
       : stop_(stop),
-        phases_(most, policy, most, most_flags),
+        phases_(most, policy, most, most_flags, groups),
         separation_(most < most_flags ? most : most_flags, separates_cpus) {
     stop_.add(*this);
   }
@@ -122,7 +124,7 @@ class team_barrier final : public stoppable {
       combine(out);
     } else {
       if (!pass_by_tree(self, combine, arrival)) return false;
-      out = phases_.value_of_all().of_phase[0];
+      out = phases_.value_of_all(self.rank()).of_phase[0];
     }
     return true;
   }
@@ -178,7 +180,7 @@ class team_barrier final : public stoppable {
   template <class Combine>
   bool arrive(const member_state& self, std::size_t rank, const Combine& combine) {
     return phases_.arrive(rank, self.size(), self.phase,
-                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+                          [&](values& of_all) { combine(of_all.of_phase[0]); });
   }
   bool goes_on(member_state& self) const noexcept {
     self.has_left = stop_.requested(self.region());

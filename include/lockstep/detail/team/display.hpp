@@ -40,14 +40,16 @@ namespace display_text {
 
 /// The lines on what the machine grants.
 LOCKSTEP_COLD void append_machine(std::string& text, const granted_cpus& machine) {
-  std::size_t cores = 0, packages = 0, of_kind[3] = {};
+  std::size_t cores = 0, packages = 0, nodes = 0, caches = 0, of_kind[3] = {};
   std::vector<unsigned> cpus;
   for (const cpu_place& place : machine.cpus) {
     cpus.push_back(place.cpu);
     if (place.sibling != 0) continue;
     ++cores;
     ++of_kind[static_cast<std::size_t>(place.kind)];
-    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
+    if (place.package >= packages) packages = place.package + std::size_t{1};
+    if (place.node >= nodes) nodes = place.node + std::size_t{1};
+    if (place.cache >= caches) caches = place.cache + std::size_t{1};
   }
   append(text, "  usable CPUs: %zu: affinity ", machine.usable);
   if (cpus.empty()) {
@@ -58,7 +60,9 @@ LOCKSTEP_COLD void append_machine(std::string& text, const granted_cpus& machine
     text.append(")");
   }
   append(text, machine.quota >= 0 ? ", quota %.2f\n" : ", no quota\n", machine.quota);
-  append(text, "  cores: %zu in %zu %s", cores, packages, packages == 1 ? "package" : "packages");
+  append(text, "  cores: %zu in %zu %s, %zu NUMA %s, %zu last-level %s", cores, packages,
+         packages == 1 ? "package" : "packages", nodes, nodes == 1 ? "node" : "nodes", caches,
+         caches == 1 ? "cache" : "caches");
   const char* separator = ", by kind: ";
   static const core_kind kinds[] = {core_kind::performance, core_kind::efficiency,
                                     core_kind::unknown};

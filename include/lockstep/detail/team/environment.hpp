@@ -3,7 +3,7 @@
 //
 //   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
-//   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
+//   LOCKSTEP_PROC_BIND     none | close | cores | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
 //   LOCKSTEP_CPU_SEPARATION  0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait
@@ -206,6 +206,8 @@ LOCKSTEP_COLD bool parse_binding(const char* word, binding& result) {
     result = binding::none();
   } else if (std::strcmp(word, "close") == 0) {
     result = binding::close();
+  } else if (std::strcmp(word, "cores") == 0) {
+    result = binding::cores();
   } else if (std::strcmp(word, "spread") == 0) {
     result = binding::spread();
   } else if (parse_cpu_list(word, cpus)) {
@@ -264,7 +266,10 @@ LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
 LOCKSTEP_COLD void append_binding(std::string& text, const binding& where) {
   append_cpu_list(text, where.list());
   if (!where.is_list()) {
-    text.append(where.is_close() ? "close" : where.is_spread() ? "spread" : "none");
+    text.append(where.is_close()    ? "close"
+                : where.is_cores()  ? "cores"
+                : where.is_spread() ? "spread"
+                                    : "none");
   }
 }
 
@@ -291,7 +296,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
              "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
              wait_policy()),
       bind("LOCKSTEP_PROC_BIND",
-           "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536", binding()),
+           "none, close, cores, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
+           binding()),
       anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
       learn("LOCKSTEP_LEARN", anticipate.expected, true),
       cpu_separation("LOCKSTEP_CPU_SEPARATION", anticipate.expected, true),

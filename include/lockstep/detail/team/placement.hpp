@@ -4,10 +4,13 @@
 // What the program says (team_options) beats the environment, the environment beats the default. Nothing
 // here starts or binds a thread: resolve() says what the team has to do.
 //
-//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
-//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
-//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
-//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
+//   PLACEMENT-1  A CPU gets a second member when all CPUs have one. With spread and cores, a core gets a second member
+//       when all cores have one.
+//   PLACEMENT-2  Fast cores get members before efficient ones. With spread and cores, those get members before any
+//       core's sibling.
+//   PLACEMENT-3  close fills a core with its siblings, then a last-level cache, a node, a package, before the next one;
+//       so neighbouring ranks share all they can. cores numbers the ranks in the same way. spread takes packages, the
+//       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart.
 //   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
@@ -18,9 +21,11 @@
 #include <vector>
 
 #include "../../team_options.hpp"
+#include "../base/rank_groups.hpp"
 #include "../platform/cpus.hpp"
 #include "../platform/error.hpp"
 #include "../platform/system.hpp"
+#include "../platform/topology.hpp"
 #include "environment.hpp"
 
 #if LOCKSTEP_HAS_BODIES
@@ -43,6 +48,7 @@ struct resolved_team {
   binding bind;             ///< never unset
   /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
   std::vector<unsigned> cpu_of_rank;
+  rank_groups groups;  ///< which ranks share a cache, a node, a package; none where nobody is bound
   std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
   std::string name;
   std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
@@ -61,11 +67,12 @@ struct resolved_team {
 
 namespace placement {
 
-/// Appends `count` of the CPUs of one level, which are sorted by package.
-LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
-                        std::vector<unsigned>& order);
+/// Appends `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the
+/// caches, and the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
+LOCKSTEP_COLD void deal(const cpu_place* places, std::size_t size, std::size_t count,
+                        unsigned level, std::vector<unsigned>& order);
 
-/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
+/// Appends `count` of the CPUs, which are sorted as cores are taken, in the order of ranks.
 LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
                           std::vector<unsigned>& order);
 
@@ -76,6 +83,10 @@ LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<uns
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
 LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
                                          const binding& where);
+
+/// What the ranks share that run on these CPUs.
+LOCKSTEP_COLD rank_groups groups_of(const cpu_topology& usable,
+                                    const std::vector<unsigned>& cpu_of_rank);
 
 /// Decides where both program and environment say something.
 LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
@@ -100,51 +111,68 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options);
 
 namespace placement {
 
-/// Compares by the first of four numbers in which two places differ.
-LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
+struct place_key {
+  unsigned numbers[6];
+};
+/// A place in the order of PLACEMENT-3: neighbours share what they can.
+LOCKSTEP_COLD place_key key_by_place(const cpu_place& of) noexcept {
+  return {{static_cast<unsigned>(of.kind), of.package, of.node, of.cache, of.core, of.sibling}};
+}
+LOCKSTEP_COLD int compare_by_place(const void* left, const void* right) noexcept {
+  const place_key a = key_by_place(*static_cast<const cpu_place*>(left)),
+                  b = key_by_place(*static_cast<const cpu_place*>(right));
   int i = 0;
-  while (i < 3 && a[i] == b[i]) ++i;
-  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
+  while (i < 5 && a.numbers[i] == b.numbers[i]) ++i;
+  return a.numbers[i] < b.numbers[i] ? -1 : a.numbers[i] > b.numbers[i] ? 1 : 0;
 }
-/// PLACEMENT-1, PLACEMENT-2: which CPU gets a member first.
-LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
-  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
-  return compare_four(first, second);
-}
-/// PLACEMENT-3: which CPU gets the lower rank.
-LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
-  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
-  return compare_four(first, second);
+/// PLACEMENT-1, PLACEMENT-2 of spread and cores: which CPU gets a member first.
+LOCKSTEP_COLD int compare_by_core(const void* left, const void* right) noexcept {
+  const unsigned a = static_cast<const cpu_place*>(left)->sibling,
+                 b = static_cast<const cpu_place*>(right)->sibling;
+  return a < b ? -1 : a > b ? 1 : compare_by_place(left, right);
 }
 
-LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
-                        std::vector<unsigned>& order) {
-  std::vector<unsigned> begins;  // of each package, and the end
-  for (unsigned i = 0; i <= size; ++i) {
-    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
+LOCKSTEP_COLD void deal(const cpu_place* places, std::size_t size, std::size_t count,
+                        unsigned level, std::vector<unsigned>& order) {
+  static unsigned cpu_place::* const numbers[] = {&cpu_place::package, &cpu_place::node,
+                                                  &cpu_place::cache};
+  constexpr unsigned levels = 3;
+  if (level == levels) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned cpu = places[i * size / count].cpu;
+      order.push_back(cpu);
+    }
+    return;
   }
-  const std::size_t packages = begins.size() - 1;
-  std::vector<unsigned> taken(packages);
+  struct part {
+    std::size_t begin, taken, dealt;  // `dealt` begins where its CPUs do in the list of all parts
+  };
+  std::vector<part> parts;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i == 0 || places[i].*numbers[level] != places[i - 1].*numbers[level]) {
+      const part begins = {i, 0, 0};
+      parts.push_back(begins);
+    }
+  }
+  const auto end_of = [&](std::size_t i) {
+    return i + 1 < parts.size() ? parts[i + 1].begin : size;
+  };
   for (std::size_t rest = count; rest > 0;) {
-    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
-      if (taken[i] == begins[i + 1] - begins[i]) continue;
-      ++taken[i];
+    for (std::size_t i = 0; i < parts.size() && rest > 0; ++i) {
+      if (parts[i].taken == end_of(i) - parts[i].begin) continue;
+      ++parts[i].taken;
       --rest;
     }
   }
+  std::vector<unsigned> dealt;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].dealt = dealt.size();
+    deal(places + parts[i].begin, end_of(i) - parts[i].begin, parts[i].taken, level + 1, dealt);
+  }
   const std::size_t end = order.size() + count;
   for (std::size_t turn = 0; order.size() < end; ++turn) {
-    for (std::size_t i = 0; i < packages; ++i) {
-      if (turn >= taken[i]) continue;
-      const std::size_t all = begins[i + 1] - begins[i];
-      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
-      order.push_back(cpu);
+    for (const part& each : parts) {
+      if (turn < each.taken) order.push_back(dealt[each.dealt + turn]);
     }
   }
 }
@@ -158,7 +186,7 @@ LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
       ++end;
     }
     const std::size_t wanted = count - order.size();
-    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
+    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, 0, order);
     i = end;
   }
 }
@@ -178,14 +206,15 @@ LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t
   std::vector<unsigned> order, left_out;
   if (where.is_list()) {
     part_by_use(usable, where.list(), order, left_out);
-  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
+  } else if (!usable.empty() && (where.is_close() || where.is_spread() || where.is_cores())) {
     const std::size_t count = members < usable.size() ? members : usable.size();
     cpu_topology sorted(usable);
-    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
+    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place),
+               where.is_close() ? compare_by_place : compare_by_core);
     if (where.is_spread()) {
       spread(sorted, count, order);
     } else {
-      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
+      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_by_place);
       for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
     }
   }
@@ -197,6 +226,24 @@ LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t
   }
   while (order.size() > members) order.pop_back();
   return order;
+}
+
+LOCKSTEP_COLD rank_groups groups_of(const cpu_topology& usable,
+                                    const std::vector<unsigned>& cpu_of_rank) {
+  std::vector<unsigned> known;
+  for (const cpu_place& place : usable) known.push_back(place.cpu);
+  sort_once(known);
+  std::vector<std::size_t> index(known.size());
+  for (std::size_t i = 0; i < usable.size(); ++i) index[find_sorted(known, usable[i].cpu)] = i;
+  std::vector<rank_groups::place> places;
+  for (const unsigned cpu : cpu_of_rank) {
+    const std::size_t at = find_sorted(known, cpu);
+    if (at == known.size()) return rank_groups();
+    const cpu_place& on = usable[index[at]];
+    const rank_groups::place shared = {{on.package, on.node, on.cache}};
+    places.push_back(shared);
+  }
+  return rank_groups(places);
 }
 
 LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
@@ -235,6 +282,7 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
   checked_count("lockstep::team", "members", result.members);
 
   result.cpu_of_rank = placement::plan(cpus, result.members, where);
+  result.groups = placement::groups_of(cpus, result.cpu_of_rank);
   different = result.cpu_of_rank;
   sort_once(different);
   const std::size_t at_once =

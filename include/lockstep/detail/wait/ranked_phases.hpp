@@ -7,7 +7,8 @@
 //
 // Two ways, chosen by the number of participants of a phase:
 //   flags  up to `most_flags`: each publishes the phase on its own line, and looks at the lines of all others
-//   tree   above: each counts itself in at a leaf of a tree of counters; the last one publishes the phase of all
+//   tree   above: each counts itself in at a tree of counters (arrival_tree.hpp); the last one publishes the phase of
+//          all, on one line, or on one for each group (ends_of_phases)
 // A counter for all is the tree whose root is its only node.
 //
 // Crossover, microseconds a phase in a crowd on 2 virtual CPUs of an EPYC, medians of 9 to 15 runs in turns:
@@ -21,132 +22,83 @@
 //
 //   RANKED-1  No participant leaves phase p before all have arrived in it. While one is in phase p, every published
 //             phase is p - 1 or p.
-//   RANKED-2  Every rank arrives at one leaf. The last to arrive at a node goes on to its parent, and the last at
+//   RANKED-2  Every rank arrives at one node first. The last to arrive at a node goes on to the one above, and the last at
 //             the root ends the phase: exactly one each phase, after all others have arrived.
 //   RANKED-3  A counter is 0 whenever no phase is under way, and below its node's width between arrivals.
 //   RANKED-4  Whoever ends a phase by the tree does not wait for it: it would read the line that it has just published.
 //
-// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has the rest)
-//   #  access             order    pairs  why it suffices
-//   1  counter.fetch_add  acq_rel  1      the last at a node has seen all arrivals below it, and takes
-//                                         them along to the parent
-//   2  counter.store      relaxed  -      published by 1 at the parent or with the phase after it; the
-//                                         next arrivals, which have waited for that phase, come later
-//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
+// The memory orders are those of published_words.hpp and arrival_tree.hpp.
 //
 // Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay one line
 //        transfer each, at the same time. tree: one RMW for each participant and node, log(participants) in a
 //        row at most, 4 on one line at most; then participants - 1 fetches of the line of the phase. One line
-//        for 3 participants. No system call unless somebody sleeps.
+//        for 3 participants. With groups: fewer of the RMWs go from cache to cache, the one that ends the phase makes a
+//        store for each group, and the others fetch the line of theirs. No system call unless somebody sleeps.
 // Source flags: all-to-all dissemination [MCS91]; the combining tree [YTL87], in barriers [MCS91].
 #ifndef LOCKSTEP_DETAIL_WAIT_RANKED_PHASES_HPP
 #define LOCKSTEP_DETAIL_WAIT_RANKED_PHASES_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "../base/rank_groups.hpp"
 #include "../platform/cache_line.hpp"
+#include "arrival_tree.hpp"
 #include "published_words.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Where the nodes of a combining tree lie in an array: the leaves first, level by level, the root last.
-/// A pure function of the number of participants and the fan-in, which is at least 2.
-class tree_shape {
- public:
-  struct node {
-    std::size_t index;   ///< in the array
-    std::size_t width;   ///< how many arrive here
-    std::size_t parent;  ///< index; the node's own for the root
-  };
-
-  constexpr tree_shape(std::size_t participants, std::size_t fan_in) noexcept
-      : participants_(participants), fan_in_(fan_in) {}
-
-  std::size_t nodes() const noexcept {
-    std::size_t sum = 0, level = participants_;
-    do {
-      level = parents_of(level);
-      sum += level;
-    } while (level > 1);
-    return sum;
-  }
-
-  /// Calls f(node) for each node from the rank's leaf up while f returns true. Returns whether f
-  /// returned true at the root as well.
-  template <class Function>
-  bool climb(std::size_t rank, Function f) const {
-    std::size_t below = participants_, first = 0, at = rank;
-    while (true) {
-      const std::size_t level = parents_of(below);
-      at /= fan_in_;
-      const std::size_t rest = below - at * fan_in_;
-      const std::size_t index = first + at;
-      first += level;
-      const bool root = level == 1;
-      const node here = {index, rest < fan_in_ ? rest : fan_in_,
-                         root ? index : first + at / fan_in_};
-      if (!f(here)) return false;
-      if (root) return true;
-      below = level;
-    }
-  }
-
- private:
-  std::size_t parents_of(std::size_t level) const noexcept {
-    return (level + fan_in_ - 1) / fan_in_;
-  }
-
-  std::size_t participants_;
-  std::size_t fan_in_;
-};
-
-/// The counters of a combining tree: tells the last of all participants that it is the last.
-class arrival_tree {
- public:
-  /// The fan-in of [MCS91]'s arrival tree.
-  static constexpr std::size_t usual_fan_in = 4;
-
-  /// `most_participants` may be 0: then nobody arrives here.
-  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in)
-      : participants_(most_participants),
-        fan_in_(fan_in),
-        counters_(tree_shape(most_participants, fan_in).nodes()) {}
-
-  /// True for the last of all; every counter is 0 again then. Never blocks.
-  bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
-
-  /// The same in a phase of fewer: the ranks below `participants`, all of whom pass that number.
-  bool arrive(std::size_t rank, std::size_t participants) noexcept {
-    return tree_shape(participants, fan_in_)
-        .climb(rank, [this](const tree_shape::node& at) noexcept {
-          detail::wait_word& counter = counters_[at.index].value;
-          const std::size_t before = counter.fetch_add(1, detail::memory_order_acq_rel);  // 1
-          if (before + 1 < at.width) return false;
-          counter.store(0, detail::memory_order_relaxed);  // 2
-          return true;
-        });
-  }
-
-  /// Resets the counters after a phase that was given up. Requires: no thread arrives.
-  void reset() noexcept {
-    for (std::size_t i = 0; i < counters_.size(); ++i) {
-      counters_[i].value.store(0, detail::memory_order_relaxed);  // 3
-    }
-  }
-
- private:
-  std::size_t participants_;
-  std::size_t fan_in_;
-  detail::aligned_array<detail::padded<detail::wait_word>> counters_;
-};
-
 /// The most participants that meet by flags: see the crossover above.
 constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
   return policy.is_block() ? 4 : 8;
 }
+
+/// On which line a participant sees the end of a phase by the tree: one for all, or one for each group of a level, so
+/// that it goes from cache to cache once. Of the narrowest level whose groups have four members or more, on the average:
+/// each line costs the one that ends the phase a store. (A rule from the costs on paper: no machine with several
+/// caches was at hand.)
+class ends_of_phases {
+ public:
+  /// Requires: participants as in the groups.
+  LOCKSTEP_COLD ends_of_phases(std::size_t participants, const rank_groups& groups);
+
+  std::size_t lines() const noexcept { return lowest_.empty() ? 1 : lowest_.size(); }
+  std::size_t line_of(std::size_t rank) const noexcept {
+    return line_of_.empty() ? 0 : line_of_[rank];
+  }
+  /// Whether somebody looks at it in a phase of `size` participants; at the first one, always.
+  bool is_needed(std::size_t line, std::size_t size) const noexcept {
+    return line == 0 || lowest_[line] < size;
+  }
+
+ private:
+  std::vector<std::uint32_t> line_of_, lowest_;  // by rank, by line; empty: one line
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD ends_of_phases::ends_of_phases(std::size_t participants, const rank_groups& groups) {
+  constexpr std::size_t least = 4;
+  if (!groups.has_groups()) return;
+  for (unsigned level = rank_groups::levels; level-- > 0;) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < participants; ++at) count += groups.begins_at(at, level);
+    if (count * least > participants) continue;
+    if (count == 1) return;
+    line_of_.resize(participants);
+    for (std::size_t at = 0; at < participants; ++at) {
+      const std::uint32_t rank = static_cast<std::uint32_t>(groups.rank_at(at));
+      if (groups.begins_at(at, level)) lowest_.push_back(rank);
+      line_of_[rank] = static_cast<std::uint32_t>(lowest_.size() - 1);
+    }
+    return;
+  }
+}
+
+#endif
 
 template <class Value = nothing_beside>
 class ranked_phases {
@@ -154,22 +106,26 @@ class ranked_phases {
   using words = published_words<std::uint32_t, Value>;
 
   /// For phases of up to `most` participants: up to `most_flags` meet by flags, more by the tree. `lines`: of flags, one
-  /// for each participant that may meet so, or for all where they carry values.
-  ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags)
-      : flags_(lines, policy),
-        end_(1, policy),
-        tree_(most > most_flags ? most : 0),
+  /// for each participant that may meet so, or for all where they carry values. `groups`: of `most` ranks, or none.
+  ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags,
+                const rank_groups& groups = rank_groups())
+      : ends_(most, most > most_flags ? groups : rank_groups()),
+        flags_(lines, policy),
+        end_(ends_.lines(), policy),
+        tree_(most > most_flags ? most : 0, arrival_tree::usual_fan_in,
+              most > most_flags ? groups : rank_groups()),
         most_flags_(most_flags) {}
 
   wait_policy policy() const noexcept { return end_.policy(); }
   bool has_flags(std::size_t size) const noexcept { return size <= most_flags_; }
 
-  /// What travels with a rank's arrival, or with the end of a phase by the tree: to be written before.
+  /// What travels with a rank's arrival, to be written before; what has come to `rank` with the end of a phase by the
+  /// tree.
   Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
-  Value& value_of_all() noexcept { return end_.beside(0); }
+  Value& value_of_all(std::size_t rank) noexcept { return end_.beside(ends_.line_of(rank)); }
 
   /// Tells the others that `rank` has arrived in `phase`, one of `size` participants. Never blocks. By the tree the
-  /// last to arrive calls finish() and ends the phase: true for that one.
+  /// last to arrive calls finish(value), which travels with the end of the phase, and ends it: true for that one.
   template <class Finish>
   bool arrive(std::size_t rank, std::size_t size, std::uint32_t phase, Finish finish) {
     if (has_flags(size)) {
@@ -177,7 +133,12 @@ class ranked_phases {
       return false;
     }
     if (!tree_.arrive(rank, size)) return false;
-    finish();
+    finish(end_.beside(0));
+    for (std::size_t line = 1; line < end_.size(); ++line) {
+      if (!ends_.is_needed(line, size)) continue;
+      end_.beside(line) = end_.beside(0);
+      end_[line].publish(phase);
+    }
     end_[0].publish(phase);
     return true;
   }
@@ -186,7 +147,7 @@ class ranked_phases {
   /// flag of participant `other`, or the end of the phase, where `other` is `size`. Stops where it returns false.
   template <class Wait>
   bool wait_for_others(std::size_t rank, std::size_t size, Wait wait) {
-    if (!has_flags(size)) return wait(end_[0], size);
+    if (!has_flags(size)) return wait(end_[ends_.line_of(rank)], size);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = rank; i < size; ++i) {
       if (++other == size) other = 0;
@@ -205,7 +166,7 @@ class ranked_phases {
   }
   /// By a participant that is in a phase: whether another has arrived in it; by the tree, whether all have.
   bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
-    return phase(has_flags(size) ? flags_[rank].peek() : end_[0].peek());
+    return phase(has_flags(size) ? flags_[rank].peek() : end_[ends_.line_of(rank)].peek());
   }
 
   /// For observers, by a participant that is in a phase: the ranks below 64 that have arrived, a bit each. None by the
@@ -221,7 +182,7 @@ class ranked_phases {
   /// The next phase is the one after `phase`. Requires: no thread arrives or waits.
   void reset(std::uint32_t phase) noexcept {
     flags_.reset(phase, flags_.size() < most_flags_ ? flags_.size() : most_flags_);
-    end_[0].reset(phase);
+    end_.reset(phase, end_.size());
     tree_.reset();
   }
 
@@ -232,6 +193,7 @@ class ranked_phases {
   }
 
  private:
+  const ends_of_phases ends_;
   words flags_;
   words end_;
   arrival_tree tree_;

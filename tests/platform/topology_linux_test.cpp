@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/cpus_topology_test.cpp -- systems of many shapes, as trees below a directory of the test
-#include <lockstep/detail/platform/cpus.hpp>
+// tests/platform/topology_linux_test.cpp -- what /sys may hold, as trees below a directory of the test; whole machines:
+// topology_machines_test.cpp
+#include <lockstep/detail/platform/topology_linux.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,23 +13,25 @@
 namespace {
 
 using namespace lockstep::detail;
+using lockstep::core_kind;
+using lockstep::cpu_place;
 using numbers = std::vector<unsigned>;
 using kinds = std::vector<core_kind>;
 constexpr core_kind fast = core_kind::performance, small = core_kind::efficiency,
                     unknown = core_kind::unknown;
 
 TEST(kinds_of_cores, values_are_parted_at_their_largest_step) {
-  EXPECT_EQ(topology::fast_from({460, 1024, 460, 1024}), 1024u) << "two kinds";
-  EXPECT_EQ(topology::fast_from({1024, 250, 780, 250}), 780u) << "three kinds: the middle is fast";
-  EXPECT_EQ(topology::fast_from({100, 125}), 125u) << "as small as a step may be";
+  EXPECT_EQ(fast_from({460, 1024, 460, 1024}), 1024u) << "two kinds";
+  EXPECT_EQ(fast_from({1024, 250, 780, 250}), 780u) << "three kinds: the middle is fast";
+  EXPECT_EQ(fast_from({100, 125}), 125u) << "as small as a step may be";
 }
 
 TEST(kinds_of_cores, values_that_are_nearly_alike_are_not_parted) {
-  EXPECT_EQ(topology::fast_from({}), 0u);
-  EXPECT_EQ(topology::fast_from({1024}), 0u);
-  EXPECT_EQ(topology::fast_from({1024, 1024}), 0u);
-  EXPECT_EQ(topology::fast_from({5250000, 5750000, 5700000}), 0u) << "favoured cores";
-  EXPECT_EQ(topology::fast_from({0, 1024, 0, 1024}), 0u) << "not known is no step";
+  EXPECT_EQ(fast_from({}), 0u);
+  EXPECT_EQ(fast_from({1024}), 0u);
+  EXPECT_EQ(fast_from({1024, 1024}), 0u);
+  EXPECT_EQ(fast_from({5250000, 5750000, 5700000}), 0u) << "favoured cores";
+  EXPECT_EQ(fast_from({0, 1024, 0, 1024}), 0u) << "not known is no step";
 }
 
 class cpu_tree : public lockstep::test::system_tree {
@@ -42,7 +45,14 @@ class cpu_tree : public lockstep::test::system_tree {
     cpu_file(cpu, "topology/core_cpus_list", siblings + "\n");
     cpu_file(cpu, "topology/physical_package_id", package + "\n");
   }
-  cpu_topology read(const numbers& cpus) const { return read_topology(cpus, root()); }
+  void cache(unsigned cpu, unsigned index, const std::string& level, const std::string& type,
+             const std::string& sharing) {
+    const std::string at = "cache/index" + std::to_string(index) + "/";
+    cpu_file(cpu, at + "level", level + "\n");
+    cpu_file(cpu, at + "type", type + "\n");
+    cpu_file(cpu, at + "shared_cpu_list", sharing + "\n");
+  }
+  cpu_topology read(const numbers& cpus) const { return sysfs::read(cpus, root()); }
 };
 
 template <class Member>
@@ -53,14 +63,18 @@ auto column(const cpu_topology& cpus, Member member) {
 }
 numbers cores(const cpu_topology& cpus) { return column(cpus, &cpu_place::core); }
 numbers packages(const cpu_topology& cpus) { return column(cpus, &cpu_place::package); }
+numbers nodes(const cpu_topology& cpus) { return column(cpus, &cpu_place::node); }
+numbers caches(const cpu_topology& cpus) { return column(cpus, &cpu_place::cache); }
 numbers siblings(const cpu_topology& cpus) { return column(cpus, &cpu_place::sibling); }
 kinds kinds_in(const cpu_topology& cpus) { return column(cpus, &cpu_place::kind); }
 
-/// One core for each CPU, one package, kind unknown.
+/// One core for each CPU, one package, node and cache, kind unknown.
 void expect_nothing_known(const cpu_topology& cpus, const numbers& asked) {
   EXPECT_EQ(column(cpus, &cpu_place::cpu), asked);
   for (std::size_t i = 0; i < cpus.size(); ++i) EXPECT_EQ(cpus[i].core, i);
   EXPECT_EQ(packages(cpus), numbers(asked.size(), 0));
+  EXPECT_EQ(nodes(cpus), numbers(asked.size(), 0));
+  EXPECT_EQ(caches(cpus), numbers(asked.size(), 0));
   EXPECT_EQ(siblings(cpus), numbers(asked.size(), 0));
   EXPECT_EQ(kinds_in(cpus), kinds(asked.size(), unknown));
 }
@@ -80,7 +94,12 @@ TEST_F(cpu_tree, garbage_in_any_file_is_as_nothing) {
       cpu_file(cpu, "topology/thread_siblings_list", garbage);
       cpu_file(cpu, "cpu_capacity", garbage);
       cpu_file(cpu, "cpufreq/cpuinfo_max_freq", garbage);
+      cache(cpu, 0, "1", "Data", garbage);
+      cache(cpu, 1, garbage, garbage, garbage);
     }
+    file("/sys/devices/system/node/online", garbage);
+    file("/sys/devices/system/node/node0/cpulist", garbage);
+    file("/sys/devices/system/node/node3/cpulist", garbage);
     file("/sys/devices/cpu_core/cpus", garbage);
     file("/sys/devices/cpu_atom/cpus", garbage);
     expect_nothing_known(read({0, 1, 2}), {0, 1, 2});
@@ -152,22 +171,40 @@ TEST_F(cpu_tree, clock_rates_tell_the_kinds_where_capacities_do_not) {
   EXPECT_EQ(kinds_in(read({0, 3, 2})), kinds({fast, unknown, small})) << "3 has no file";
 }
 
-TEST(topology_of_this_machine, it_has_a_place_for_each_usable_cpu) {
-  const numbers usable = affinity();
-  const cpu_topology& cpus = usable_topology();
-  EXPECT_EQ(column(cpus, &cpu_place::cpu), usable);
-  for (const cpu_place& place : cpus) {
-    EXPECT_LT(place.core, cpus.size());
-    EXPECT_LT(place.package, cpus.size());
-    EXPECT_LT(place.sibling, cpus.size());
+TEST_F(cpu_tree, the_last_cache_is_that_of_the_highest_level_which_is_not_for_instructions_alone) {
+  for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
+    cache(cpu, 0, "1", "Data", std::to_string(cpu));
+    cache(cpu, 1, "1", "Instruction", "0-3");
+    cache(cpu, 2, "2", "Unified", cpu < 2 ? "0-1" : "2-3");
+    cache(cpu, 3, "3", "Instruction", "0-3");
   }
-  EXPECT_EQ(&usable_topology(), &cpus) << "looked at once";
+  EXPECT_EQ(caches(read({0, 1, 2, 3})), numbers({0, 0, 1, 1}));
+  EXPECT_EQ(caches(read({3, 0})), numbers({1, 0})) << "numbered by CPU, not by the order asked for";
+  EXPECT_EQ(caches(read({2, 3})), numbers({0, 0}));
 }
 
-TEST(topology_of_this_machine, kinds_have_names) {
-  EXPECT_STREQ(text_of(fast), "performance");
-  EXPECT_STREQ(text_of(small), "efficiency");
-  EXPECT_STREQ(text_of(unknown), "unknown");
+TEST_F(cpu_tree, cpus_without_a_known_cache_share_one_with_those_of_their_package_and_node) {
+  for (const unsigned cpu : {0u, 1u, 2u, 3u, 4u})
+    place(cpu, std::to_string(cpu), cpu < 3 ? "0" : "1");
+  file("/sys/devices/system/node/online", "0-1\n");
+  file("/sys/devices/system/node/node0/cpulist", "0-1,3-4\n");
+  file("/sys/devices/system/node/node1/cpulist", "2\n");
+  EXPECT_EQ(caches(read({0, 1, 2, 3, 4})), numbers({0, 0, 1, 2, 2}));
+  cache(1, 0, "2", "Unified", "1");
+  EXPECT_EQ(caches(read({0, 1, 2, 3, 4})), numbers({1, 0, 2, 3, 3})) << "known ones come first";
+  cache(0, 0, "2", "Unified", "2-3");
+  EXPECT_EQ(caches(read({0, 1, 2, 3, 4})), numbers({1, 0, 2, 3, 3})) << "a list without itself";
+}
+
+TEST_F(cpu_tree, nodes_without_cpus_and_gaps_between_nodes_do_not_count) {
+  file("/sys/devices/system/node/online", "0,8,252-255\n");
+  file("/sys/devices/system/node/node0/cpulist", "0-1\n");
+  file("/sys/devices/system/node/node8/cpulist", "2-3\n");
+  for (const char* node : {"252", "253", "254", "255"}) {
+    file(std::string("/sys/devices/system/node/node") + node + "/cpulist", "\n");
+  }
+  EXPECT_EQ(nodes(read({0, 1, 2, 3})), numbers({0, 0, 1, 1}));
+  EXPECT_EQ(nodes(read({2, 3})), numbers({0, 0}));
 }
 
 }  // namespace

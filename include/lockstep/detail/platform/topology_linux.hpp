@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/topology_linux.hpp -- where CPUs are, read from /sys (layer: platform)
+//
+// Never fails: a CPU of which nothing can be read is a core of its own, in the first package and node, of unknown
+// kind; so is every CPU where there is no /sys. Reads some nine small files for each CPU and last-level cache, and some
+// four for each other CPU, 20 us each: for those who place threads, not for every program.
+//
+//   core     topology/core_cpus_list, or thread_siblings_list of older systems
+//   package  topology/physical_package_id
+//   node     the node whose cpulist has the CPU; nodes without CPUs (memory only) have none
+//   cache    of cache/index*/ the one of the highest level that is not for instructions alone. Where that directory
+//            is missing, as in many virtual machines: all CPUs of a package and node
+//   kind     from the first of these that tells CPUs apart:
+//            1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
+//            2. cpu_capacity, as ARM has it   3. the highest clock rate
+//            In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest (fast_from).
+//
+// A list that does not name the CPU itself is not believed. `root` is a directory put before every path, for tests.
+// Compiled on all systems: where there is no /sys, nothing is known.
+// Source [SYSFS-CPU]
+#ifndef LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "config.hpp"
+#include "cpu_place.hpp"
+#include "cpus.hpp"
+#include "system_texts.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace sysfs {
+
+/// The number in a file of a CPU; `otherwise` if it holds none, or one above 2^32 - 1.
+LOCKSTEP_COLD unsigned number_in(const char* root, unsigned cpu, const char* file,
+                                 unsigned otherwise);
+
+/// The list of CPUs in a file of `cpu`, ascending. False, and `cpus` empty, if it does not name `cpu` itself.
+LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file,
+                                std::vector<unsigned>& cpus);
+
+/// The lowest CPU of the core that `cpu` is on.
+LOCKSTEP_COLD unsigned first_of_core(const char* root, unsigned cpu);
+
+/// The CPUs that share the last-level cache of `cpu`; false if it is not known.
+LOCKSTEP_COLD bool read_last_cache(const char* root, unsigned cpu, std::vector<unsigned>& cpus);
+
+LOCKSTEP_COLD void set_caches(const char* root, cpu_topology& places);
+LOCKSTEP_COLD void set_nodes(const char* root, cpu_topology& places);
+
+/// By the lists of Intel's hybrids; false if there are none.
+LOCKSTEP_COLD bool set_kinds_by_list(const char* root, cpu_topology& places);
+
+/// By a number that each CPU has in `file`; false if that does not tell them apart.
+LOCKSTEP_COLD bool set_kinds_by_number(const char* root, const char* file, cpu_topology& places);
+
+/// What the system tells about `cpus`; looks afresh.
+LOCKSTEP_COLD cpu_topology read(const std::vector<unsigned>& cpus, const char* root = "");
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD unsigned number_in(const char* root, unsigned cpu, const char* file,
+                                 unsigned otherwise) {
+  const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
+  const char* at = skip_blanks(text.c_str());
+  unsigned long long number = 0;
+  return read_number(at, 0xffffffffu, number) && *skip_blanks(at) == 0
+             ? static_cast<unsigned>(number)
+             : otherwise;
+}
+
+LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file,
+                                std::vector<unsigned>& cpus) {
+  const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
+  parse_cpu_list(text.c_str(), cpus);
+  sort_once(cpus);
+  if (find_sorted(cpus, cpu) < cpus.size()) return true;
+  cpus.clear();
+  return false;
+}
+
+LOCKSTEP_COLD unsigned first_of_core(const char* root, unsigned cpu) {
+  // The first name is that of newer systems.
+  static const char* const files[] = {"topology/core_cpus_list", "topology/thread_siblings_list"};
+  for (const char* file : files) {
+    std::vector<unsigned> siblings;
+    if (read_sharing(root, cpu, file, siblings)) return siblings[0];
+  }
+  return cpu;
+}
+
+LOCKSTEP_COLD bool read_last_cache(const char* root, unsigned cpu, std::vector<unsigned>& cpus) {
+  constexpr unsigned most_caches = 16;  // no CPU has more than five
+  unsigned highest = 0, last = 0;
+  for (unsigned index = 0; index < most_caches; ++index) {
+    std::string file;
+    append(file, "cache/index%u/level", index);
+    const unsigned level = number_in(root, cpu, file.c_str(), 0);
+    if (level == 0) break;
+    if (level <= highest) continue;
+    const std::string type =
+        file_text("%s/sys/devices/system/cpu/cpu%u/cache/index%u/type", root, cpu, index);
+    if (type[0] == 'I') continue;  // Instruction
+    highest = level;
+    last = index;
+  }
+  if (highest == 0) return false;
+  std::string file;
+  append(file, "cache/index%u/shared_cpu_list", last);
+  return read_sharing(root, cpu, file.c_str(), cpus);
+}
+
+LOCKSTEP_COLD void set_caches(const char* root, cpu_topology& places) {
+  std::vector<unsigned> sharing;
+  for (cpu_place& place : places) {
+    // A cache is read by the first of its CPUs, and told to the others.
+    if (place.cache != unknown_cache || !read_last_cache(root, place.cpu, sharing)) continue;
+    for (cpu_place& each : places) {
+      const bool is_shared = find_sorted(sharing, each.cpu) < sharing.size();
+      if (is_shared && each.cache == unknown_cache) each.cache = sharing[0];
+    }
+  }
+}
+
+LOCKSTEP_COLD void set_nodes(const char* root, cpu_topology& places) {
+  std::vector<unsigned> nodes, cpus;
+  parse_cpu_list(file_text("%s/sys/devices/system/node/online", root).c_str(), nodes);
+  for (const unsigned node : nodes) {
+    const std::string text = file_text("%s/sys/devices/system/node/node%u/cpulist", root, node);
+    if (!parse_cpu_list(text.c_str(), cpus)) continue;  // memory only
+    sort_once(cpus);
+    for (cpu_place& place : places) {
+      if (find_sorted(cpus, place.cpu) < cpus.size()) place.node = node;
+    }
+  }
+}
+
+LOCKSTEP_COLD bool set_kinds_by_list(const char* root, cpu_topology& places) {
+  static const struct {
+    const char* file;
+    core_kind kind;
+  } lists[] = {{"lowpower", core_kind::efficiency},
+               {"atom", core_kind::efficiency},
+               {"core", core_kind::performance}};
+  bool is_known = false;
+  for (const auto& list : lists) {
+    std::vector<unsigned> cpus;
+    if (!parse_cpu_list(file_text("%s/sys/devices/cpu_%s/cpus", root, list.file).c_str(), cpus))
+      continue;
+    is_known = true;
+    sort_once(cpus);
+    for (cpu_place& place : places) {
+      if (find_sorted(cpus, place.cpu) < cpus.size()) place.kind = list.kind;
+    }
+  }
+  return is_known;
+}
+
+LOCKSTEP_COLD bool set_kinds_by_number(const char* root, const char* file, cpu_topology& places) {
+  std::vector<unsigned> values;
+  for (const cpu_place& place : places) {
+    const unsigned value = number_in(root, place.cpu, file, 0);
+    values.push_back(value);
+  }
+  const unsigned fast = fast_from(values);
+  for (std::size_t i = 0; fast != 0 && i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    places[i].kind = values[i] >= fast ? core_kind::performance : core_kind::efficiency;
+  }
+  return fast != 0;
+}
+
+LOCKSTEP_COLD cpu_topology read(const std::vector<unsigned>& cpus, const char* root) {
+  cpu_topology result(cpus.size());
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    // Where the system does not know it says -1, which is no number here.
+    const unsigned package = number_in(root, cpus[i], "topology/physical_package_id", 0);
+    const unsigned core = first_of_core(root, cpus[i]);
+    result[i] = {cpus[i], core, package, 0, core_kind::unknown, 0, unknown_cache};
+  }
+  set_nodes(root, result);
+  set_caches(root, result);
+  finish_topology(result);
+  if (!set_kinds_by_list(root, result) && !set_kinds_by_number(root, "cpu_capacity", result)) {
+    set_kinds_by_number(root, "cpufreq/cpuinfo_max_freq", result);
+  }
+  return result;
+}
+
+#endif
+
+}  // namespace sysfs
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/topology_macos.hpp -- where CPUs are, as macOS tells it (layer: platform)
+//
+// macOS tells how many CPUs of each kind there are, and how many of them share a cache, but gives CPUs no numbers that
+// a program could use, and binds no threads. So the numbers here are ours: the fast kind first. What a program can
+// learn from them is how many there are of what.
+//
+//   hw.perflevelN.*    N = 0 is the fast kind: physicalcpu, logicalcpu, cpusperl2. The last cache of a cluster is its L2
+//   without these      (Intel) hw.physicalcpu, hw.logicalcpu, hw.packages; hw.cacheconfig: CPUs per memory, L1, L2, L3
+#ifndef LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_MACOS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_MACOS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "config.hpp"
+#include "cpu_place.hpp"
+
+#if LOCKSTEP_HAS_BODIES && defined(__APPLE__)
+#include <sys/sysctl.h>
+#include <sys/types.h>
+
+#include <cstdio>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// CPUs of one kind, as macOS counts them.
+struct cpu_level {
+  unsigned cpus;            ///< logical
+  unsigned cores;           ///< physical
+  unsigned packages;        ///< over which they are dealt evenly; 1 where there are kinds
+  unsigned cpus_per_cache;  ///< logical CPUs that share the last level; 0: not known
+};
+
+/// The fastest level first. Empty if a number cannot be.
+LOCKSTEP_COLD cpu_topology topology_of_levels(const std::vector<cpu_level>& levels);
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD cpu_topology topology_of_levels(const std::vector<cpu_level>& levels) {
+  cpu_topology result;
+  unsigned cores = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const cpu_level& level = levels[i];
+    const unsigned first = static_cast<unsigned>(result.size());
+    if (level.cores == 0 || level.cpus < level.cores || level.packages == 0 ||
+        level.packages > level.cpus || level.cpus > max_cpus - first) {
+      return cpu_topology();
+    }
+    const core_kind kind = levels.size() == 1 ? core_kind::unknown
+                           : i == 0           ? core_kind::performance
+                                              : core_kind::efficiency;
+    const unsigned threads = level.cpus / level.cores;
+    const unsigned in_package = (level.cpus + level.packages - 1) / level.packages;
+    for (unsigned k = 0; k < level.cpus; ++k) {
+      const unsigned core = k / threads < level.cores ? k / threads : level.cores - 1;
+      const unsigned cache =
+          level.cpus_per_cache == 0 ? unknown_cache : first + k / level.cpus_per_cache;
+      result.push_back({first + k, cores + core, k / in_package, 0, kind, 0, cache});
+    }
+    cores += level.cores;
+  }
+  finish_topology(result);
+  return result;
+}
+
+#if defined(__APPLE__)
+
+LOCKSTEP_COLD unsigned sysctl_number(const char* name) {
+  int value = 0;
+  std::size_t size = sizeof value;
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && size == sizeof value && value > 0
+             ? static_cast<unsigned>(value)
+             : 0;
+}
+LOCKSTEP_COLD unsigned sysctl_number(unsigned level, const char* name) {
+  char whole[64];
+  std::snprintf(whole, sizeof whole, "hw.perflevel%u.%s", level, name);
+  return sysctl_number(whole);
+}
+
+/// All CPUs of the machine; empty where the system does not tell.
+LOCKSTEP_COLD cpu_topology read_macos_topology() {
+  std::vector<cpu_level> levels;
+  const unsigned kinds = sysctl_number("hw.nperflevels");
+  for (unsigned i = 0; i < kinds; ++i) {
+    levels.push_back({sysctl_number(i, "logicalcpu"), sysctl_number(i, "physicalcpu"), 1,
+                      sysctl_number(i, "cpusperl2")});
+  }
+  if (levels.empty()) {
+    std::uint64_t sharing[8] = {};  // of memory, L1, L2, ...
+    std::size_t size = sizeof sharing;
+    unsigned last = 0;
+    if (sysctlbyname("hw.cacheconfig", sharing, &size, nullptr, 0) == 0) {
+      for (std::size_t i = 1; i < size / sizeof sharing[0]; ++i) {
+        if (sharing[i] != 0) last = static_cast<unsigned>(sharing[i]);
+      }
+    }
+    const unsigned packages = sysctl_number("hw.packages");
+    levels.push_back({sysctl_number("hw.logicalcpu"), sysctl_number("hw.physicalcpu"),
+                      packages > 0 ? packages : 1, last});
+  }
+  return topology_of_levels(levels);
+}
+
+#endif
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_MACOS_HPP

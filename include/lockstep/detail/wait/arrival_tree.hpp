@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/wait/arrival_tree.hpp -- counts arrivals along a tree: who is the last of all (layer: wait)
+//
+// A combining tree. Each participant counts itself in at its node; the last to arrive at a node goes on to the node
+// above, and the last at the root is the last of all. The tree is made once, as tables: a pure function of the number of
+// participants, the fan-in and the groups (rank_groups.hpp). With groups the participants of a group meet in a tree of
+// their own, whose last one goes on for all of them: so few lines cross from one cache to another.
+//
+//   ARRIVAL-1  A node belongs to one group and what is below it: of a group, one arrival goes out.
+//   ARRIVAL-2  In a phase of `size` participants, the ranks below it, a node counts the parts of it that have such a rank;
+//              nodes with one such part are passed by.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  counter.fetch_add  acq_rel  1      the last at a node has seen all arrivals below it, and takes
+//                                         them along to the node above
+//   2  counter.store      relaxed  -      published by 1 at the node above or with the phase after it; the
+//                                         next arrivals, which have waited for that phase, come later
+//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
+//
+// Cost   one RMW for each participant and node, log(participants) in a row at most, as many on one line as the fan-in.
+// Source [YTL87]; in barriers [MCS91].
+#ifndef LOCKSTEP_DETAIL_WAIT_ARRIVAL_TREE_HPP
+#define LOCKSTEP_DETAIL_WAIT_ARRIVAL_TREE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../base/rank_groups.hpp"
+#include "../platform/atomic.hpp"
+#include "../platform/cache_line.hpp"
+#include "../platform/config.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The nodes of a combining tree, and who arrives where.
+class tree_shape {
+ public:
+  struct node {
+    std::size_t index;
+    std::size_t width;  ///< how many arrive here in this phase; 2 at least
+  };
+
+  /// Requires participants < 2^31, fan_in > 1; groups of so many ranks, or none. A tree of one participant has no node.
+  LOCKSTEP_COLD tree_shape(std::size_t participants, std::size_t fan_in,
+                           const rank_groups& groups = rank_groups());
+
+  std::size_t nodes() const noexcept { return nodes_.size(); }
+
+  /// Calls f(node) for each node from the rank's own up while f returns true, in a phase of `size` participants. Returns
+  /// whether f returned true at the last one as well. Requires rank < size.
+  template <class Function>
+  bool climb(std::size_t rank, std::size_t size, Function f) const {
+    for (std::uint32_t at = first_node_[rank]; at != no_node; at = nodes_[at].above) {
+      const parts& here = nodes_[at];
+      std::size_t width = here.count;
+      while (lowest_[here.begin + width - 1] >= size) --width;
+      if (width > 1 && !f(node{at, width})) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t no_node = ~std::uint32_t{0};
+  /// What arrives at a node: participants, and nodes below it, in the order of the lowest rank in each.
+  struct parts {
+    std::uint32_t above, begin, count;  ///< their lowest ranks are at `begin` of lowest_
+  };
+  struct part {
+    std::uint32_t lowest, index;
+    bool is_node;
+  };
+
+  /// The participants at positions [begin, end), a group of the level before `level`, as one.
+  LOCKSTEP_COLD part gather(const rank_groups& groups, std::size_t fan_in, std::size_t begin,
+                            std::size_t end, unsigned level);
+  LOCKSTEP_COLD part join(const part* of, std::size_t count);
+
+  std::vector<std::uint32_t> first_node_;
+  std::vector<parts> nodes_;
+  std::vector<std::uint32_t> lowest_;
+};
+
+/// The counters of a combining tree: tells the last of all participants that it is the last.
+class arrival_tree {
+ public:
+  /// The fan-in of [MCS91]'s arrival tree.
+  static constexpr std::size_t usual_fan_in = 4;
+
+  /// `most_participants` may be 0: then nobody arrives here.
+  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in,
+                        const rank_groups& groups = rank_groups())
+      : participants_(most_participants),
+        shape_(most_participants, fan_in, groups),
+        counters_(shape_.nodes()) {}
+
+  /// True for the last of all; every counter is 0 again then. Never blocks.
+  bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
+
+  /// The same in a phase of fewer: the ranks below `participants`, all of whom pass that number.
+  bool arrive(std::size_t rank, std::size_t participants) noexcept {
+    return shape_.climb(rank, participants, [this](const tree_shape::node& at) noexcept {
+      detail::wait_word& counter = counters_[at.index].value;
+      const std::size_t before = counter.fetch_add(1, detail::memory_order_acq_rel);  // 1
+      if (before + 1 < at.width) return false;
+      counter.store(0, detail::memory_order_relaxed);  // 2
+      return true;
+    });
+  }
+
+  /// Resets the counters after a phase that was given up. Requires: no thread arrives.
+  void reset() noexcept {
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      counters_[i].value.store(0, detail::memory_order_relaxed);  // 3
+    }
+  }
+
+ private:
+  std::size_t participants_;
+  tree_shape shape_;
+  detail::aligned_array<detail::padded<detail::wait_word>> counters_;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD tree_shape::tree_shape(std::size_t participants, std::size_t fan_in,
+                                     const rank_groups& groups)
+    : first_node_(participants, std::uint32_t{no_node}) {
+  if (participants > 1) {
+    gather(groups, fan_in, 0, participants, groups.has_groups() ? 0 : rank_groups::levels);
+  }
+}
+
+LOCKSTEP_COLD tree_shape::part tree_shape::gather(const rank_groups& groups, std::size_t fan_in,
+                                                  std::size_t begin, std::size_t end,
+                                                  unsigned level) {
+  if (end - begin == 1) {
+    const std::uint32_t rank = static_cast<std::uint32_t>(groups.rank_at(begin));
+    return {rank, rank, false};
+  }
+  std::vector<part> all;
+  for (std::size_t at = begin, next = begin; at < end; at = next) {
+    do {
+      ++next;
+    } while (next < end && !groups.begins_at(next, level));
+    const part one = gather(groups, fan_in, at, next, level + 1);
+    all.push_back(one);
+  }
+  while (all.size() > 1) {
+    std::size_t made = 0;
+    for (std::size_t i = 0; i < all.size(); i += fan_in) {
+      const std::size_t rest = all.size() - i;
+      all[made++] = join(&all[i], rest < fan_in ? rest : fan_in);
+    }
+    while (all.size() > made) all.pop_back();
+  }
+  return all[0];
+}
+
+LOCKSTEP_COLD tree_shape::part tree_shape::join(const part* of, std::size_t count) {
+  if (count == 1) return of[0];
+  const std::uint32_t index = static_cast<std::uint32_t>(nodes_.size());
+  const parts made = {no_node, static_cast<std::uint32_t>(lowest_.size()),
+                      static_cast<std::uint32_t>(count)};
+  const std::uint32_t first = of[0].lowest;
+  nodes_.push_back(made);
+  for (std::size_t i = 0; i < count; ++i) {
+    const part each = of[i];
+    lowest_.push_back(each.lowest);
+    (each.is_node ? nodes_[each.index].above : first_node_[each.index]) = index;
+  }
+  return {first, index, true};
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_ARRIVAL_TREE_HPP

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// lockstep/topology.hpp -- which CPUs this process has, and what they share (layer: platform)
+//
+// A team finds out by itself what it needs for binding::close(), spread() and cores() (team_options.hpp). This is for
+// programs that decide themselves: which CPUs a list of binding::cpus() names, or how large a block for a cache is.
+//
+//   Linux    read from /sys. In a virtual machine that shows no caches, all CPUs of a package and node share one
+//   Windows  from GetLogicalProcessorInformationEx; a CPU's number is 64 * group + number in the group
+//   macOS    how many there are of each kind and of each cache; the numbers of CPUs are not the system's, which has none
+//   others   one core for each CPU, all of which share one cache
+//
+// Order  none: these are values.
+// Errors none but for lack of memory. What the system does not tell is as said above.
+// Cost   of_this_thread(): on Linux 20 us for each of the files that it reads, about four for each CPU and nine for each
+//        cache; 0.2 ms on 2 CPUs. The rest: a walk over a vector.
+// Example
+//   const lockstep::topology here = lockstep::topology::of_this_thread();
+//   std::printf("%zu CPUs on %zu cores\n", here.cpus().size(), here.cores());
+//   std::vector<unsigned> first_cache;  // for a team whose members share a cache
+//   for (const lockstep::cpu_place& place : here.cpus()) {
+//     if (place.cache == 0 && place.sibling == 0) first_cache.push_back(place.cpu);
+//   }
+//   const lockstep::team_options near = lockstep::team_options().bind(lockstep::binding::cpus(first_cache));
+#ifndef LOCKSTEP_TOPOLOGY_HPP
+#define LOCKSTEP_TOPOLOGY_HPP
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "detail/platform/topology.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The CPUs of a process and what they share: a value. cpu_place has the numbers of one CPU.
+class topology {
+ public:
+  /// What the system tells about the CPUs that the calling thread may run on. Looks afresh.
+  static topology of_this_thread() { return topology(detail::read_topology()); }
+
+  /// Of CPUs that are known from elsewhere; the numbers in it are taken as they are.
+  explicit topology(std::vector<cpu_place> cpus) : cpus_(std::move(cpus)) {}
+
+  /// In ascending order of their numbers where of_this_thread() made it.
+  const std::vector<cpu_place>& cpus() const noexcept { return cpus_; }
+
+  /// How many different ones there are.
+  std::size_t cores() const noexcept { return count(&cpu_place::core); }
+  std::size_t caches() const noexcept { return count(&cpu_place::cache); }
+  std::size_t nodes() const noexcept { return count(&cpu_place::node); }
+  std::size_t packages() const noexcept { return count(&cpu_place::package); }
+
+  /// Whether the system tells big cores from little ones.
+  bool has_kinds() const noexcept {
+    for (const cpu_place& place : cpus_) {
+      if (place.kind != core_kind::unknown) return true;
+    }
+    return false;
+  }
+
+ private:
+  /// They are numbered from 0, without gaps.
+  std::size_t count(unsigned cpu_place::* number) const noexcept {
+    std::size_t result = 0;
+    for (const cpu_place& place : cpus_) {
+      if (place.*number >= result) result = place.*number + std::size_t{1};
+    }
+    return result;
+  }
+
+  std::vector<cpu_place> cpus_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TOPOLOGY_HPP

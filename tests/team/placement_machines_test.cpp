@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// tests/team/placement_machines_test.cpp -- where members go on real machines, and which trees they get there
+#include <lockstep/detail/region/region_tree.hpp>
+#include <lockstep/detail/team/placement.hpp>
+#include <lockstep/detail/wait/arrival_tree.hpp>
+#include <lockstep/detail/wait/ranked_phases.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/recorded_machines.hpp"
+
+namespace {
+
+using lockstep::binding;
+using lockstep::core_kind;
+using lockstep::cpu_place;
+using lockstep::team_options;
+using lockstep::detail::cpu_topology;
+using lockstep::detail::ends_of_phases;
+using lockstep::detail::environment;
+using lockstep::detail::region_tree;
+using lockstep::detail::resolved_team;
+using lockstep::detail::placement::groups_of;
+using lockstep::detail::placement::plan;
+using lockstep::test::recorded_machine;
+using numbers = std::vector<unsigned>;
+
+cpu_topology machine(const std::string& name) { return recorded_machine::named(name).places(); }
+
+TEST(placed, close_fills_cores_caches_and_nodes_one_after_the_other) {
+  EXPECT_EQ(plan(machine("epyc_7543"), 10, binding::close()),
+            numbers({0, 64, 1, 65, 2, 66, 3, 67, 4, 68}));
+  EXPECT_EQ(plan(machine("xeon_interleaved"), 4, binding::close()), numbers({0, 40, 2, 42}));
+  EXPECT_EQ(plan(machine("power8_smt8"), 9, binding::close()),
+            numbers({0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(plan(machine("epyc_container"), 6, binding::close()), numbers({6, 70, 7, 71, 8, 72}));
+  EXPECT_EQ(plan(machine("xeon_offline"), 7, binding::close()), numbers({0, 8, 4, 12, 1, 9, 6}));
+}
+
+TEST(placed, cores_gives_each_core_one_member_before_any_gets_two) {
+  EXPECT_EQ(plan(machine("epyc_7543"), 5, binding::cores()), numbers({0, 1, 2, 3, 4}));
+  EXPECT_EQ(plan(machine("xeon_interleaved"), 3, binding::cores()), numbers({0, 2, 4}));
+  EXPECT_EQ(plan(machine("power8_smt8"), 3, binding::cores()), numbers({0, 8, 16}));
+}
+
+TEST(placed, spread_takes_packages_nodes_and_caches_in_turns) {
+  EXPECT_EQ(plan(machine("epyc_7543"), 4, binding::spread()), numbers({0, 32, 4, 36}));
+  EXPECT_EQ(plan(machine("epyc_7543"), 18, binding::spread()),
+            numbers({0, 32, 4, 36, 8, 40, 12, 44, 16, 48, 20, 52, 24, 56, 28, 60, 2, 34}));
+  EXPECT_EQ(plan(machine("magny_cours_sparse"), 8, binding::spread()),
+            numbers({0, 12, 24, 36, 6, 18, 30, 42}));
+  EXPECT_EQ(plan(machine("a64fx"), 6, binding::spread()), numbers({0, 12, 24, 36, 6, 18}));
+  EXPECT_EQ(plan(machine("power9_gpus"), 4, binding::spread()), numbers({0, 88, 8, 96}));
+}
+
+TEST(placed, big_cores_come_first) {
+  EXPECT_EQ(plan(machine("alder_lake"), 3, binding::close()), numbers({0, 1, 2}));
+  EXPECT_EQ(plan(machine("alder_lake"), 10, binding::cores()),
+            numbers({0, 2, 4, 6, 8, 10, 12, 14, 16, 17}));
+  EXPECT_EQ(plan(machine("dgx_spark"), 11, binding::close()),
+            numbers({5, 6, 7, 8, 9, 15, 16, 17, 18, 19, 0}));
+  EXPECT_EQ(plan(machine("dgx_spark"), 4, binding::spread()), numbers({5, 15, 7, 17}));
+  EXPECT_EQ(plan(machine("rk3399"), 3, binding::close()), numbers({4, 5, 0}));
+  EXPECT_EQ(plan(machine("ryzen_7950x3d"), 2, binding::cores()), numbers({0, 1})) << "one kind";
+}
+
+/// The ranks of each value of a number of the CPUs that they are on.
+std::vector<unsigned> shared_by_rank(const cpu_topology& cpus, const numbers& cpu_of_rank,
+                                     unsigned cpu_place::* number) {
+  std::vector<unsigned> result;
+  for (const unsigned cpu : cpu_of_rank) {
+    for (const cpu_place& place : cpus) {
+      if (place.cpu == cpu) result.push_back(place.*number);
+    }
+  }
+  return result;
+}
+
+std::size_t hops(const region_tree& tree, std::size_t rank) {
+  std::size_t count = 0;
+  for (; rank != 0; rank = tree.line_at(tree.watched_by(rank)).leader) ++count;
+  return count;
+}
+
+class trees : public testing::TestWithParam<recorded_machine> {};
+INSTANTIATE_TEST_SUITE_P(machines, trees, testing::ValuesIn(recorded_machine::all()),
+                         [](const auto& of) { return of.param.name; });
+
+TEST_P(trees, a_cache_a_node_and_a_package_hear_of_a_region_once_from_outside) {
+  const cpu_topology cpus = machine(GetParam().name);
+  for (const binding& where : {binding::close(), binding::cores(), binding::spread()}) {
+    for (const std::size_t members : {cpus.size(), cpus.size() / 2, std::size_t{12}}) {
+      if (members <= region_tree::usual_width) continue;
+      const numbers cpu_of_rank = plan(cpus, members, where);
+      const region_tree tree(members, region_tree::usual_width, groups_of(cpus, cpu_of_rank));
+      for (unsigned cpu_place::* number :
+           {&cpu_place::cache, &cpu_place::node, &cpu_place::package}) {
+        const std::vector<unsigned> on = shared_by_rank(cpus, cpu_of_rank, number);
+        ASSERT_EQ(on.size(), members);
+        std::size_t crossings = 0;
+        for (std::size_t rank = 1; rank < members; ++rank) {
+          crossings += on[rank] != on[tree.line_at(tree.watched_by(rank)).leader];
+        }
+        EXPECT_EQ(crossings, std::set<unsigned>(on.begin(), on.end()).size() - 1) << members;
+      }
+    }
+  }
+}
+
+TEST(placed, trees_are_no_deeper_than_one_level_for_each_kind_of_group) {
+  const auto deepest = [&](const char* name) {
+    const cpu_topology cpus = machine(name);
+    const region_tree tree(cpus.size(), region_tree::usual_width,
+                           groups_of(cpus, plan(cpus, cpus.size(), binding::close())));
+    std::size_t most = 0;
+    for (std::size_t rank = 1; rank < cpus.size(); ++rank) most = std::max(most, hops(tree, rank));
+    return most;
+  };
+  EXPECT_EQ(deepest("epyc_7543"), 3u) << "package, 8 caches, 8 CPUs; 3 by rank alone";
+  EXPECT_EQ(deepest("magny_cours_sparse"), 3u) << "package, node, 6 CPUs; 2 by rank alone";
+  EXPECT_EQ(deepest("a64fx"), 3u) << "node, 12 CPUs in two levels";
+  EXPECT_EQ(deepest("altra"), 3u) << "private caches make no groups";
+  EXPECT_EQ(deepest("alder_lake"), 2u) << "one cache: by rank alone";
+}
+
+TEST(placed, the_ends_of_phases_go_to_each_cache_that_has_four_members) {
+  const auto lines = [&](const char* name, std::size_t members, const binding& where) {
+    const cpu_topology cpus = machine(name);
+    return ends_of_phases(members, groups_of(cpus, plan(cpus, members, where))).lines();
+  };
+  EXPECT_EQ(lines("epyc_7543", 128, binding::close()), 16u);
+  EXPECT_EQ(lines("epyc_7543", 16, binding::close()), 1u + 1) << "two caches of eight CPUs";
+  EXPECT_EQ(lines("epyc_7543", 16, binding::spread()), 2u) << "one member a cache: the packages";
+  EXPECT_EQ(lines("magny_cours_sparse", 48, binding::spread()), 8u);
+  EXPECT_EQ(lines("alder_lake", 24, binding::close()), 1u);
+  EXPECT_EQ(lines("altra", 80, binding::close()), 1u);
+}
+
+TEST(placed, a_team_knows_its_groups_where_it_is_bound_and_only_there) {
+  const cpu_topology cpus = machine("epyc_container");
+  const environment none = environment::read([](const char*) -> const char* { return nullptr; });
+  const auto made = [&](const binding& where) {
+    return lockstep::detail::resolve(team_options().bind(where), none, cpus.size(), cpus);
+  };
+  EXPECT_TRUE(made(binding::close()).groups.has_groups());
+  EXPECT_TRUE(made(binding::spread()).groups.has_groups());
+  EXPECT_TRUE(made(binding::cpus({6, 8})).groups.has_groups());
+  EXPECT_FALSE(made(binding::cpus({6, 7})).groups.has_groups()) << "one cache";
+  EXPECT_FALSE(made(binding::none()).groups.has_groups());
+  EXPECT_FALSE(made(binding()).groups.has_groups());
+}
+
+}  // namespace
