@@ -25,7 +25,7 @@ STANDARDS = (11, 14, 17, 20, 23)
 # Tests that are not asked to run: as GoogleTest filters name them, and why.
 NOTHING_LEFT_OUT = ("", "")
 NO_CHILDREN = ("*_death.*:*_misuse.*", "tests that start their own program anew or fork")
-FEW_THREADS = (f"{NO_CHILDREN[0]}:*.terminate_while_the_waiter_falls_asleep_*:*_the_waiter_may_destroy_*",
+FEW_THREADS = (f"{NO_CHILDREN[0]}:*.terminate_while_the_waiter_falls_asleep_*:*_may_destroy_*",
                f"{NO_CHILDREN[1]}, or that start thousands of threads")
 NOT_EMULATED = (f"{FEW_THREADS[0]}:*_on_one_cpu.*:process_fence_test.FENCE_1_holds_*:process_fence_test.heavy_says_*",
                 f"{FEW_THREADS[1]}, or that ask for one CPU or a filter of system calls")
