@@ -5,7 +5,7 @@ cd /lockstep
 dpkg -i liblockstep*.deb
 
 # Without the package of the command, and then with it.
-for components in '' 'COMPONENTS compiled shared header_only tool openmp'; do
+for components in '' 'COMPONENTS compiled shared header_only c tool openmp'; do
   mkdir -p "asks$components"
   cat >"asks$components/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
@@ -28,11 +28,15 @@ c++ -std=c++11 consumer/*.cpp $(pkg-config --cflags lockstep) -l:liblockstep.a -
 c++ -std=c++11 consumer/*.cpp $(pkg-config --cflags --libs lockstep-header-only) -o headers
 ./headers
 
+printf '#include <lockstep.h>\n#include <stdio.h>\nint main(void) { return puts(lockstep_version()) < 0; }\n' >c.c
+cc -std=c99 c.c $(pkg-config --cflags --libs lockstep-c) -o c
+./c
+
 # The command, and an OpenMP program on lockstep.
 lockstep --help
 printf '#include <omp.h>\nint main() { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn = 1;\nreturn n != 3; }\n' >omp.cpp
 c++ -fopenmp omp.cpp -o omp
 OMP_NUM_THREADS=3 lockstep run -v -- ./omp
 
-dpkg -r lockstep liblockstep-dev liblockstep0.9
+dpkg -r lockstep liblockstep-dev liblockstep-c1 liblockstep0.9
 test ! -e /usr/include/lockstep
