@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! A region of two threads that work for 0 or 1 µs each, and a short loop: nanoseconds for each, medians of 11 samples.
-//! The ways take turns, so that all see the same disturbances.
+//! The ways take turns, so that all see the same disturbances. An argument gives the repetitions of a sample: few for a
+//! busy machine, where only the least of the samples means something.
 use lockstep::{ffi, Team};
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
@@ -81,12 +82,12 @@ fn raw_team() -> *mut ffi::lockstep_team {
 }
 
 fn main() {
+    let repetitions = std::env::args().nth(1).map_or(10_000, |word| word.parse().expect("a number"));
     let (team, raw) = (Team::new(2).expect("a team"), raw_team());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
     for nanoseconds in [0.0, 1000.0] {
         let mut steps = steps_for(nanoseconds);
         let context: *mut c_void = (&raw mut steps).cast();
-        let repetitions = 10_000;
         compare(
             &format!("a region of 2 threads that work {nanoseconds} ns each ({} ns alone)", {
                 (0..9).map(|_| timed(|| work(steps))).fold(f64::INFINITY, f64::min)
@@ -136,7 +137,7 @@ fn main() {
     use rayon::prelude::*;
     compare(
         &format!("a loop over {LENGTH} doubles, x += 1.5"),
-        20_000,
+        repetitions,
         &mut [
             ("serial", Box::new(|n| (0..n).for_each(|_| black_box(&mut a[..]).iter_mut().for_each(|x| *x += 1.5)))),
             (
