@@ -26,6 +26,14 @@ long voluntary_switches() {
   return usage.ru_nvcsw;
 }
 
+/// Systems of 32 bits have two calls, and the library takes the other one where one is refused.
+bool refuse_futex(int operation, int error) {
+#if defined(SYS_futex_time64)
+  if (!lockstep::test::refuse_system_call(SYS_futex_time64, operation, error)) return false;
+#endif
+  return lockstep::test::refuse_system_call(SYS_futex, operation, error);
+}
+
 class refused_futex : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(errors, refused_futex, testing::Values(ENOSYS, EPERM));
 
@@ -35,7 +43,7 @@ TEST_P(refused_futex, is_replaced_by_short_sleeps_that_leave_errno_alone) {
   int error = 0;
   constexpr int waits = 20;
   lockstep::test::run_threads(1, [&](unsigned) {
-    refused = lockstep::test::refuse_system_call(SYS_futex, FUTEX_WAIT_BITSET, GetParam());
+    refused = refuse_futex(FUTEX_WAIT_BITSET, GetParam());
     if (!refused) return;
     wait_word word{0};
     errno = 77;
@@ -54,7 +62,7 @@ TEST_P(refused_futex, does_not_let_a_wake_change_errno) {
   bool refused = false;
   int error = 0;
   lockstep::test::run_threads(1, [&](unsigned) {
-    refused = lockstep::test::refuse_system_call(SYS_futex, FUTEX_WAKE, GetParam());
+    refused = refuse_futex(FUTEX_WAKE, GetParam());
     const wait_word word{0};
     errno = 77;
     linux_futex::wake_one(&word);
@@ -70,7 +78,7 @@ TEST_P(refused_futex, of_the_waiter_alone_does_not_strand_it) {
   std::atomic<bool> ready{false};
   bool refused = false;
   std::thread waiter([&] {
-    refused = lockstep::test::refuse_system_call(SYS_futex, FUTEX_WAIT_BITSET, GetParam());
+    refused = refuse_futex(FUTEX_WAIT_BITSET, GetParam());
     ready.store(true, std::memory_order_release);
     while (word.load(std::memory_order_acquire) == 0) linux_futex::wait(word, 0, no_deadline);
   });
