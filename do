@@ -147,7 +147,7 @@ do_nightly() {
   need build program peers team libomp test model scripts clang browser openmp
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
-  [ $# -gt 0 ] || do_docs --check || status=1
+  [ $# -gt 0 ] || { do_docs --check && scripts/run/bochs.sh; } || status=1
   return $status
 }
 
