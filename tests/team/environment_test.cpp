@@ -252,7 +252,7 @@ TEST(environment_of_process, it_is_read_once_and_each_bad_value_is_reported_once
       testing::Eq(std::string("lockstep: LOCKSTEP_NUM_THREADS='none' is ignored: must be a number "
                               "from 1 to 65536\n"
                               "lockstep: LOCKSTEP_PROC_BIND='5-3' is ignored: must be none, close, "
-                              "spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536\n")));
+                              "cores, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536\n")));
 }
 
 }  // namespace
