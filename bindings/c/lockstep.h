@@ -131,9 +131,10 @@ enum { LOCKSTEP_UNSET = 0, LOCKSTEP_YES = 1, LOCKSTEP_NO = 2 };
 enum {
   LOCKSTEP_BIND_UNSET = 0,
   LOCKSTEP_BIND_NONE = 1,   /* members run where the system puts them */
-  LOCKSTEP_BIND_CLOSE = 2,  /* on neighbouring cores: for members that share data */
+  LOCKSTEP_BIND_CLOSE = 2,  /* as near as it goes, a core's hyper-threads first: for members that share data */
   LOCKSTEP_BIND_SPREAD = 3, /* as far apart as it goes: for members that need memory bandwidth */
-  LOCKSTEP_BIND_CPUS = 4    /* rank i on cpus[i % cpu_count] */
+  LOCKSTEP_BIND_CPUS = 4,   /* rank i on cpus[i % cpu_count] */
+  LOCKSTEP_BIND_CORES = 5   /* on neighbouring cores, one member on each before any has two */
 };
 
 /* What on_start and on_exit call. */

@@ -42,7 +42,8 @@ module lockstep
   integer(c_int), parameter, public :: &
       lockstep_sum = 0, lockstep_product = 1, lockstep_min = 2, lockstep_max = 3
   integer(c_int), parameter, public :: &
-      lockstep_bind_none = 1, lockstep_bind_close = 2, lockstep_bind_spread = 3
+      lockstep_bind_none = 1, lockstep_bind_close = 2, lockstep_bind_spread = 3, &
+      lockstep_bind_cores = 5
 
   ! --- callbacks ---
 

@@ -61,8 +61,8 @@ int check(const char* function, const lockstep_team_options& options) {
       return fail_choice(function, each.name, each.value, LOCKSTEP_NO);
     }
   }
-  if (options.bind < LOCKSTEP_BIND_UNSET || options.bind > LOCKSTEP_BIND_CPUS) {
-    return fail_choice(function, "bind", options.bind, LOCKSTEP_BIND_CPUS);
+  if (options.bind < LOCKSTEP_BIND_UNSET || options.bind > LOCKSTEP_BIND_CORES) {
+    return fail_choice(function, "bind", options.bind, LOCKSTEP_BIND_CORES);
   }
   if (options.bind == LOCKSTEP_BIND_CPUS && (options.cpus == nullptr || options.cpu_count == 0)) {
     return fail(LOCKSTEP_ERROR_ARGUMENT, function,
@@ -76,6 +76,7 @@ lockstep::binding binding_of(const lockstep_team_options& options) {
     case LOCKSTEP_BIND_NONE: return lockstep::binding::none();
     case LOCKSTEP_BIND_CLOSE: return lockstep::binding::close();
     case LOCKSTEP_BIND_SPREAD: return lockstep::binding::spread();
+    case LOCKSTEP_BIND_CORES: return lockstep::binding::cores();
     case LOCKSTEP_BIND_CPUS:
       return lockstep::binding::cpus(
           std::vector<unsigned>(options.cpus, options.cpus + options.cpu_count));

@@ -235,6 +235,9 @@ static void options_are_taken_and_checked(void) {
   options.bind = LOCKSTEP_BIND_SPREAD;
   CHECK_OK(lockstep_team_create(&options, &team));
   CHECK_OK(lockstep_team_destroy(team));
+  options.bind = LOCKSTEP_BIND_CORES;
+  CHECK_OK(lockstep_team_create(&options, &team));
+  CHECK_OK(lockstep_team_destroy(team));
   options.size = 0;
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options of 0 bytes");
 

@@ -54,6 +54,7 @@ pub const LOCKSTEP_BIND_NONE: i32 = 1;
 pub const LOCKSTEP_BIND_CLOSE: i32 = 2;
 pub const LOCKSTEP_BIND_SPREAD: i32 = 3;
 pub const LOCKSTEP_BIND_CPUS: i32 = 4;
+pub const LOCKSTEP_BIND_CORES: i32 = 5;
 
 pub const LOCKSTEP_STATIC: c_int = 0;
 pub const LOCKSTEP_STATIC_CHUNKS: c_int = 1;

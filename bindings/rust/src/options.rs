@@ -78,8 +78,10 @@ pub enum Binding {
     Unset,
     /// Where the system puts them.
     None,
-    /// On neighbouring cores: for members that share data.
+    /// As near as it goes, a core's hyper-threads first: for members that share data.
     Close,
+    /// On neighbouring cores, one member on each before any has two.
+    Cores,
     /// As far apart as it goes: for members that need memory bandwidth.
     Spread,
     /// Rank i on the i-th of these CPUs, in turn.

@@ -212,6 +212,7 @@ impl Team {
             Binding::Unset => ffi::LOCKSTEP_BIND_UNSET,
             Binding::None => ffi::LOCKSTEP_BIND_NONE,
             Binding::Close => ffi::LOCKSTEP_BIND_CLOSE,
+            Binding::Cores => ffi::LOCKSTEP_BIND_CORES,
             Binding::Spread => ffi::LOCKSTEP_BIND_SPREAD,
             Binding::Cpus(list) if list.is_empty() => ffi::LOCKSTEP_BIND_NONE,
             Binding::Cpus(list) => {

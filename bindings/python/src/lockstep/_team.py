@@ -22,7 +22,7 @@ from ._library import TeamOptions, c, check, last_error, made, policy_of, quick,
 from ._errors import error_of
 
 _SCHEDULES = {"static": 0, "chunks": 1, "dynamic": 2, "guided": 3}
-_BINDINGS = {None: 0, "none": 1, "close": 2, "spread": 3}
+_BINDINGS = {None: 0, "none": 1, "close": 2, "spread": 3, "cores": 5}
 _CHOICES = {None: 0, True: 1, False: 2}
 _OPERATIONS = {"sum": 0, "product": 1, "min": 2, "max": 3}
 
@@ -233,7 +233,7 @@ class Team:
     members         with the caller; None: one for each usable CPU, or as LOCKSTEP_NUM_THREADS says
     policy          how members wait: 'adaptive', 'spin', 'block', or seconds to spin before they sleep
     name            what debuggers and messages call it
-    bind            'none', 'close', 'spread', or a list of CPUs, by rank
+    bind            'none', 'close', 'cores', 'spread', or a list of CPUs, by rank
     anticipate, learn, cpu_separation, ledger
                     True or False, as in docs/c.md; None: as the environment says, else the default
 
