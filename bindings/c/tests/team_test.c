@@ -221,8 +221,8 @@ static void options_are_taken_and_checked(void) {
   options.learn = 3;
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.learn is 3");
   options.learn = LOCKSTEP_YES;
-  options.bind = 5;
-  CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.bind is 5");
+  options.bind = 6;
+  CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.bind is 6");
   options.bind = LOCKSTEP_BIND_CPUS;
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.cpus");
   options.cpus = cpus;
