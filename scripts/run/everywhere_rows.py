@@ -114,8 +114,8 @@ ROWS = (
     Row("wasm-chromium", parts=("page",), how=CHROMIUM, suffix=".js",
         link=(*EMSCRIPTEN_LINK, "-sPTHREAD_POOL_SIZE=6"), **WASM),
     # Systems that no machine here runs
-    zig("macos-aarch64", NEWEST_ZIG, "aarch64-macos", architecture="aarch64", **APPLE),
-    zig("macos-x86_64", NEWEST_ZIG, "x86_64-macos", architecture="x86_64", **APPLE),
+    zig("macos-aarch64", "0.13.0", "aarch64-macos", architecture="aarch64", **APPLE),
+    zig("macos-x86_64", "0.13.0", "x86_64-macos", architecture="x86_64", **APPLE),
     zig("freebsd-x86_64", NEWEST_ZIG, "x86_64-freebsd", system="FreeBSD", architecture="x86_64", how=NOTHING,
         parts=("link",), remark="no FreeBSD is at hand"),
     # Compilers, from the oldest that the package indexes have
