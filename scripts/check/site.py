@@ -11,11 +11,8 @@ and leads to its page; the switch makes the page dark and light again.
 """
 
 import argparse
-import http.server
 import re
 import sys
-import threading
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -25,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "run"))
 from source_text import ROOT  # noqa: E402
 
 import chromium  # noqa: E402
+from loopback import Server  # noqa: E402
 
 PHONE = 390
 VISIBLE = "getComputedStyle(document.body).backgroundColor"
@@ -105,30 +103,6 @@ def missing_names(site, root, pages):
 # --- in the browser ---
 
 
-def served(site):
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments, **more):
-            super().__init__(*arguments, directory=str(site), **more)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
-
-
-def until(browser, expression, seconds=20):
-    """The value of an expression as soon as it is true; None if it never is."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = browser.evaluate(expression)
-        if value:
-            return value
-        time.sleep(0.05)
-    return None
-
-
 def errors(browser):
     yield from browser.complaints()
     for event in browser.events:
@@ -153,13 +127,13 @@ def each_page(browser, base, names):
 
 def search(browser, base):
     browser.open(base + "index.html")
-    opened = until(browser, "(() => { const b = document.querySelector('[data-md-component=search] button, button.md-search__button');"
+    opened = browser.until("(() => { const b = document.querySelector('[data-md-component=search] button, button.md-search__button');"
                             " if (b) b.click(); return true; })()")
     field = "(() => { const seek = (r) => { for (const e of r.querySelectorAll('*')) {" \
             " if (e.shadowRoot) { const f = seek(e.shadowRoot); if (f) return f; }" \
             " if (e.matches('input[type=search], input[role=combobox], input[data-md-component=search-query], .md-search__input, input[type=text]') && e.offsetParent) return e; }" \
             " return null; }; return seek(document); })()"
-    if not opened or not until(browser, f"!!({field})"):
+    if not opened or not browser.until(f"!!({field})"):
         yield "search: no field to write in"
         return
     browser.evaluate(f"({field}).focus()")
@@ -169,11 +143,11 @@ def search(browser, base):
             " if (e.shadowRoot) seek(e.shadowRoot); if (e.tagName === 'A' && /api\\/barrier\\.html/.test(e.href) && e.offsetParent" \
             " && !e.closest('nav, .md-content')) all.push(e); } };" \
             " seek(document); return all; })()"
-    if not until(browser, f"({found}).length > 0"):
+    if not browser.until(f"({found}).length > 0"):
         yield "search: 'barrier' does not find api/barrier.html"
         return
     browser.evaluate(f"({found})[0].click()")
-    if not until(browser, "location.pathname.endsWith('/api/barrier.html')"):
+    if not browser.until("location.pathname.endsWith('/api/barrier.html')"):
         yield "search: the result does not lead to api/barrier.html"
     for complaint in errors(browser):
         yield f"search: {complaint}"
@@ -181,34 +155,29 @@ def search(browser, base):
 
 def dark_and_light(browser, base):
     browser.open(base + "index.html")
-    light = until(browser, f"{VISIBLE} !== '' && {VISIBLE}")
+    light = browser.until(f"{VISIBLE} !== '' && {VISIBLE}")
     toggle = "[...document.querySelectorAll('label[for^=__palette]')].find((e) => !e.hidden && e.offsetParent)"
-    if not until(browser, f"!!({toggle})"):
+    if not browser.until(f"!!({toggle})"):
         yield "no switch for a dark page"
         return
     browser.evaluate(f"({toggle}).click()")
-    if not until(browser, f"{VISIBLE} !== '{light}' && document.body.dataset.mdColorScheme === 'slate'"):
+    if not browser.until(f"{VISIBLE} !== '{light}' && document.body.dataset.mdColorScheme === 'slate'"):
         yield "the switch makes no dark page"
     browser.evaluate(f"({toggle}).click()")
-    if not until(browser, f"{VISIBLE} === '{light}'"):
+    if not browser.until(f"{VISIBLE} === '{light}'"):
         yield "the switch does not make the page light again"
 
 
 def complaints_in_browser(site):
     site = site.resolve()
     names = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html")) if path.name != "404.html"]
-    server = served(site)
-    base = f"http://127.0.0.1:{server.server_port}/"
-    try:
+    with Server(site) as server:
         with chromium.Browser(PHONE, 800) as browser:
             browser.call("Network.enable")
-            yield from each_page(browser, base, names)
+            yield from each_page(browser, server.url, names)
         with chromium.Browser(1200, 800) as browser:
-            yield from search(browser, base)
-            yield from dark_and_light(browser, base)
-    finally:
-        server.shutdown()
-        server.server_close()
+            yield from search(browser, server.url)
+            yield from dark_and_light(browser, server.url)
 
 
 def main(argv):

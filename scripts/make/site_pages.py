@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from check.versions import version_of  # noqa: E402
 from source_text import ROOT  # noqa: E402
 
 import api_pages  # noqa: E402
@@ -32,12 +33,10 @@ import c_page  # noqa: E402
 REFERENCE = "api/"
 # Sections in their order: files of the repository, and patterns for those that may be there. None of them is needed.
 NAVIGATION = (
-    ("Start", ["README.md", "docs/overview.md", "docs/faq.md", "docs/packages.md", "docs/platforms.md", "docs/browser.md"]),
+    ("Start", ["README.md", "docs/overview.md", "docs/faq.md", "docs/packages.md", "docs/platforms.md"]),
     ("Guides", ["docs/coming-from-openmp.md", "docs/graphs.md", "docs/what-a-loop-costs.md",
-                "docs/why-is-my-loop-slow.md", "docs/ledger.md", "docs/watchdog.md", "docs/openmp.md",
-                "docs/topology.md"]),
-    ("Languages", ["docs/languages.md", "docs/c.md", "docs/rust.md", "docs/python.md", "docs/fortran.md",
-                   "docs/modules.md", "bindings/*/README.md"]),
+                "docs/why-is-my-loop-slow.md", "docs/ledger.md", "docs/watchdog.md", "docs/openmp.md"]),
+    ("Languages", ["docs/languages.md", "docs/c.md", "bindings/*/README.md"]),
     ("Reference", [REFERENCE]),
     ("Promises", ["docs/guarantees.md", "docs/memory-model.md", "docs/stability.md", "SECURITY.md", "docs/licences.md",
                   "LICENSE"]),
@@ -273,9 +272,8 @@ class Site:
         return tree
 
     def make_html(self, output):
-        version = re.search(r"VERSION (\d+\.\d+\.\d+)", (self.root / "CMakeLists.txt").read_text()).group(1)
         settings = (self.root / "docs/site/settings.yml").read_text()
-        settings = settings.replace("VERSION_OF_THE_PROJECT", version)
+        settings = settings.replace("VERSION_OF_THE_PROJECT", version_of(self.root))
         settings += "nav: " + json.dumps(self.navigation()) + "\n"
         settings += "site_dir: site\n"
         config = self.work / "site.yml"

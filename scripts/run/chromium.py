@@ -122,6 +122,16 @@ class Browser:
             raise Failure(f"{expression}: {result['exceptionDetails']['exception'].get('description')}")
         return result["result"].get("value")
 
+    def until(self, expression, seconds=20):
+        """The value of an expression as soon as it is true; None if it never is."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = self.evaluate(expression)
+            if value:
+                return value
+            time.sleep(0.05)
+        return None
+
     def next_frame(self):
         """Waits until the page has painted what it was told to."""
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")

@@ -1,44 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Serves examples/browser from loopback, with and without the headers that threads need, and looks at it in Chromium."""
 
-import threading
-import time
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-
 import chromium
+from loopback import Server
 
 ISOLATION = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
-
-
-class Handler(SimpleHTTPRequestHandler):
-    def __init__(self, *arguments, headers, **named):
-        self.more_headers = headers
-        super().__init__(*arguments, **named)
-
-    def end_headers(self):
-        for name, value in self.more_headers.items():
-            self.send_header(name, value)
-        super().end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
-class Server:
-    """A directory, at self.url. Use as a context."""
-
-    def __init__(self, directory, headers):
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(directory), headers=headers))
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def look(directory, picture, limit):
@@ -48,17 +14,14 @@ def look(directory, picture, limit):
     def check(what, is_good, found):
         checks.append((what, bool(is_good), found))
 
-    with Server(directory, {}) as server, chromium.Browser(1100, 700) as browser:
-        browser.open(f"{server.url}/index.html")
+    with Server(directory) as server, chromium.Browser(1100, 700) as browser:
+        browser.open(f"{server.url}index.html")
         said = browser.evaluate("document.getElementById('state').textContent")
         check("a page without the headers says what to do", "Cross-Origin-Opener-Policy" in said, said)
 
     with Server(directory, ISOLATION) as server, chromium.Browser(1100, 700) as browser:
-        browser.open(f"{server.url}/index.html")
-        deadline = time.monotonic() + limit
-        while not browser.evaluate("found.done") and time.monotonic() < deadline:
-            time.sleep(0.2)
-        check("the page comes to its end", browser.evaluate("found.done"), f"not in {limit} s")
+        browser.open(f"{server.url}index.html")
+        check("the page comes to its end", browser.until("found.done", limit), f"not in {limit} s")
         jacobi = browser.evaluate("found.jacobi && [found.jacobi.same, found.jacobi.iterations, found.jacobi.members]")
         check("jacobi has the same bits as the serial run", jacobi and jacobi[0] and jacobi[1] > 10 and jacobi[2] == 2, jacobi)
         for i, members in enumerate((2, 3, 4)):

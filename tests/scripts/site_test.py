@@ -170,12 +170,9 @@ class InTheBrowser(unittest.TestCase):
             for name, text in pages_of.items():
                 Path(directory, name).write_text("<!doctype html><meta name=viewport content='width=device-width'>"
                                                  "<link rel=icon href=data:,>" + text)
-            server = check.served(Path(directory))
-            with chromium.Browser(check.PHONE, 800) as browser:
+            with check.Server(Path(directory)) as server, chromium.Browser(check.PHONE, 800) as browser:
                 browser.call("Network.enable")
-                found = list(check.each_page(browser, f"http://127.0.0.1:{server.server_port}/", pages_of))
-            server.shutdown()
-            server.server_close()
+                found = list(check.each_page(browser, server.url, pages_of))
         for name in pages_of:
             of_page = [complaint for complaint in found if complaint.startswith(name)]
             self.assertEqual(bool(of_page), name != "good.html", found)
