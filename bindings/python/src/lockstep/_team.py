@@ -123,18 +123,7 @@ class Member:
 
     def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None):
         """Calls the function for this member's parts of [first, last). Waits for nobody. As Team.for_blocks otherwise."""
-        failures, pointer, address = _block_callback(function)
-        code = c.lockstep_member_for_range(
-            self.handle,
-            first,
-            last,
-            _choice_of(_SCHEDULES, schedule, "schedule"),
-            _chunk_of(schedule, chunk),
-            address,
-            context_address(context),
-        )
-        del pointer
-        if not _outcome(code, failures):
+        if not _run_blocks(c.lockstep_member_for_range, self.handle, first, last, function, context, schedule, chunk):
             raise Stopped()
 
     def publish(self, step):
@@ -202,6 +191,15 @@ def _block_callback(function):
 
     pointer = BlockFunction(call)
     return failures, pointer, ctypes.cast(pointer, c_void_p).value
+
+
+def _run_blocks(call, handle, first, last, function, context, schedule, chunk):
+    """A loop by that function of the library. False if it was stopped."""
+    failures, pointer, address = _block_callback(function)
+    number, chunk = _choice_of(_SCHEDULES, schedule, "schedule"), _chunk_of(schedule, chunk)
+    code = call(handle, first, last, number, chunk, address, context_address(context))
+    del pointer
+    return _outcome(code, failures)
 
 
 def _value_callback(function, kind):
@@ -375,18 +373,7 @@ class Team:
         'static' (chunk: the least length of a part), 'chunks', 'dynamic', 'guided' (chunk: their length, 1 or more).
         True, or False if it was stopped.
         """
-        failures, pointer, address = _block_callback(function)
-        code = c.lockstep_team_for_range_by(
-            self.handle,
-            first,
-            last,
-            _choice_of(_SCHEDULES, schedule, "schedule"),
-            _chunk_of(schedule, chunk),
-            address,
-            context_address(context),
-        )
-        del pointer
-        return _outcome(code, failures)
+        return _run_blocks(c.lockstep_team_for_range_by, self.handle, first, last, function, context, schedule, chunk)
 
     def reduce(self, first, last, function, context=None, *, operation="sum", init=None, dtype=float):
         """`init`, combined with what the function gives for parts of [first, last), in order.
