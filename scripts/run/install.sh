@@ -52,6 +52,10 @@ old_clang clang-13           clang++-13
 old_clang clang-14           clang++-14
 old_clang clang-15           clang++-15
 old_clang clang-16           clang++-16
+mpi      libopenmpi-dev      mpicxx.openmpi
+mpi      openmpi-bin         mpirun.openmpi
+mpi      libmpich-dev        mpicxx.mpich
+mpi      mpich               mpirun.mpich
 python_venv python3-venv     /usr/share/doc/python3-venv
 coverage gcovr               gcovr
 pictures graphviz            dot
