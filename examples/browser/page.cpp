@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "jacobi/linear_system.hpp"
+#include "support/linear_system.hpp"
 #include "jacobi/solver.hpp"
 
 namespace {

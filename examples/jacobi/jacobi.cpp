@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "jacobi/linear_system.hpp"
-#include "jacobi/matrix_market.hpp"
+#include "support/linear_system.hpp"
+#include "support/matrix_market.hpp"
 #include "jacobi/solver.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"

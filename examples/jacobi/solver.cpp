@@ -40,7 +40,7 @@ class iteration {
   void compute_residual(std::size_t first_block, std::size_t last_block) {
     for (std::size_t block = first_block; block < last_block; ++block) {
       for (std::size_t row = first_row(block); row < first_row(block + 1); ++row) {
-        r_[row] = residual_of_row(row);
+        r_[row] = residual_of_row(system_, x_, row);
       }
       block_sums_[block] = sum_of_squares(r_, block);
     }
@@ -71,24 +71,8 @@ class iteration {
   }
 
  private:
-  /// A power of two that brings the largest number near 1, so that its square neither overflows
-  /// nor vanishes.
-  static double norm_scale(const std::vector<double>& values) {
-    double largest = 0;
-    for (const double value : values) largest = std::max(largest, std::abs(value));
-    return largest > 0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1022, 1022)) : 1;
-  }
-
   [[nodiscard]] std::size_t first_row(std::size_t block) const {
     return std::min(block * rows_per_block, system_.unknowns());
-  }
-
-  [[nodiscard]] double residual_of_row(std::size_t row) const {
-    double r = system_.right_side[row] - system_.diagonal[row] * x_[row];
-    for (std::size_t k = system_.row_begin[row]; k < system_.row_begin[row + 1]; ++k) {
-      r -= system_.value[k] * x_[system_.column[k]];
-    }
-    return r;
   }
 
   template <class Values>

@@ -10,7 +10,7 @@
 #include <lockstep/lockstep.hpp>
 #include <vector>
 
-#include "jacobi/linear_system.hpp"
+#include "support/linear_system.hpp"
 
 namespace examples {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "jacobi/matrix_market.hpp"
+#include "support/matrix_market.hpp"
 #include "program_runner.hpp"
 #include "support/files.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hostile_input.hpp"
-#include "jacobi/linear_system.hpp"
-#include "jacobi/matrix_market.hpp"
+#include "support/linear_system.hpp"
+#include "support/matrix_market.hpp"
 #include "program_runner.hpp"
 
 namespace examples::testing {

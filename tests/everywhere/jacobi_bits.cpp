@@ -10,7 +10,7 @@
 #include <cstring>
 #include <exception>
 
-#include "jacobi/linear_system.hpp"
+#include "support/linear_system.hpp"
 #include "jacobi/solver.hpp"
 
 namespace {

@@ -31,13 +31,16 @@ class member_nodes {
   /// The values of the part's leaves, by all members, and the meeting that makes them known: member_state::meet() with
   /// `combine`, which may call push_published(). False once the region is stopped. Requires: this member is not alone.
   bool put(schedule how, cell& out, const cell_combine& combine) {
+    if (how.kind() != schedule_kind::static_blocks) return put_own(how) && at_.meet(out, combine);
     phase_ = at_.next_phase();
-    if (how.kind() == schedule_kind::static_blocks)
-      return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine);
-    if (!put_leaves(how)) return false;
-    // The phase of the leaves is over.
+    return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine);
+  }
+  /// The same with the coming phase still to be met, by whatever waits for all; no member takes a share of another.
+  bool put_own(schedule how) {
+    const bool from_leaves = how.kind() != schedule_kind::static_blocks;
+    if (from_leaves && !put_leaves(how)) return false;  // its phase is over
     phase_ = at_.next_phase();
-    return put_nodes(at_.rank(), true) && at_.meet(out, combine);
+    return put_nodes(at_.rank(), from_leaves);
   }
 
   /// Pushes the value of the node [a, b) from the cells of the phase. Nodes are asked for from left to right.
