@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
+#include <vector>
 
 #include "support/error.hpp"
 
@@ -57,8 +58,7 @@ class iteration {
   }
 
   [[nodiscard]] bool is_finished(double residual, std::size_t iterations) const {
-    // Not `residual <= tolerance`: a residual that is not a number ends the iteration, too.
-    return !(residual > rule_.tolerance) || iterations >= rule_.most_iterations;
+    return rule_.is_finished(residual, iterations);
   }
 
   [[nodiscard]] solution result(std::size_t iterations) const {
@@ -100,9 +100,6 @@ class iteration {
   double right_side_norm_ = 0;
 };
 
-// Not std::bit_cast, which some libraries of C++20 lack.
-bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
-
 }  // namespace
 
 solution solve_serial(const linear_system& system, const stopping_rule& rule) {
@@ -140,12 +137,6 @@ solution solve_on_team(const linear_system& system, const stopping_rule& rule,
     if (me.rank() == 0) total = iterations;
   });
   return steps.result(total);
-}
-
-bool are_identical(const solution& a, const solution& b) {
-  return a.iterations == b.iterations && same_bits(a.residual, b.residual) &&
-         a.has_converged == b.has_converged &&
-         std::equal(a.x.begin(), a.x.end(), b.x.begin(), b.x.end(), same_bits);
 }
 
 }  // namespace examples
