@@ -27,7 +27,9 @@ struct solution {
 };
 
 // Not std::bit_cast, which some libraries of C++20 lack.
-[[nodiscard]] inline bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+[[nodiscard]] inline bool same_bits(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 /// Whether all members of the two are the same, bit for bit.
 [[nodiscard]] inline bool are_identical(const solution& a, const solution& b) {

@@ -29,7 +29,8 @@ struct layout {
 };
 
 std::string text_of(const testing::TestParamInfo<layout>& of) {
-  return std::to_string(of.param.ranks_per_node) + "_per_node_" + std::to_string(of.param.members) + "_members";
+  return std::to_string(of.param.ranks_per_node) + "_per_node_" + std::to_string(of.param.members) +
+         "_members";
 }
 
 /// One for each number of ranks per node: to make one takes MPICH a third of a second where ranks share CPUs.
@@ -48,7 +49,8 @@ class world_reductions : public testing::TestWithParam<layout> {
 
 // Nine members meet by a tree, fewer by flags.
 INSTANTIATE_TEST_SUITE_P(layouts, world_reductions,
-                         testing::Values(layout{0, 1}, layout{0, 2}, layout{0, 4}, layout{1, 2}, layout{2, 1}, layout{2, 9}),
+                         testing::Values(layout{0, 1}, layout{0, 2}, layout{0, 4}, layout{1, 2},
+                                         layout{2, 1}, layout{2, 9}),
                          text_of);
 
 const std::size_t lengths[] = {0, 1, 2, 3, 7, 100, 128, 129, 1000, 8193, 20'011};
@@ -76,7 +78,8 @@ template <std::size_t Words>
 mixed<Words> mix(const mixed<Words>& a, const mixed<Words>& b) {
   mixed<Words> both;
   for (std::size_t k = 0; k < Words; ++k) {
-    const std::uint64_t z = a.words[k] * 0x9e3779b97f4a7c15u + (b.words[(k + 1) % Words] ^ 0x51edu) * 0xbf58476d1ce4e5b9u;
+    const std::uint64_t z = a.words[k] * 0x9e3779b97f4a7c15u +
+                            (b.words[(k + 1) % Words] ^ 0x51edu) * 0xbf58476d1ce4e5b9u;
     both.words[k] = z ^ (z >> 29);
   }
   return both;
@@ -116,13 +119,16 @@ template <std::size_t Words>
 void expect_bits(world& ranks, team& members) {
   team alone(1);
   const mixed<Words> init = numbered<Words>(12345);
-  for (const std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{100}, std::size_t{1000}}) {
+  for (const std::size_t n :
+       {std::size_t{1}, std::size_t{5}, std::size_t{100}, std::size_t{1000}}) {
     const auto wanted = alone.parallel_reduce(std::size_t{0}, n, init, numbered<Words>, mix<Words>);
     for (const schedule how : {lockstep::static_schedule(), lockstep::dynamic_schedule()}) {
       std::atomic<int> wrong{0};
       ranks.run(members, [&](member& me) {
         for (int turn = 0; turn < 3; ++turn) {
-          wrong += !same(me.reduce_each(ranks, std::size_t{0}, n, init, numbered<Words>, mix<Words>, how), wanted);
+          wrong += !same(
+              me.reduce_each(ranks, std::size_t{0}, n, init, numbered<Words>, mix<Words>, how),
+              wanted);
         }
       });
       EXPECT_EQ(wrong, 0) << n << " of " << Words << " words";
@@ -170,10 +176,17 @@ TEST_P(world_reductions, ranges_of_signed_numbers_and_pointers) {
   const double wanted = alone.parallel_reduce(std::size_t{0}, x.size(), 0.0, term, plus);
   const double by_pointer = ranks.reduce_range(
       members, x.data(), x.data() + x.size(), 0.0,
-      [](const double* first, const double* last) { return std::accumulate(first + 1, last, *first); }, plus);
+      [](const double* first, const double* last) {
+        return std::accumulate(first + 1, last, *first);
+      },
+      plus);
   EXPECT_TRUE(same(by_pointer, wanted));
-  EXPECT_EQ(ranks.reduce_each(members, -50, 51, 7, [](int i) { return i; }, [](int a, int b) { return a + b; }), 7);
-  EXPECT_EQ(ranks.reduce_each(members, 5, -5, 7, [](int i) { return i; }, [](int a, int b) { return a + b; }), 7);
+  EXPECT_EQ(ranks.reduce_each(
+                members, -50, 51, 7, [](int i) { return i; }, [](int a, int b) { return a + b; }),
+            7);
+  EXPECT_EQ(ranks.reduce_each(
+                members, 5, -5, 7, [](int i) { return i; }, [](int a, int b) { return a + b; }),
+            7);
 }
 
 TEST_P(world_reductions, WREDUCE_3_sees_what_loops_without_a_wait_wrote) {
@@ -188,7 +201,8 @@ TEST_P(world_reductions, WREDUCE_3_sees_what_loops_without_a_wait_wrote) {
       });
       // In the other direction: what a member reads, another has written.
       const std::size_t sum = me.reduce_each(
-          ranks, std::size_t{0}, n, std::size_t{0}, [&](std::size_t i) { return x[mine.first + (mine.last - 1 - i)]; },
+          ranks, std::size_t{0}, n, std::size_t{0},
+          [&](std::size_t i) { return x[mine.first + (mine.last - 1 - i)]; },
           [](std::size_t a, std::size_t b) { return a + b; });
       wrong += sum != turn * (n * (n - 1) / 2);
     }
@@ -199,16 +213,20 @@ TEST_P(world_reductions, WREDUCE_3_sees_what_loops_without_a_wait_wrote) {
 TEST_P(world_reductions, WREDUCE_2_what_f_and_op_throw_ends_the_region_on_all_ranks) {
   const std::size_t n = 100;
   const std::size_t bad = ranks.part_of(n, ranks.size() - 1).first;
-  EXPECT_THROW(ranks.reduce_each(
-                   members, std::size_t{0}, n, 0.0,
-                   [&](std::size_t i) { return i == bad ? throw std::runtime_error("no") : 1.0; }, plus),
-               std::runtime_error);
+  EXPECT_THROW(
+      ranks.reduce_each(
+          members, std::size_t{0}, n, 0.0,
+          [&](std::size_t i) { return i == bad ? throw std::runtime_error("no") : 1.0; }, plus),
+      std::runtime_error);
   EXPECT_EQ(ranks.ended_by(), ranks.size() - 1);
   // The root, which no rank but a single one has: combined where ranks meet.
-  EXPECT_THROW(ranks.reduce_each(
-                   members, std::size_t{0}, n, std::size_t{0}, [](std::size_t) { return std::size_t{1}; },
-                   [&](std::size_t a, std::size_t b) { return a + b == n ? throw std::runtime_error("no") : a + b; }),
-               std::runtime_error);
+  EXPECT_THROW(
+      ranks.reduce_each(
+          members, std::size_t{0}, n, std::size_t{0}, [](std::size_t) { return std::size_t{1}; },
+          [&](std::size_t a, std::size_t b) {
+            return a + b == n ? throw std::runtime_error("no") : a + b;
+          }),
+      std::runtime_error);
   EXPECT_EQ(ranks.sync_sum(1), static_cast<int>(ranks.size())) << "the world goes on";
 }
 
@@ -239,7 +257,9 @@ TEST_P(world_reductions, a_stop_ends_a_reduction_on_all_ranks) {
 }
 
 TEST_P(world_reductions, outside_of_a_region_of_the_world_it_is_refused) {
-  EXPECT_THROW(members.run([&](member& me) { me.reduce_each(ranks, 0, 10, 0, [](int i) { return i; }, std::plus<int>()); }),
+  EXPECT_THROW(members.run([&](member& me) {
+    me.reduce_each(ranks, 0, 10, 0, [](int i) { return i; }, std::plus<int>());
+  }),
                std::logic_error);
 }
 

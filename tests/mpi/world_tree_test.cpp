@@ -222,9 +222,8 @@ TEST(world_tree, WORLD_TREE_3_of_values_of_any_size) {
 }
 
 TEST(world_tree, WORLD_TREE_4_parts_of_ranks_are_the_range_and_whole_leaves) {
-  const std::size_t lengths[] = {0,         1,          2,        63,       127,  128,
-                                 129,       1000,       8192,     8193,     9999, 65536,
-                                 1u << 20u, most / 2,   most - 1, most};
+  const std::size_t lengths[] = {0,    1,    2,    63,    127,       128,      129,      1000,
+                                 8192, 8193, 9999, 65536, 1u << 20u, most / 2, most - 1, most};
   for (const std::size_t length : lengths) {
     for (const std::size_t ranks : {1u, 2u, 3u, 7u, 64u, 1023u, 1024u, 1025u, 5000u}) {
       std::size_t next = 0;
@@ -270,16 +269,20 @@ TEST(world_tree, a_fault_of_one_record_is_that_of_all_and_what_an_operation_thro
     auto all = record_of(100, 0, 30);
     auto middle = record_of(100, 30, 30);
     auto last = record_of(100, 30, 100);
-    (bad == 0 ? all : bad == 1 ? middle : last).record().head().fault =
-        record_fault::operation_threw;
+    (bad == 0   ? all
+     : bad == 1 ? middle
+                : last)
+        .record()
+        .head()
+        .fault = record_fault::operation_threw;
     all.merge_with(middle);
     all.merge_with(last);
     EXPECT_EQ(all.record().head().fault, record_fault::operation_threw) << bad;
   }
   auto left = record_of(100, 0, 50), right = record_of(100, 50, 100);
-  EXPECT_THROW(merge(left.record(), right.record(),
-                     [](void*, void*) { throw std::runtime_error("no"); }),
-               std::runtime_error);
+  EXPECT_THROW(
+      merge(left.record(), right.record(), [](void*, void*) { throw std::runtime_error("no"); }),
+      std::runtime_error);
 }
 
 }  // namespace

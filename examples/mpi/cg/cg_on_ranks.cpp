@@ -32,11 +32,14 @@ struct progress {
 solution answer_of(const progress& last, std::vector<double> x, double residual,
                    const stopping_rule& rule) {
   if (!last.has_curvature() && std::isfinite(last.curvature)) {
-    throw input_error("the matrix is not positive definite: conjugate gradients need a direction p with p * A p > 0");
+    throw input_error(
+        "the matrix is not positive definite: conjugate gradients need a direction p with p * A p "
+        "> 0");
   }
   solution answer{std::move(x), last.iterations, residual, false};
   answer = checked_solution(std::move(answer), rule);
-  answer.has_converged = relative(std::sqrt(last.squares), last.norm_of_right_side) <= rule.tolerance;
+  answer.has_converged =
+      relative(std::sqrt(last.squares), last.norm_of_right_side) <= rule.tolerance;
   return answer;
 }
 
@@ -63,7 +66,8 @@ solution solve_cg_serially(const linear_system& system, const stopping_rule& rul
     for (std::size_t i = 0; i < n; ++i) p[i] = r[i] + now.squares / before * p[i];
     ++now.iterations;
   }
-  const double residual = serial_norm(n, [&](std::size_t i) { return residual_of_row(system, x, i) * scale; });
+  const double residual =
+      serial_norm(n, [&](std::size_t i) { return residual_of_row(system, x, i) * scale; });
   return answer_of(now, std::move(x), relative(residual, now.norm_of_right_side), rule);
 }
 
@@ -80,8 +84,9 @@ solution solve_cg_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
   world.run(team, [&](lockstep::member& me) {
     /// The sum of value(row) over all rows of all ranks.
     const auto sum = [&](const auto& value) {
-      return me.reduce_each(world, 0, rows.unknowns, 0.0,
-                            [&](std::size_t i) { return value(i - first); }, std::plus<>());
+      return me.reduce_each(
+          world, 0, rows.unknowns, 0.0, [&](std::size_t i) { return value(i - first); },
+          std::plus<>());
     };
     progress now;
     now.squares = sum([&](std::size_t row) { return r[row] * scale * (r[row] * scale); });
@@ -89,9 +94,8 @@ solution solve_cg_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
     while (!now.is_finished(rule)) {
       // Inner rows are computed while the entries of other ranks are on their way.
       if (me.rank() == 0) p.start();
-      me.for_each(lockstep::nowait, 0, rows.inner.size(), [&](std::size_t k) {
-        q[rows.inner[k]] = product_of_row(own, p, rows.inner[k]);
-      });
+      me.for_each(lockstep::nowait, 0, rows.inner.size(),
+                  [&](std::size_t k) { q[rows.inner[k]] = product_of_row(own, p, rows.inner[k]); });
       if (me.rank() == 0) p.finish();
       me.sync_threads();
       now.curvature = sum([&](std::size_t row) {

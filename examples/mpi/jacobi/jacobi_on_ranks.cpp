@@ -17,10 +17,12 @@ solution solve_jacobi_serially(const linear_system& system, const stopping_rule&
   solution answer;
   answer.x.assign(n, 0.0);
   std::vector<double> r(n, 0.0);
-  const double norm_of_right_side = serial_norm(n, [&](std::size_t i) { return system.right_side[i] * scale; });
+  const double norm_of_right_side =
+      serial_norm(n, [&](std::size_t i) { return system.right_side[i] * scale; });
   for (;; ++answer.iterations) {
     for (std::size_t row = 0; row < n; ++row) r[row] = residual_of_row(system, answer.x, row);
-    answer.residual = relative(serial_norm(n, [&](std::size_t i) { return r[i] * scale; }), norm_of_right_side);
+    answer.residual =
+        relative(serial_norm(n, [&](std::size_t i) { return r[i] * scale; }), norm_of_right_side);
     if (rule.is_finished(answer.residual, answer.iterations)) break;
     for (std::size_t row = 0; row < n; ++row) answer.x[row] += r[row] / system.diagonal[row];
   }

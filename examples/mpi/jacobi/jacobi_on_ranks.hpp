@@ -13,7 +13,8 @@
 namespace examples {
 
 /// By one thread. Both begin with x = 0 and throw input_error if the numbers grow beyond the range of double.
-[[nodiscard]] solution solve_jacobi_serially(const linear_system& system, const stopping_rule& rule);
+[[nodiscard]] solution solve_jacobi_serially(const linear_system& system,
+                                             const stopping_rule& rule);
 /// The answer's x has this rank's rows. Collective.
 [[nodiscard]] solution solve_jacobi_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
                                              const distributed_rows& rows,

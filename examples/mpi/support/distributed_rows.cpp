@@ -35,7 +35,9 @@ distributed_rows numbered(linear_system rows, std::size_t first) {
   distributed_rows result;
   result.first = first;
   const std::size_t count = rows.unknowns();
-  const auto is_own = [&](std::uint32_t column) { return column >= first && column - first < count; };
+  const auto is_own = [&](std::uint32_t column) {
+    return column >= first && column - first < count;
+  };
   std::vector<std::uint32_t>& needed = result.needed;
   std::copy_if(rows.column.begin(), rows.column.end(), std::back_inserter(needed),
                [&](std::uint32_t column) { return !is_own(column); });
@@ -88,8 +90,9 @@ distributed_rows rows_of(const linear_system& whole, std::size_t first, std::siz
 distributed_rows distribute(lockstep::mpi::world& world, const linear_system& whole) {
   first_rank_does(world, [&] {
     if (whole.unknowns() >= world.size()) return;
-    throw input_error(fmt::format("the matrix has {} rows, fewer than the {} ranks: start no more ranks than rows",
-                                  whole.unknowns(), world.size()));
+    throw input_error(fmt::format(
+        "the matrix has {} rows, fewer than the {} ranks: start no more ranks than rows",
+        whole.unknowns(), world.size()));
   });
   const std::size_t unknowns = world.broadcast(0, whole.unknowns());
   const double scale = world.broadcast(0, norm_scale(whole.right_side));

@@ -17,12 +17,12 @@ namespace examples {
 struct distributed_rows {
   /// Columns are places in an exchanged_vector: from 0 on those of this rank's rows, then those in `needed`.
   linear_system own;
-  std::size_t first = 0;               // the number of the first own row
-  std::size_t unknowns = 0;            // of the whole system
-  std::vector<std::uint32_t> needed;   // columns that other ranks have, ascending
-  std::vector<std::size_t> inner;      // own rows that need none of these, ascending
+  std::size_t first = 0;              // the number of the first own row
+  std::size_t unknowns = 0;           // of the whole system
+  std::vector<std::uint32_t> needed;  // columns that other ranks have, ascending
+  std::vector<std::size_t> inner;     // own rows that need none of these, ascending
   std::vector<unsigned char> is_inner;
-  double scale = 1;                    // norm_scale() of the whole right side
+  double scale = 1;  // norm_scale() of the whole right side
 };
 
 /// Pure: rows [first, last) of a system, as the rank that has them sees them.

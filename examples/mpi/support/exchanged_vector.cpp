@@ -40,10 +40,10 @@ exchanged_vector::exchanged_vector(lockstep::mpi::world& world, const distribute
             "MPI_Alltoall");
   const std::vector<int> wanted_begins = begins_of(wanted), given_begins = begins_of(given);
   sent_.resize(static_cast<std::size_t>(given_begins.back() + given.back()));
-  check_mpi(MPI_Alltoallv(rows.needed.data(), wanted.data(), wanted_begins.data(), MPI_UINT32_T,
-                          sent_.data(), given.data(), given_begins.data(), MPI_UINT32_T,
-                          world.comm()),
-            "MPI_Alltoallv");
+  check_mpi(
+      MPI_Alltoallv(rows.needed.data(), wanted.data(), wanted_begins.data(), MPI_UINT32_T,
+                    sent_.data(), given.data(), given_begins.data(), MPI_UINT32_T, world.comm()),
+      "MPI_Alltoallv");
   for (std::uint32_t& entry : sent_) entry -= static_cast<std::uint32_t>(rows.first);
   packed_.resize(sent_.size());
   for (std::size_t rank = 0; rank < ranks; ++rank) {

@@ -39,8 +39,8 @@ class exchanged_vector {
 
   std::vector<double> values_;
   std::size_t own_ = 0;
-  std::vector<span_of_rank> from_, to_;   // in the copies; in what is sent
-  std::vector<std::uint32_t> sent_;       // places of own entries
+  std::vector<span_of_rank> from_, to_;  // in the copies; in what is sent
+  std::vector<std::uint32_t> sent_;      // places of own entries
   std::vector<double> packed_;
   std::vector<MPI_Request> requests_;
 };

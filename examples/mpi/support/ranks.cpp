@@ -103,8 +103,8 @@ void check_mpi(int code, const char* call) {
 
 void send_bytes(lockstep::mpi::world& world, std::size_t to, const void* bytes, std::size_t count) {
   for_pieces(count, [&](std::size_t first, int size) {
-    check_mpi(MPI_Send(static_cast<const char*>(bytes) + first, size, MPI_BYTE, static_cast<int>(to),
-                       tag_of_values, world.comm()),
+    check_mpi(MPI_Send(static_cast<const char*>(bytes) + first, size, MPI_BYTE,
+                       static_cast<int>(to), tag_of_values, world.comm()),
               "MPI_Send");
   });
 }

@@ -48,7 +48,8 @@ void describe(const solution& answer, double seconds, const lockstep::mpi::world
 
 /// Compares with the serial run, where that was asked for.
 exit_status check(const solver_of_ranks& solver, const linear_system& whole,
-                  const stopping_rule& rule, const solution& answer, const solver_options& options) {
+                  const stopping_rule& rule, const solution& answer,
+                  const solver_options& options) {
   if (!options.compares) return exit_status::success;
   const bool is_identical = are_identical(solver.solve_serially(whole, rule), answer);
   fmt::print("check: {}\n", is_identical ? "ok" : "FAILED");
@@ -106,8 +107,9 @@ int solve_as_program(const solver_of_ranks& solver, int argc, char** argv) {
             std::numeric_limits<unsigned>::max(), "stop after so many iterations");
   add_count(app, "--members", options.members, 0, 1024,
             "members of each rank's team; 0: so many that the ranks of a node share its CPUs");
-  app.add_flag("--check", options.compares,
-               "rank 0 solves the system once more by one thread, and compares the results bit for bit");
+  app.add_flag(
+      "--check", options.compares,
+      "rank 0 solves the system once more by one thread, and compares the results bit for bit");
   app.add_option("--output", options.output, "write the solution, a Matrix Market array")
       ->type_name("FILE");
   return run_on_ranks(world, app, argc, argv, [&] { return run(world, solver, options); });

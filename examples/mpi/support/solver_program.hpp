@@ -16,7 +16,8 @@ struct solver_of_ranks {
   const char* about;  // the program's help
   iteration_kind kind;
   solution (*solve_serially)(const linear_system&, const stopping_rule&);
-  solution (*solve_on_ranks)(lockstep::mpi::world&, lockstep::team&, const distributed_rows&, const stopping_rule&);
+  solution (*solve_on_ranks)(lockstep::mpi::world&, lockstep::team&, const distributed_rows&,
+                             const stopping_rule&);
 };
 
 /// main(): begins and ends MPI. Rank 0 reads and writes all files, and tells the user what there is to tell.

@@ -73,10 +73,12 @@ LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::excepti
 #endif
   if (head.fault == record_fault::operation_threw) {
     fail<std::runtime_error>(
-        "lockstep::member::reduce_range(world): op threw on another rank, while it combined values of ranks");
+        "lockstep::member::reduce_range(world): op threw on another rank, while it combined values "
+        "of ranks");
   }
   fail_argument(
-      "lockstep::member::reduce_range(world): ranks gave ranges of different lengths: all ranks give the whole range, "
+      "lockstep::member::reduce_range(world): ranks gave ranges of different lengths: all ranks "
+      "give the whole range, "
       "first and last of all, and each is called for its part (world::part_of)");
 }
 
@@ -98,18 +100,17 @@ class rank_nodes : private reductions::member_nodes {
     reductions::tree_walk values(at_, what_, of_, length_);
     reduction_tree::published_nodes nodes(part_, at_.size());
     bool goes_on = true;
-    reduction_tree::maximal_nodes(
-        reduction_tree::leaves_of(length_), part_.first, part_.last,
-        [&](std::size_t a, std::size_t b) {
-          if (!at_.is_alone()) {
-            push_published(values, nodes, a, b);
-          } else if (!goes_on || !values.push_node(a, b)) {
-            goes_on = false;
-            return;
-          }
-          into.append(values.top());
-          values.pop();
-        });
+    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), part_.first, part_.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    if (!at_.is_alone()) {
+                                      push_published(values, nodes, a, b);
+                                    } else if (!goes_on || !values.push_node(a, b)) {
+                                      goes_on = false;
+                                      return;
+                                    }
+                                    into.append(values.top());
+                                    values.pop();
+                                  });
     return goes_on;
   }
 };
@@ -117,12 +118,14 @@ class rank_nodes : private reductions::member_nodes {
 template <class Type>
 constexpr void check_reducible() noexcept {
   static_assert(std::is_trivially_copyable<Type>::value,
-                "lockstep: the type of init goes from rank to rank, so it must be trivially copyable: a struct or an "
+                "lockstep: the type of init goes from rank to rank, so it must be trivially "
+                "copyable: a struct or an "
                 "array of numbers, no std::string or std::vector");
   static_assert(alignof(Type) <= node_record::most_alignment,
                 "lockstep: a type that goes from rank to rank is aligned to 16 bytes at most");
   static_assert(node_record::size(sizeof(Type)) <= node_board::most_bytes,
-                "lockstep: the type of init has 448 bytes at most where ranks reduce a range; reduce a larger one on each "
+                "lockstep: the type of init has 448 bytes at most where ranks reduce a range; "
+                "reduce a larger one on each "
                 "rank, and send it by MPI, on world.comm()");
 }
 static_assert(node_record::size(448) <= node_board::most_bytes, "check_reducible says so");
@@ -133,7 +136,8 @@ Type reduce(world_region& region, member_state& at, const Values& values, bool i
             std::size_t length, const Type& init, Operation& op, schedule how) {
   check_reducible<Type>();
   reductions::check_types<Type, typename Values::value, Operation>();
-  const reductions::operations& what = reductions::operations_for<Type, Operation>(values, in_strips);
+  const reductions::operations& what =
+      reductions::operations_for<Type, Operation>(values, in_strips);
   rank_nodes nodes(at, what, values, length, region.ranks().rank(), region.ranks().size());
   const auto meets = [&](Type& whole) {
     alignas(node_record::most_alignment) unsigned char bytes[node_record::size(sizeof(Type))];

@@ -67,9 +67,8 @@ class node_record {
 
   /// A multiple of 16.
   static constexpr std::size_t size(std::size_t value_size) noexcept {
-    return sizeof(record_head) +
-           (reduction_tree::most_nodes * value_size + most_alignment - 1) / most_alignment *
-               most_alignment;
+    return sizeof(record_head) + (reduction_tree::most_nodes * value_size + most_alignment - 1) /
+                                     most_alignment * most_alignment;
   }
 
   node_record(void* bytes, std::size_t value_size) noexcept
