@@ -40,7 +40,7 @@ function(lockstep_find_mpis)
         target_include_directories(lockstep_with_${name} SYSTEM INTERFACE ${CMAKE_MATCH_1})
       elseif(word MATCHES "^-L(.+)$")
         target_link_directories(lockstep_with_${name} INTERFACE ${CMAKE_MATCH_1})
-      elseif(word MATCHES "^-l(.*)$" AND NOT word MATCHES "cxx")  # not the C++ classes of old
+      elseif(NOT word MATCHES "cxx" AND word MATCHES "^-l(.*)$")  # not the C++ classes of old
         target_link_libraries(lockstep_with_${name} INTERFACE ${CMAKE_MATCH_1})
       endif()
     endforeach()
