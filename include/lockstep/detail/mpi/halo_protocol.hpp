@@ -114,7 +114,7 @@ class halo_protocol {
       if (self.is_stopped()) return false;
       if (can_poll(self, i, mine.exchange) && take_poller()) {
         const poller_role role(*this);
-        polling what{*this, self, i, mine.exchange, where};
+        polling what{*this, self, i, mine.exchange, where, 0};
         wait_engine::wait(what, policy_of(self), self.history);
         end_badly(self);
       } else {
@@ -179,9 +179,9 @@ class halo_protocol {
     const std::size_t neighbour;
     const std::uint32_t exchange;
     const source_place where;
-    unsigned naps = 0;
+    unsigned naps;
 
-    bool ready() noexcept {
+    bool ready() {
       of.look_at_all();
       return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
     }
