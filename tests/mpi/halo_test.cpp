@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -84,9 +85,22 @@ std::size_t exchange(world& ranks, team& members, const decomposition<D>& cut, s
   return wrong.load();
 }
 
+/// The world is made once: that is many calls of MPI, which polls for the ranks that lack a CPU.
 class halo_of : public testing::TestWithParam<std::size_t> {
+ public:
+  static void TearDownTestSuite() { the_world().reset(); }
+
  protected:
-  world ranks;
+  static std::optional<world>& the_world() {
+    static std::optional<world> one;
+    return one;
+  }
+  static world& made_world() {
+    if (!the_world()) the_world().emplace();
+    return *the_world();
+  }
+
+  world& ranks = made_world();
   team members{team_options(ranks.options()).members(GetParam())};
   std::size_t next() const { return (ranks.rank() + 1) % ranks.size(); }
   std::size_t previous() const { return (ranks.rank() + ranks.size() - 1) % ranks.size(); }

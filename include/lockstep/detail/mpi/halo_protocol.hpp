@@ -62,6 +62,7 @@
 #include "../platform/error.hpp"
 #include "../region/group.hpp"
 #include "../wait/published_words.hpp"
+#include "polling_nap.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -114,7 +115,7 @@ class halo_protocol {
       if (self.is_stopped()) return false;
       if (can_poll(self, i, mine.exchange) && take_poller()) {
         const poller_role role(*this);
-        polling what{*this, self, i, mine.exchange, where, 0};
+        polling what{*this, self, i, mine.exchange, where, polling_nap()};
         wait_engine::wait(what, policy_of(self), self.history);
         end_badly(self);
       } else {
@@ -179,18 +180,13 @@ class halo_protocol {
     const std::size_t neighbour;
     const std::uint32_t exchange;
     const source_place where;
-    unsigned naps;
+    polling_nap nap;
 
     bool ready() {
       of.look_at_all();
       return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
     }
-    /// Nobody wakes a poller: the other side knows nothing of it. 20 us to 160 us, which a system makes 70 to 210.
-    void sleep(deadline until) {
-      const std::uint64_t nap = std::uint64_t{20000} << (naps < 3 ? naps++ : 3);
-      const std::uint64_t end = monotonic_nanoseconds() + nap;
-      futex_wait(of.poller_, 1, end < until.nanoseconds() ? end : until.nanoseconds());
-    }
+    void sleep(deadline) { nap.take(); }
     void describe(wait_subject& to) const noexcept { of.describe(to, self, exchange, where); }
   };
 
