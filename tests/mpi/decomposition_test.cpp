@@ -92,8 +92,7 @@ void check_cut(const decomposition<D>& cut, std::size_t width, halo_corners corn
     for (std::size_t d = 0; d < D; ++d) {
       if (at[d] < width || at[d] >= width + own[d]) ++outside;
       std::size_t global = offset[d] + at[d] + cut.cells()[d] - width;  // + cells: not below 0
-      if (!cut.periodic()[d] &&
-          (global < cut.cells()[d] || global >= 2 * cut.cells()[d])) {
+      if (!cut.periodic()[d] && (global < cut.cells()[d] || global >= 2 * cut.cells()[d])) {
         return nothing;
       }
       global %= cut.cells()[d];
@@ -210,9 +209,10 @@ std::string message_of(Function f) {
 
 TEST(decomposition, bad_arguments_are_refused_with_cause_and_remedy) {
   using std::invalid_argument;
-  EXPECT_EQ(message_of<invalid_argument>([] { decomposition<2>(17, {4, 4}); }),
-            "lockstep::mpi::decomposition: 17 ranks cannot divide 4 x 4 cells so that each has a part; "
-            "take fewer ranks, a number of them with other divisors, or more cells");
+  EXPECT_EQ(
+      message_of<invalid_argument>([] { decomposition<2>(17, {4, 4}); }),
+      "lockstep::mpi::decomposition: 17 ranks cannot divide 4 x 4 cells so that each has a part; "
+      "take fewer ranks, a number of them with other divisors, or more cells");
   EXPECT_EQ(message_of<invalid_argument>([] { decomposition<2>(5, {4, 4}); }).substr(0, 55),
             "lockstep::mpi::decomposition: 5 ranks cannot divide 4 x");
   EXPECT_NE(message_of<invalid_argument>([] { decomposition<1>(0, {4}); }).find("0 ranks"),
@@ -227,8 +227,9 @@ TEST(decomposition, bad_arguments_are_refused_with_cause_and_remedy) {
               decomposition<2>::with_grid({5, 1}, {4, 4});
             }).find("5 ranks cannot divide"),
             std::string::npos);
-  EXPECT_NE(message_of<std::out_of_range>([] { decomposition<1>(2, {4}).part(2, 0); }).find("rank 2"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of<std::out_of_range>([] { decomposition<1>(2, {4}).part(2, 0); }).find("rank 2"),
+      std::string::npos);
   std::vector<double> x(64);
   const decomposition<1> cut(3, {7});  // 3, 2, 2 cells
   for (const std::size_t width : {0, 3}) {
@@ -246,9 +247,8 @@ TEST(strided_block, describes_rows_columns_and_boxes) {
   const auto whole = lockstep::mpi::block_of(x.data(), {4, 5, 6});
   EXPECT_EQ(whole.bytes(), x.size() * sizeof(int));
   const int* expected = x.data();
-  for_elements(whole, [&](unsigned char* at) {
-    EXPECT_EQ(reinterpret_cast<int*>(at), expected++);
-  });
+  for_elements(whole,
+               [&](unsigned char* at) { EXPECT_EQ(reinterpret_cast<int*>(at), expected++); });
   const auto column = lockstep::mpi::block_of(&x[2], {5}, {6});
   expected = &x[2];
   for_elements(column, [&](unsigned char* at) {

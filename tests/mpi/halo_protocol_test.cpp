@@ -91,7 +91,8 @@ class ring_transport {
   channel* in_[2];
   channel* out_[2];
   std::uint32_t phase_[2] = {0, 0};
-  bool is_started_[2] = {false, false}, is_sent_[2] = {true, true}, is_received_[2] = {false, false};
+  bool is_started_[2] = {false, false}, is_sent_[2] = {true, true},
+       is_received_[2] = {false, false};
 };
 
 using protocol = lockstep::detail::mpi::halo_protocol<ring_transport>;
@@ -153,7 +154,8 @@ void exchange_steps(const setting& with, std::size_t steps) {
     auto& self = member_access::state_of(me);
     ring_transport& transport = all.transport(rank);
     protocol& halo = all.halo(rank);
-    const std::size_t before = (rank + with.ranks - 1) % with.ranks, after = (rank + 1) % with.ranks;
+    const std::size_t before = (rank + with.ranks - 1) % with.ranks,
+                      after = (rank + 1) % with.ranks;
     std::minstd_rand dice(static_cast<unsigned>(rank * 64 + me.rank() + 1));
     for (std::size_t step = 1; step <= steps; ++step) {
       const std::size_t first = dice() % 2;
@@ -190,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(levels, halo_protocol,
                          [](const auto& one) {
                            return std::string(one.param == level::funneled     ? "funneled"
                                               : one.param == level::serialized ? "serialized"
-                                                                                : "multiple");
+                                                                               : "multiple");
                          });
 
 TEST_P(halo_protocol, HALO_1_HALO_2_HALO_3_every_member_reads_what_all_of_the_neighbour_sent) {

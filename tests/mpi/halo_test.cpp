@@ -55,8 +55,9 @@ struct local_grid {
     }
   }
   std::vector<std::uint64_t> values;
-  std::vector<std::uint64_t> cells;   ///< at each place: its number in the grid; `nothing` beyond the edge
-  std::vector<std::size_t> borders;   ///< in how many dimensions it is a ghost
+  std::vector<std::uint64_t>
+      cells;  ///< at each place: its number in the grid; `nothing` beyond the edge
+  std::vector<std::size_t> borders;  ///< in how many dimensions it is a ghost
 };
 
 /// Every member writes its share of the rank's cells, and reads all ghosts.
@@ -77,7 +78,8 @@ std::size_t exchange(world& ranks, team& members, const decomposition<D>& cut, s
       for (std::size_t place = 0; place < grid.values.size(); ++place) {
         const std::size_t outside = grid.borders[place];
         if (outside == 0 || (outside > 1 && corners == halo_corners::left_out)) continue;
-        const std::uint64_t expected = grid.cells[place] == nothing ? nothing : value_of(grid.cells[place], step);
+        const std::uint64_t expected =
+            grid.cells[place] == nothing ? nothing : value_of(grid.cells[place], step);
         if (grid.values[place] != expected) ++wrong;
       }
     }
@@ -105,7 +107,8 @@ class halo_of : public testing::TestWithParam<std::size_t> {
   std::size_t next() const { return (ranks.rank() + 1) % ranks.size(); }
   std::size_t previous() const { return (ranks.rank() + ranks.size() - 1) % ranks.size(); }
 };
-INSTANTIATE_TEST_SUITE_P(members, halo_of, testing::Values(1, 2, 4), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(members, halo_of, testing::Values(1, 2, 4),
+                         testing::PrintToStringParamName());
 
 TEST_P(halo_of, HALO_1_HALO_2_every_ghost_has_its_cell_in_1_dimension) {
   for (const bool ring : {false, true}) {
@@ -219,7 +222,8 @@ TEST_P(halo_of, HALO_8_a_rank_that_fails_ends_the_waits_of_its_neighbours_and_th
   std::size_t first = 0;
   for (std::size_t failing = 0; failing < ranks.size(); ++failing) {
     for (const bool by_exception : {true, false}) {
-      for (const bool half : {false, true}) {  // after the last member of the rank has published, or before
+      for (const bool half :
+           {false, true}) {  // after the last member of the rank has published, or before
         bool goes_on = true;
         std::size_t named = ranks.size();
         try {
@@ -329,7 +333,8 @@ TEST_P(halo_of, lists_that_do_not_fit_are_refused_on_all_ranks) {
 
   std::vector<halo_neighbour> bad = good;
   if (is_last) bad[0].rank = 1000;
-  expect_in(refusal(ranks, members, bad), on_last + "neighbour 0 is rank 1000, but there are ranks 0 to");
+  expect_in(refusal(ranks, members, bad),
+            on_last + "neighbour 0 is rank 1000, but there are ranks 0 to");
 
   bad = good;
   if (is_last) bad[1].send = halo_neighbour().send;

@@ -168,7 +168,8 @@ class decomposition {
       one.send = box(rank, first, width, to, false);
       one.receive = box(rank, first, width, to, true);
       one.send_tag = static_cast<int>(number);
-      one.receive_tag = static_cast<int>(directions() - 1 - number);  // that of the opposite direction
+      one.receive_tag =
+          static_cast<int>(directions() - 1 - number);  // that of the opposite direction
       result.push_back(one);
     }
     return result;

@@ -79,7 +79,7 @@ class halo {
   /// have none. For regions of up to all members of the team. The blocks' memory must outlive the halo.
   halo(world& of, const team& by, const std::vector<halo_neighbour>& neighbours)
       : world_(of),
-        comm_(of.comm(), neighbours),
+        comm_(of, neighbours),
         transport_(comm_.get(), of.thread_level(), neighbours),
         protocol_(transport_, neighbours.size(), by.size(), of.policy(by.size())),
         at_early_end_(*this) {}
@@ -142,10 +142,15 @@ class halo {
   /// A communicator of the halo's own: its messages meet no others. MATCH-1 holds for who gets one.
   class own_communicator {
    public:
-    own_communicator(MPI_Comm of, const std::vector<halo_neighbour>& neighbours) {
-      detail::mpi::checked(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
+    own_communicator(world& of, const std::vector<halo_neighbour>& neighbours) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      detail::mpi::checked(MPI_Comm_idup(of.comm(), &comm_, &request), "MPI_Comm_idup");
+      detail::mpi::await_requests(of.thread_level(), "lockstep::mpi::halo", of.policy(1), 1,
+                                  &request, MPI_STATUS_IGNORE, detail::mpi::never_stops());
+      detail::mpi::checked(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN),
+                           "MPI_Comm_set_errhandler");
       const release_unless_checked here{*this};
-      detail::mpi::halo_matching::check(comm_, neighbours);
+      detail::mpi::halo_matching::check(of, comm_, neighbours);
       here.of.is_checked_ = true;
     }
     ~own_communicator() {
@@ -203,11 +208,12 @@ class halo {
   }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_region(const char* function) {
     char message[240];
-    std::snprintf(message, sizeof message,
-                  "lockstep::mpi::halo::%s: called outside of the regions of its world: begin them by "
-                  "world.run(team, f) on every rank, so that a rank that fails ends the waits of the "
-                  "others",
-                  function);
+    std::snprintf(
+        message, sizeof message,
+        "lockstep::mpi::halo::%s: called outside of the regions of its world: begin them by "
+        "world.run(team, f) on every rank, so that a rank that fails ends the waits of the "
+        "others",
+        function);
     detail::fail_use(message);
   }
 

@@ -99,9 +99,10 @@ namespace mpi {
 /// A box of an array whose elements lie one after the other, the last dimension fastest, with nothing between rows.
 template <class Type>
 strided_block block_of(Type* first, std::initializer_list<std::size_t> extents) {
-  static_assert(std::is_trivially_copyable<Type>::value,
-                "lockstep::mpi::block_of: elements travel as bytes, so their type must be trivially "
-                "copyable");
+  static_assert(
+      std::is_trivially_copyable<Type>::value,
+      "lockstep::mpi::block_of: elements travel as bytes, so their type must be trivially "
+      "copyable");
   strided_block block;
   block.first = first;
   block.element_size = sizeof(Type);

@@ -8,7 +8,7 @@
 //       and the other way round. Blocks that meet have as many elements of the same size.
 //   MATCH-2  An error on one rank is thrown on all: the text of the lowest rank that has one, which it names.
 //
-// Cost   two allreduces and an alltoall of one number a rank, once; a message to each neighbour.
+// Cost   two meetings of the world and an alltoall of one number a rank, once; a message to each neighbour.
 #ifndef LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
 #define LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
 
@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "../../mpi/strided_block.hpp"
-#include "library.hpp"
+#include "../../mpi/world.hpp"
+#include "requests.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -36,9 +37,11 @@ struct halo_description {
 
 class halo_matching {
  public:
-  /// Collective. Fails on all ranks of `of` with std::invalid_argument unless their lists fit each other.
-  static void check(MPI_Comm of, const std::vector<lockstep::mpi::halo_neighbour>& neighbours) {
-    const halo_matching all(of, neighbours);
+  /// Collective. Fails on all ranks with std::invalid_argument unless their lists fit each other. `own`: a communicator of
+  /// the world's ranks, on which nothing else is under way.
+  static void check(lockstep::mpi::world& of, MPI_Comm own,
+                    const std::vector<lockstep::mpi::halo_neighbour>& neighbours) {
+    const halo_matching all(of, own, neighbours);
     all.agree(all.own_error());
     all.agree(all.error_in(all.told_by_others()));
   }
@@ -46,19 +49,28 @@ class halo_matching {
  private:
   using neighbour_list = std::vector<lockstep::mpi::halo_neighbour>;
   static constexpr int most_tag = 16383;
+  struct message {
+    char text[480];
+  };
 
-  halo_matching(MPI_Comm of, const neighbour_list& neighbours)
-      : all_(of), neighbours_(neighbours) {
-    checked(MPI_Comm_rank(of, &rank_), "MPI_Comm_rank");
-    checked(MPI_Comm_size(of, &size_), "MPI_Comm_size");
+  halo_matching(lockstep::mpi::world& of, MPI_Comm own, const neighbour_list& neighbours)
+      : world_(of),
+        comm_(own),
+        neighbours_(neighbours),
+        rank_(static_cast<int>(of.rank())),
+        size_(static_cast<int>(of.size())) {}
+
+  void wait(std::vector<MPI_Request>& all) const {
+    await_requests(world_.thread_level(), "lockstep::mpi::halo", world_.policy(1),
+                   static_cast<int>(all.size()), all.data(), MPI_STATUSES_IGNORE, never_stops());
   }
 
   template <class... Values>
   std::string text(const char* format, Values... values) const {
-    char message[400];
-    std::snprintf(message, sizeof message, format, values...);
+    char what[400];
+    std::snprintf(what, sizeof what, format, values...);
     char whole[480];
-    std::snprintf(whole, sizeof whole, "lockstep::mpi::halo: on rank %d, %s", rank_, message);
+    std::snprintf(whole, sizeof whole, "lockstep::mpi::halo: on rank %d, %s", rank_, what);
     return whole;
   }
 
@@ -82,14 +94,16 @@ class halo_matching {
         for (std::size_t d = 0; d < block->dimensions; ++d) {
           if (block->extents[d] <= static_cast<std::size_t>(INT_MAX)) continue;
           return text(
-              "a block of neighbour %zu has %zu elements in a dimension, MPI counts to %d; divide it "
+              "a block of neighbour %zu has %zu elements in a dimension, MPI counts to %d; divide "
+              "it "
               "into two dimensions",
               i, block->extents[d], INT_MAX);
         }
       }
       if (one.send.element_size != one.receive.element_size) {
-        return text("neighbour %zu sends elements of %zu bytes and receives such of %zu; take one type",
-                    i, one.send.element_size, one.receive.element_size);
+        return text(
+            "neighbour %zu sends elements of %zu bytes and receives such of %zu; take one type", i,
+            one.send.element_size, one.receive.element_size);
       }
       for (std::size_t before = 0; before < i; ++before) {
         const auto& other = neighbours_[before];
@@ -98,7 +112,8 @@ class halo_matching {
           continue;
         }
         return text(
-            "neighbours %zu and %zu are both rank %zu and have the same tag; give each block a tag of "
+            "neighbours %zu and %zu are both rank %zu and have the same tag; give each block a tag "
+            "of "
             "its own",
             before, i, one.rank);
       }
@@ -116,25 +131,26 @@ class halo_matching {
     }
     std::vector<int> to(size), from(size);
     for (std::size_t rank = 0; rank < size; ++rank) to[rank] = static_cast<int>(told[rank].size());
-    checked(MPI_Alltoall(to.data(), 1, MPI_INT, from.data(), 1, MPI_INT, all_), "MPI_Alltoall");
-    std::vector<MPI_Request> requests;
+    std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
+    checked(MPI_Ialltoall(to.data(), 1, MPI_INT, from.data(), 1, MPI_INT, comm_, requests.data()),
+            "MPI_Ialltoall");
+    wait(requests);
     for (std::size_t rank = 0; rank < size; ++rank) {
       heard[rank].resize(static_cast<std::size_t>(from[rank]));
       if (from[rank] != 0) {
         requests.push_back(MPI_REQUEST_NULL);
         checked(MPI_Irecv(heard[rank].data(), bytes_of(heard[rank]), MPI_BYTE,
-                          static_cast<int>(rank), 0, all_, &requests.back()),
+                          static_cast<int>(rank), 0, comm_, &requests.back()),
                 "MPI_Irecv");
       }
       if (to[rank] != 0) {
         requests.push_back(MPI_REQUEST_NULL);
-        checked(MPI_Isend(told[rank].data(), bytes_of(told[rank]), MPI_BYTE,
-                          static_cast<int>(rank), 0, all_, &requests.back()),
+        checked(MPI_Isend(told[rank].data(), bytes_of(told[rank]), MPI_BYTE, static_cast<int>(rank),
+                          0, comm_, &requests.back()),
                 "MPI_Isend");
       }
     }
-    checked(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-            "MPI_Waitall");
+    wait(requests);
     return heard;
   }
   static int bytes_of(const std::vector<halo_description>& of) noexcept {
@@ -154,7 +170,8 @@ class halo_matching {
       if (partner == nullptr) {
         return text(
             "neighbour %zu is rank %zu with send_tag %d and receive_tag %d, but rank %zu has no "
-            "neighbour that is rank %d with send_tag %d and receive_tag %d; neighbours come in pairs, "
+            "neighbour that is rank %d with send_tag %d and receive_tag %d; neighbours come in "
+            "pairs, "
             "one on each side",
             i, mine.rank, mine.send_tag, mine.receive_tag, mine.rank, rank_, mine.receive_tag,
             mine.send_tag);
@@ -175,19 +192,18 @@ class halo_matching {
 
   /// MATCH-2: `mine` is empty where all is well.
   void agree(const std::string& mine) const {
-    int first = mine.empty() ? size_ : rank_;
-    checked(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, all_), "MPI_Allreduce");
+    const int first = world_.sync_min(mine.empty() ? size_ : rank_);
     if (first == size_) return;
-    char message[480] = "";
-    if (first == rank_) std::snprintf(message, sizeof message, "%s", mine.c_str());
-    checked(MPI_Bcast(message, static_cast<int>(sizeof message), MPI_BYTE, first, all_),
-            "MPI_Bcast");
-    fail_argument(message);
+    message all = {};
+    if (first == rank_) std::snprintf(all.text, sizeof all.text, "%s", mine.c_str());
+    all = world_.broadcast(static_cast<std::size_t>(first), all);
+    fail_argument(all.text);
   }
 
-  const MPI_Comm all_;
+  lockstep::mpi::world& world_;
+  const MPI_Comm comm_;
   const neighbour_list& neighbours_;
-  int rank_ = 0, size_ = 1;
+  const int rank_, size_;
 };
 
 }  // namespace mpi

@@ -94,7 +94,7 @@ class halo_protocol {
     slot& mine = slot_of(self, i);
     if (mine.is_pending) fail_published_twice(self.rank(), i);
     words& at = words_[i].value;
-    mine = {at.read.done.load(memory_order_relaxed) + 1, true};  // 12
+    mine = {at.read.done.load(memory_order_relaxed) + 1, true};                  // 12
     const std::uint32_t before = at.arrived.fetch_add(1, memory_order_acq_rel);  // 1
     if (before + 1 != self.size()) return;
     at.arrived.store(0, memory_order_relaxed);  // 2
@@ -127,9 +127,7 @@ class halo_protocol {
     return !self.is_stopped();
   }
   /// Whether this member has published an exchange that it has not waited for.
-  bool is_pending(const member_state& self, std::size_t i) {
-    return slot_of(self, i).is_pending;
-  }
+  bool is_pending(const member_state& self, std::size_t i) { return slot_of(self, i).is_pending; }
 
   /// One look after what is under way, if nobody else looks and this member may.
   void look(member_state& self) {
@@ -333,22 +331,23 @@ class halo_protocol {
     to.region = who.region;
   }
 
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_published_twice(std::size_t rank,
-                                                                  std::size_t i) {
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_published_twice(std::size_t rank, std::size_t i) {
     char message[320];
-    std::snprintf(message, sizeof message,
-                  "lockstep::mpi::halo::publish: member %zu has published its part for neighbour %zu "
-                  "and not waited for the exchange; call await_ghosts() before the next publish(), and "
-                  "reset() on all ranks after a region that was stopped",
-                  rank, i);
+    std::snprintf(
+        message, sizeof message,
+        "lockstep::mpi::halo::publish: member %zu has published its part for neighbour %zu "
+        "and not waited for the exchange; call await_ghosts() before the next publish(), and "
+        "reset() on all ranks after a region that was stopped",
+        rank, i);
     fail_use(message);
   }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_not_published(std::size_t rank, std::size_t i) {
     char message[240];
-    std::snprintf(message, sizeof message,
-                  "lockstep::mpi::halo::await_ghosts: member %zu would wait for ever: it has published "
-                  "nothing for neighbour %zu since its last wait; call publish() first",
-                  rank, i);
+    std::snprintf(
+        message, sizeof message,
+        "lockstep::mpi::halo::await_ghosts: member %zu would wait for ever: it has published "
+        "nothing for neighbour %zu since its last wait; call publish() first",
+        rank, i);
     fail_use(message);
   }
   [[noreturn]] LOCKSTEP_NOINLINE void fail_members(std::size_t size) const {

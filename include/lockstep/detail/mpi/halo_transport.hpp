@@ -96,8 +96,8 @@ class halo_transport {
       const auto& one = neighbours[i];
       const int other = static_cast<int>(one.rank);
       const block_type received(one.receive), sent(one.send);
-      checked(MPI_Recv_init(one.receive.first, 1, received.get(), other, first_tag + one.receive_tag,
-                            comm_, &requests_[2 * i]),
+      checked(MPI_Recv_init(one.receive.first, 1, received.get(), other,
+                            first_tag + one.receive_tag, comm_, &requests_[2 * i]),
               "MPI_Recv_init");
       checked(MPI_Send_init(one.send.first, 1, sent.get(), other, first_tag + one.send_tag, comm_,
                             &requests_[2 * i + 1]),
@@ -215,7 +215,7 @@ class halo_transport {
     sides_.push_back({rank, {}, {}, {}});
     return sides_.back();
   }
-  static void sort(side& of, int pair::*by) {
+  static void sort(side& of, int pair::* by) {
     std::sort(of.pairs.begin(), of.pairs.end(),
               [by](const pair& a, const pair& b) { return a.*by < b.*by; });
   }
