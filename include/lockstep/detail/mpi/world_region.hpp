@@ -91,6 +91,7 @@ class world_region {
  public:
   explicit world_region(world_core& ranks) noexcept : ranks_(ranks) {}
 
+  world_core& ranks() const noexcept { return ranks_; }
   bool is_in_progress() const noexcept { return is_in_progress_; }
   void begin(std::size_t members) noexcept {
     is_in_progress_ = true;
@@ -195,6 +196,21 @@ class world_region {
     }
     return meet_in_cells<Type>(at, value, [&](std::uint32_t) {
       Type mine(value);
+      meets(mine);
+      return mine;
+    });
+  }
+
+  /// The members meet; then member 0 calls meets(mine), which may change `mine`, a copy of `at_hand`, and all get what it is
+  /// then. In one phase where members meet by flags and values lie in cells.
+  template <class Type, class Meets>
+  Type meet_by_first(member_state& at, const Type& at_hand, const Meets& meets) {
+    Type mine(at_hand);
+    if (!meets_by_cells<Type>(at)) {
+      if (!at.is_alone() && !at.sync()) leave_stopped_region();
+      return from_first<Type>(at, mine, meets);
+    }
+    return meet_in_cells<Type>(at, at_hand, [&](std::uint32_t) {
       meets(mine);
       return mine;
     });
