@@ -5,6 +5,8 @@
 #ifndef LOCKSTEP_MPI_HPP
 #define LOCKSTEP_MPI_HPP
 
+#include "mpi/decomposition.hpp"
+#include "mpi/halo.hpp"
 #include "mpi/world.hpp"
 
 #endif  // LOCKSTEP_MPI_HPP
