@@ -90,6 +90,7 @@ class queue_transport final : public world::graph_transport {
     ended();
     of_.end();
   }
+  void look() noexcept override {}
 
   lockstep::plan* plan = nullptr;
   std::atomic<lockstep::detail::node_index> failed{lockstep::detail::no_node};

@@ -343,6 +343,22 @@ TEST_P(world_graphs, a_rank_without_nodes_takes_part) {
   EXPECT_EQ(ran, world_.rank() == 0 ? 3 : 0);
 }
 
+TEST_P(world_graphs, a_rank_that_needs_no_message_hears_of_a_stop) {
+  world_plan* running = nullptr;
+  std::atomic<std::size_t> ran{0};
+  world_graph g;
+  g.node(0, "stop", [&](std::size_t i) {
+    if (i == 100) running->request_stop();
+  });
+  for (std::size_t r = 0; r < world_.size(); ++r) {
+    g.node(r, "goes on " + std::to_string(r), [&] { ++ran; });
+  }
+  world_plan plan(g, world_, team_);
+  running = &plan;
+  EXPECT_FALSE(plan.run(SIZE_MAX / 4));
+  EXPECT_GT(ran, 0u);
+}
+
 TEST_P(world_graphs, several_plans_at_the_same_time) {
   int value = 0, first = 0, second = 0;
   world_graph g, h;

@@ -9,7 +9,7 @@
 //   WPLAN-2  No graph that is accepted makes ranks wait for each other for ever, for any number of ranks and members
 //            (rank_part.hpp has the argument).
 //   WPLAN-3  The first exception of a node ends the run on all ranks: run() rethrows it on that rank, and throws rank_failed on
-//            the others, with the rank and the node. A rank notices when it waits for a message, at its next one else.
+//            the others, with the rank and the node. A rank notices where it waits for a message; one that has none, at some later iteration.
 //            request_stop() on any rank ends the run on all: run() returns false everywhere. The plan can be run again.
 //   WPLAN-4  Inside of a region of the same team a rank's part runs on the calling thread alone (PLAN-4).
 //
@@ -94,7 +94,7 @@ class world_plan {
 #if LOCKSTEP_HAS_EXCEPTIONS
     std::exception_ptr thrown;
     try {
-      is_complete = local_->run(iterations);
+      is_complete = run_part(iterations);
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -102,7 +102,7 @@ class world_plan {
         channels_->end(is_complete, static_cast<bool>(thrown));
     if (thrown) std::rethrow_exception(thrown);
 #else
-    is_complete = local_->run(iterations);
+    is_complete = run_part(iterations);
     const detail::mpi::run_report report = channels_->end(is_complete, false);
 #endif
     if (report.is_complete()) return true;
@@ -134,6 +134,7 @@ class world_plan {
       return channels->receive(message, bytes);
     }
     void fail(detail::node_index node) override { channels->fail(node); }
+    void look() noexcept override { channels->look(); }
 
     detail::mpi::graph_channels* channels = nullptr;
   };
@@ -210,6 +211,11 @@ class world_plan {
     local_.reset(new plan(local_graph_, on, where));
 #endif
     return std::string();
+  }
+
+  /// A rank without nodes is ready at once.
+  bool run_part(std::size_t iterations) {
+    return local_graph_.size() == 0 || local_->run(iterations);
   }
 
   /// What run() returns or throws where another rank ended it.

@@ -193,6 +193,23 @@ class graph_channels final : public graph_transport {
     failed_.compare_exchange_strong(nobody, node, memory_order_relaxed, memory_order_relaxed);
     end_early();
   }
+  /// CHAN-2. One thread at a time; the others go on.
+  void look() noexcept override {
+    if (looking_.exchange(1, memory_order_acquire) != 0) return;  // 1
+    int has_come = 0;
+    {
+      const call_permit permit(ranks_.level(), ranks_.who());
+      if (!was_told_) MPI_Test(&told_, &has_come, MPI_STATUS_IGNORE);
+      if (begun_ != MPI_REQUEST_NULL) {
+        int all_have_begun = 0;
+        MPI_Test(&begun_, &all_have_begun, MPI_STATUS_IGNORE);
+      }
+    }
+    was_told_ = was_told_ || has_come != 0;
+    const bool is_over = was_told_ || has_other_counts();
+    looking_.store(0, memory_order_release);  // 2
+    if (is_over) end_early();
+  }
   /// Of this rank, and so of all.
   void request_stop() {
     is_asked_.store(1, memory_order_relaxed);
@@ -251,23 +268,6 @@ class graph_channels final : public graph_transport {
     }
   };
 
-  /// CHAN-2. One thread at a time; the others go on.
-  void look() noexcept {
-    if (looking_.exchange(1, memory_order_acquire) != 0) return;  // 1
-    int has_come = 0;
-    {
-      const call_permit permit(ranks_.level(), ranks_.who());
-      if (!was_told_) MPI_Test(&told_, &has_come, MPI_STATUS_IGNORE);
-      if (begun_ != MPI_REQUEST_NULL) {
-        int all_have_begun = 0;
-        MPI_Test(&begun_, &all_have_begun, MPI_STATUS_IGNORE);
-      }
-    }
-    was_told_ = was_told_ || has_come != 0;
-    const bool is_over = was_told_ || has_other_counts();
-    looking_.store(0, memory_order_release);  // 2
-    if (is_over) end_early();
-  }
   /// Whether ranks were asked for different numbers of iterations, as far as is known.
   bool has_other_counts() const noexcept {
     return begun_ == MPI_REQUEST_NULL && counts_[0] != -counts_[1];

@@ -38,6 +38,8 @@ class graph_transport {
   virtual bool receive(std::size_t message, void* bytes) = 0;
   /// A node of this rank has thrown, the user's node by its number: ends the run on all ranks.
   virtual void fail(node_index node) = 0;
+  /// Looks whether another rank has ended the run.
+  virtual void look() noexcept = 0;
 };
 
 /// What the nodes of a rank share.
@@ -83,6 +85,7 @@ class rank_functions {
       case part_role::keep: return keep(what.number, iteration, true);
       case part_role::recall: return keep(what.number, iteration, false);
       case part_role::tell: return tell(what.number);
+      case part_role::watch: return watch(iteration);
       default: return true;
     }
   }
@@ -126,6 +129,11 @@ class rank_functions {
       if (!transport_.send(m, &state_.answers[test])) return false;
     }
     return state_.answers[test] != 0;
+  }
+  bool watch(std::size_t iteration) const {
+    constexpr std::size_t often = 16;
+    if (iteration % often == 0) transport_.look();
+    return true;
   }
   static bool copy(const graph_message& what) {
     if (what.bytes > 0) std::memmove(what.target, what.source, what.bytes);
@@ -186,7 +194,8 @@ inline graph graph_of(const rank_part& part, const rank_functions& run,
         return run.run(what, iteration);
       }));
       const bool is_message = what.role == part_role::send || what.role == part_role::receive ||
-                              what.role == part_role::tell || what.role == part_role::learn;
+                              what.role == part_role::tell || what.role == part_role::learn ||
+                              what.role == part_role::watch;
       if (is_message && member_for_messages != no_node) nodes.back().pin(member_for_messages);
     }
     if (like.cost >= 0) {

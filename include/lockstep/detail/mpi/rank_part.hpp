@@ -57,6 +57,7 @@ enum class part_role : std::uint8_t {
   recall,  ///< second half
   tell,    ///< sends the decisions of a shared loop
   learn,   ///< receives one
+  watch,   ///< where no message would tell that the run has ended: looks for that
 };
 
 struct part_node {
@@ -96,6 +97,9 @@ class rank_splitter {
     for (const std::uint32_t message : keeps_) end_keep(message);
     if (plan_.checked.overlaps) add_turns();
     add_user_edges();
+    if (!has_messages_ && !made_.nodes.empty()) {
+      add(part_role::watch, 0, "look whether another rank has ended the run", 0);
+    }
     return std::move(made_);
   }
 
@@ -160,6 +164,7 @@ class rank_splitter {
   }
   node_index add_message(part_role role, std::uint32_t message, const char* what) {
     const graph_message& of = plan_.messages[message];
+    has_messages_ = has_messages_ || !of.is_local();
     return add(role, message,
                std::string(what) + " " + std::to_string(message) + ", from " +
                    quoted(from_, of.from) + " to " + quoted(from_, of.to),
@@ -278,6 +283,7 @@ class rank_splitter {
   }
   void end_item(std::uint32_t loop) {
     if (has_shared(loop)) {
+      has_messages_ = true;
       const frame inner = frames_.back();
       frames_.pop_back();
       const node_index test = plan_.checked.blocks[loop].from;
@@ -359,6 +365,7 @@ class rank_splitter {
   const graph_split& plan_;
   const std::uint32_t rank_;
   rank_part made_;
+  bool has_messages_ = false;
   std::vector<node_index> own_;  ///< of each of the user's nodes: that of the part
   std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
   std::vector<std::vector<std::uint32_t>> loops_from_;              ///< of each node: that begin with it
