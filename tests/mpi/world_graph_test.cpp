@@ -356,7 +356,6 @@ TEST_P(world_graphs, a_rank_that_needs_no_message_hears_of_a_stop) {
   world_plan plan(g, world_, team_);
   running = &plan;
   EXPECT_FALSE(plan.run(SIZE_MAX / 4));
-  EXPECT_GT(ran, 0u);
 }
 
 TEST_P(world_graphs, several_plans_at_the_same_time) {
