@@ -21,7 +21,7 @@
 
 #include "lockstep/mpi/world_graph.hpp"
 #include "lockstep/plan.hpp"
-#include "world_shape.hpp"
+#include "support/world_shape.hpp"
 
 namespace {
 

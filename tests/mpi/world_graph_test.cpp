@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/world_shape.hpp"
+#include "support/world_shape.hpp"
 
 namespace {
 
@@ -74,9 +74,14 @@ class world_graphs : public testing::TestWithParam<std::size_t> {
     }
   }
 
-  world world_;
+  static void SetUpTestSuite() { made_ = new world(); }
+  static void TearDownTestSuite() { delete made_; }
+
+  static world* made_;
+  world& world_ = *made_;
   team team_{GetParam()};
 };
+world* world_graphs::made_ = nullptr;
 INSTANTIATE_TEST_SUITE_P(members, world_graphs, testing::Values(1, 2, 4),
                          testing::PrintToStringParamName());
 

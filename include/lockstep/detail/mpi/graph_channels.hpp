@@ -53,7 +53,7 @@ class graph_ranks {
  public:
   graph_ranks(MPI_Comm of, int level, wait_policy policy) : level_(level), policy_(policy) {
     check_may_call(level, who());
-    checked(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
+    perform("MPI_Comm_idup", [&](MPI_Request* request) { return MPI_Comm_idup(of, &comm_, request); });
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     int number = 0;
     checked(MPI_Comm_rank(comm_, &number), "MPI_Comm_rank");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/mpi/world_shape.hpp -- random graphs with their nodes on ranks, and what is right (layer: test)
+// tests/support/world_shape.hpp -- random graphs with their nodes on ranks, and what is right
 //
 // Nodes and edges come from random_graph.hpp. Each node has a number of its own; numbers travel along edges and feedback
 // only, in plain variables of the rank. A node computes its number from its last one and from what has reached it. So a
