@@ -15,6 +15,7 @@ usage: ./do COMMAND
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
+                   mpi (MPI + lockstep against MPI + OpenMP and MPI only; half an hour, --layouts 2x2 a minute);
                    trace (what a timeline costs); arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
   openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
@@ -71,13 +72,18 @@ do_bench() {
   local name=primitives
   case ${1:-} in
     "" | -*) ;;
-    primitives | ring | counters | objects | team | duty | serial | periodic | graph | trace) name=$1 && shift ;;
+    primitives | ring | counters | objects | team | duty | serial | periodic | graph | mpi | trace) name=$1 && shift ;;
     seed000) renamed_bench seed000 primitives ;;
     seed001) renamed_bench seed001 ring ;;
     seed003) renamed_bench seed003 counters ;;
     seed004) renamed_bench seed004 objects ;;
     *) echo "./do bench: no benchmark '$1'; ./do help lists them" >&2 && return 2 ;;
   esac
+  if [ $name = mpi ]; then  # which run.py compiles, with the wrappers of each MPI library
+    need build scripts mpi libomp
+    python3 bench/mpi/run.py "$@"
+    return
+  fi
   need build program peers
   case $name in team | duty | serial | periodic | graph)
     need scripts team libomp
