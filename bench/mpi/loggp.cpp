@@ -9,8 +9,8 @@
 //   g        the time between messages of 8 bytes when a burst is sent, from the first send to the last receive
 //   G        the time of a further byte: the burst's time between messages of 4 KiB less that of 8 bytes, by the bytes
 //
-// Each is the median of 15 samples, in microseconds. After Hoefler et al., "Low-overhead LogGP parameter assessment for modern
-// interconnection networks", which finds the overheads by delays instead.
+// Each is the median of 15 samples, in microseconds. [HMLR07] finds the overheads by
+// delays instead, and so counts what the library does outside of these calls as well.
 #include <mpi.h>
 
 #include <algorithm>

@@ -121,14 +121,7 @@ def verdict(rows, cpus):
           ratios(rows, (plan.LOCKSTEP,), (plan.BARE,), lambda mpi, layout, work: work == "sum" and not layout.startswith("1x")), 1.1)
     judge("sync_sum(world): below barrier, MPI_Allreduce, barrier of MPI + OpenMP",
           ratios(rows, *both, lambda mpi, layout, work: work == "sum"), 1.0)
-    fixed = {}
-    for (mpi, layout, work), those in cells(rows).items():
-        if work.startswith("dot_fixed"):
-            plain = best([one for one in rows if (one["mpi"], one["layout"], one["work"]) == (mpi, layout, work.replace("_fixed", ""))
-                          and "error" not in one], plan.LOCKSTEP)
-            own = best(those, plan.LOCKSTEP)
-            if plain and own:
-                fixed[(mpi, layout, work)] = wall(own) / wall(plain)
+    fixed = {name: wall(own) / wall(plain) for name, (plain, own) in fixed_pairs(rows).items()}
     judge("the sum with fixed bits: at most 1.2 x the plain one", fixed, 1.2)
     return found
 
@@ -184,6 +177,22 @@ def overlap_table(rows, mpi):
             each = [[best(those, contender) for those in pair] for contender in contenders]
             if any(all(two) for two in each):
                 lines.append([f"{layout.name} {size}", *(f"{wall(two[0]) / wall(two[1]):.2f}" if all(two) else "-" for two in each)])
+    return records.aligned(lines) if len(lines) > 1 else ""
+
+
+def fixed_pairs(rows):
+    """{cell: (row of the plain dot product, row of the one with fixed bits)} of lockstep."""
+    found = cells(rows)
+    pairs = {(mpi, layout, work): (best(found.get((mpi, layout, work.replace("dot_fixed", "dot")), []), plan.LOCKSTEP),
+                                   best(those, plan.LOCKSTEP))
+             for (mpi, layout, work), those in found.items() if work.startswith("dot_fixed")}
+    return {name: pair for name, pair in pairs.items() if all(pair)}
+
+
+def fixed_table(rows):
+    lines = [["library, layout, elements", "plain", "fixed bits", "fixed / plain"]]
+    for (mpi, layout, work), (plain, fixed) in fixed_pairs(rows).items():
+        lines.append([f"{mpi} {layout} {work.split(':')[1]}", us(wall(plain)), us(wall(fixed)), f"{wall(fixed) / wall(plain):.2f}"])
     return records.aligned(lines) if len(lines) > 1 else ""
 
 
