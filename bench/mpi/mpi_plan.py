@@ -38,7 +38,7 @@ class Library:
     name: str
     title: str
     environment: tuple = ()
-    yields: tuple = ()  # options of mpirun that make a waiting rank give its CPU away
+    yields: tuple = ()  # options of mpirun that make a waiting rank give its CPU away; what MPICH has for it has no effect here
 
     def start(self, ranks, bound, options):
         """The command that starts so many ranks: each on a CPU of its own, or where the system puts them."""
@@ -104,18 +104,24 @@ ACTIVE = {GOMP: (("OMP_WAIT_POLICY", "active"),), OMP: (("OMP_WAIT_POLICY", "act
 
 
 def settings_of(library, layout, contender, cpus):
-    """A peer's settings, of which the best counts. lockstep has none but its defaults."""
+    """A peer's settings, of which the best counts. lockstep has none but its defaults.
+
+    Open MPI's ranks yield by themselves where there are more of them than CPUs; a single rank waits for nobody in MPI.
+    """
     plain = Setting("")
     if contender == LOCKSTEP:
         return (plain,)
-    crowded, yields = layout.members > cpus, bool(library.yields)
-    if contender in OPENMP and layout.threads > 1:
-        if not crowded:
-            return plain, Setting("active", ACTIVE[contender])
-        passive = Setting("passive", PASSIVE[contender])
-        return (plain, passive, *((Setting("yield", (), True), Setting("passive, yield", PASSIVE[contender], True)) if yields else ()))
-    ranks = layout.ranks if contender != ALONE else layout.members
-    return (plain, Setting("yield", (), True)) if yields and ranks > cpus else (plain,)
+    ranks = layout.members if contender == ALONE else layout.ranks
+    members = ranks if contender == BARE else layout.members
+    ways = [(plain, False)] if not library.yields or ranks == 1 or members <= cpus else [(Setting("yield", (), True), True)]
+    if contender not in OPENMP or layout.threads == 1:
+        return tuple(setting for setting, _ in ways)
+    if layout.members <= cpus:
+        return plain, Setting("active", ACTIVE[contender])
+    if ways[0][1] and ranks <= cpus:
+        ways.append((plain, False))
+    return tuple(Setting(", ".join(filter(None, (waits, "yield" if yields else ""))), PASSIVE[contender] if waits else (), yields)
+                 for _, yields in ways for waits in ("", "passive"))
 
 
 def entries(library, layout, cpus, contenders):

@@ -57,7 +57,7 @@ def best(rows, *contenders):
     return min((one for one in rows if one["contender"] in contenders), key=wall, default=None)
 
 
-def slow_settings(times, limit=5):
+def slow_settings(times, limit=3):
     """times: {(contender, setting): [wall time of each work]}. Those whose geometric mean is that much slower than their contender's
     best setting: nobody would use them."""
     means = {one: math.exp(statistics.fmean(math.log(max(t, 1e-6)) for t in found)) for one, found in times.items() if found}

@@ -192,6 +192,11 @@ def to_text(result):
     return "\n".join([*parts, "", *(f"{outcome[one['met']]:8}{one['text']}" for one in result["verdict"])])
 
 
+def save(options, result):
+    if options.json:
+        team.write_whole(options.json, to_json(result))
+
+
 def measure_loggp(options, builder):
     found = {}
     for library in options.libraries:
@@ -217,20 +222,20 @@ def run(options):
     builder = programs.Builder(options.build)
     if options.build_only:
         return build_all(options, builder)
-    measurement, loggp = Measurement(options, builder), {}
+    measurement, loggp, old = Measurement(options, builder), {}, earlier(options)
     if options.loggp:
         loggp = measure_loggp(options, builder)
     else:
         for library in options.libraries:
             for layout in options.layouts:
                 measurement.layout(library, layout)
-    result = result_of(options, earlier(options), measurement.rows(), measurement.about, commands_of(measurement), loggp)
+                save(options, result_of(options, old, measurement.rows(), measurement.about, commands_of(measurement), loggp))
+    result = result_of(options, old, measurement.rows(), measurement.about, commands_of(measurement), loggp)
     print(json.dumps(loggp) if options.loggp else to_text(result))
     differ = report.disagreements(measurement.rows())
     for line in differ:
         print(f"results differ: {line}", file=sys.stderr)
-    if options.json:
-        team.write_whole(options.json, to_json(result))
+    save(options, result)
     return 1 if measurement.failures or differ else 0
 
 

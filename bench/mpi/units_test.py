@@ -35,11 +35,15 @@ class Plan(unittest.TestCase):
     def test_crowded_openmp_is_measured_passive_and_with_ranks_that_yield(self):
         def names(library, contender, *layout):
             return [one.setting.name for one in plan.entries(library, plan.Layout(*layout), 2, (contender,))]
-        self.assertEqual(names(OPEN_MPI, plan.GOMP, 2, 2), ["", "passive", "yield", "passive, yield"])
+        self.assertEqual(names(OPEN_MPI, plan.GOMP, 2, 2), ["yield", "passive, yield", "", "passive"])
+        self.assertEqual(names(OPEN_MPI, plan.GOMP, 4, 4), ["yield", "passive, yield"])
+        self.assertEqual(names(OPEN_MPI, plan.GOMP, 1, 4), ["", "passive"])
+        self.assertEqual(names(OPEN_MPI, plan.GOMP, 4, 1), ["yield"])
         self.assertEqual(names(MPICH, plan.OMP, 2, 2), ["", "passive"])
         self.assertEqual(names(OPEN_MPI, plan.GOMP, 1, 2), ["", "active"])
-        self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 2), ["", "yield"])
+        self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 2), ["yield"])
         self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 1), [""])
+        self.assertEqual(names(OPEN_MPI, plan.BARE, 2, 2), [""])
         self.assertEqual(names(OPEN_MPI, plan.LOCKSTEP, 4, 4), [""])
 
     def test_ranks_are_bound_only_where_each_has_one_thread_and_a_cpu(self):

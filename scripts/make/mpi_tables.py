@@ -18,7 +18,7 @@ def about(result):
             f"{', '.join(libraries)}. Measured on {result['date']}."]
     if samples:
         text.append(f"{samples[-1]} samples of each row, in processes that take turns with those of the other contenders"
-                    + (f" ({samples[0]} where a setting was five times slower than its contender's best in the first round)."
+                    + (f" ({samples[0]} where a setting was three times slower than its contender's best in the first round)."
                        if samples[0] < samples[-1] else "."))
     return "\n".join(text + (["**Rough: a quick run.**"] if result["quick"] else []))
 
