@@ -84,6 +84,8 @@ class Entry:
     def works(self):
         if self.contender == BARE:
             return ("sum",)
+        if self.contender == ALONE:  # which has nobody in a rank to meet
+            return WORKS[:-1]
         return WORKS + (LOCKSTEP_WORKS if self.contender == LOCKSTEP else ())
 
     @property
