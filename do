@@ -144,14 +144,14 @@ do_build() {
     echo "./do build: CMakePresets.json has no preset '$preset'" >&2
     return 2
   fi
-  need build program test model scripts openmp
+  need build program test model scripts openmp mpi
   case $preset in clang | *san) need clang ;; esac
   build "$preset"
 }
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang browser openmp
+  need build program peers team libomp test model scripts clang browser openmp mpi
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
   [ $# -gt 0 ] || { do_docs --check && scripts/run/bochs.sh; } || status=1
@@ -266,7 +266,7 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang format browser openmp python_venv
+  need build program peers team libomp test model scripts clang format browser openmp mpi python_venv
   exec scripts/run/test.sh
 }
 

@@ -31,12 +31,13 @@ COMMENT = re.compile(r"//+ ?(.*)")
 NAMESPACE = re.compile(r"namespace detail \{|\}  // namespace detail")
 FUNCTION = re.compile(r"(?:template|inline|void|int|double|bool) ?.*[{})>]$")
 KEPT_CALL_SITE = re.compile(r"\s+(?:const )?(?:lockstep::)?call_site \w+(?: = \{\w.*)?;")
-UMBRELLA = "lockstep.hpp"
+UMBRELLAS = ("lockstep.hpp", "mpi.hpp")
 
 
 def public_headers(root):
     """The headers that users name, in a fixed order."""
-    return [p for p in sorted((root / "include" / "lockstep").glob("*.hpp")) if p.name != UMBRELLA]
+    found = [p for p in sorted((root / "include" / "lockstep").glob("*.hpp")) if p.name not in UMBRELLAS]
+    return found + sorted((root / "include" / "lockstep" / "mpi").glob("*.hpp"))
 
 
 def banner_of(lines):
