@@ -8,7 +8,7 @@
 //   crew.member(), crew.members()   of the rank
 //   crew.sync()                     returns when all members of the rank have called it
 //   crew.sum(x)                     the sum over all members of all ranks; is a sync() as well
-//   Exchange                        row_exchange, or its like; used by the keeper only
+//   Peer::exchange                  row_exchange, or its like
 //
 // A step of Jacobi has one sum, one of conjugate gradients two sums and a sync, one of the heat equation a sync.
 #pragma once
@@ -47,6 +47,16 @@ bool is_keeper(const Crew& crew) {
   return crew.member() == 0;
 }
 
+template <class Exchange, class Crew>
+void start(Exchange& exchange, Crew& crew) {
+  is_keeper(crew) ? exchange.start(crew) : exchange.join(crew);
+}
+/// For the others, who need no neighbour's rows: before they start it again.
+template <class Exchange, class Crew>
+void leave(Exchange& exchange, Crew& crew) {
+  if (!is_keeper(crew)) exchange.leave(crew);
+}
+
 /// Does f(rows) for the outer rows.
 template <class Function>
 void for_outer_rows(std::size_t rows, Function&& f) {
@@ -54,30 +64,31 @@ void for_outer_rows(std::size_t rows, Function&& f) {
   if (rows > 1) f(row_range{rows, rows + 1});
 }
 
-template <class Exchange>
+template <class Peer>
 class jacobi {
  public:
-  jacobi(MPI_Comm comm, shape whole)
-      : rows_(count_of(rows_of_rank(comm, whole.rows))),
+  jacobi(Peer& by, shape whole)
+      : rows_(count_of(rows_of_rank(by.comm(), whole.rows))),
         fields_{field(rows_, whole.columns, 0), field(rows_, whole.columns, 0)},
-        exchanges_{{{comm, fields_[0]}, {comm, fields_[1]}}} {}
+        exchanges_{{{by, fields_[0]}, {by, fields_[1]}}} {}
 
   template <class Crew>
   void run(Crew& crew, long steps) {
     std::size_t now = now_;
     double change = 0;
     const row_range inner = inner_rows(rows_, crew.member(), crew.members());
-    if (is_keeper(crew)) exchanges_[now].start();
+    start(exchanges_[now], crew);
     for (long step = 0; step < steps; ++step, now = 1 - now) {
       double part = 0;
       if (is_keeper(crew)) {
-        exchanges_[now].await();
+        exchanges_[now].await(crew);
         for_outer_rows(rows_, [&](row_range outer) {
           part += jacobi_rows(outer, fields_[now], fields_[1 - now]);
         });
-        if (step + 1 < steps) exchanges_[1 - now].start();
       }
+      if (step + 1 < steps) start(exchanges_[1 - now], crew);
       part += jacobi_rows(inner, fields_[now], fields_[1 - now]);
+      leave(exchanges_[now], crew);
       change = crew.sum(part);
     }
     if (is_keeper(crew)) now_ = now, change_ = change;
@@ -89,24 +100,24 @@ class jacobi {
  private:
   std::size_t rows_;
   std::array<field, 2> fields_;
-  std::array<Exchange, 2> exchanges_;
+  std::array<typename Peer::exchange, 2> exchanges_;
   std::size_t now_ = 0;
   double change_ = 0;
 };
 
-template <class Exchange>
+template <class Peer>
 class conjugate_gradients {
  public:
   /// After so many steps it begins anew, so that no residual becomes too small to be a normal number.
   static constexpr long restart = 50;
 
-  conjugate_gradients(MPI_Comm comm, shape whole)
-      : rows_(count_of(rows_of_rank(comm, whole.rows))),
+  conjugate_gradients(Peer& by, shape whole)
+      : rows_(count_of(rows_of_rank(by.comm(), whole.rows))),
         x_(rows_, whole.columns, 0),
         r_(x_),
         p_(x_),
         q_(x_),
-        exchange_(comm, p_),
+        exchange_(by, p_),
         square_at_start_(static_cast<double>(whole.rows * whole.columns)) {
     begin({1, rows_ + 1});
   }
@@ -116,14 +127,15 @@ class conjugate_gradients {
     double square = square_;
     long done = done_;
     const row_range inner = inner_rows(rows_, crew.member(), crew.members());
-    if (is_keeper(crew)) exchange_.start();
+    start(exchange_, crew);
     for (long step = 0; step < steps; ++step) {
       double product = 0;
       if (is_keeper(crew)) {
-        exchange_.await();
+        exchange_.await(crew);
         for_outer_rows(rows_, [&](row_range outer) { product += multiply_rows(outer, p_, q_); });
       }
       product += multiply_rows(inner, p_, q_);
+      leave(exchange_, crew);
       const double alpha = square / crew.sum(product);
       double part = 0;
       if (is_keeper(crew)) {
@@ -135,10 +147,8 @@ class conjugate_gradients {
       ++done;
       const bool anew = done % restart == 0;
       const auto turn = [&](row_range rows) { anew ? begin(rows) : turn_rows(rows, beta, r_, p_); };
-      if (is_keeper(crew)) {
-        for_outer_rows(rows_, turn);
-        if (step + 1 < steps) exchange_.start();
-      }
+      if (is_keeper(crew)) for_outer_rows(rows_, turn);
+      if (step + 1 < steps) start(exchange_, crew);
       turn(inner);
       square = anew ? square_at_start_ : next;
       crew.sync();
@@ -158,21 +168,21 @@ class conjugate_gradients {
 
   std::size_t rows_;
   field x_, r_, p_, q_;
-  Exchange exchange_;
+  typename Peer::exchange exchange_;
   double square_at_start_, square_ = square_at_start_;
   long done_ = 0;
 };
 
 /// With `overlaps` the rows are under way during the work on the inner ones; without, they are awaited first.
-template <class Exchange, bool overlaps>
+template <class Peer, bool overlaps>
 class heat {
  public:
-  heat(MPI_Comm comm, shape whole)
-      : comm_(comm),
-        own_(rows_of_rank(comm, whole.rows)),
+  heat(Peer& by, shape whole)
+      : comm_(by.comm()),
+        own_(rows_of_rank(by.comm(), whole.rows)),
         fields_{field(count_of(own_), whole.columns, 0.5),
                 field(count_of(own_), whole.columns, 0.5)},
-        exchanges_{{{comm, fields_[0]}, {comm, fields_[1]}}} {
+        exchanges_{{{by, fields_[0]}, {by, fields_[1]}}} {
     for (std::size_t i = own_.first; i < own_.last; ++i) {
       double* const row = fields_[0].row(i - own_.first + 1);
       for (std::size_t j = 0; j < whole.columns; ++j) {
@@ -186,15 +196,16 @@ class heat {
     std::size_t now = now_;
     const std::size_t rows = count_of(own_);
     const row_range inner = inner_rows(rows, crew.member(), crew.members());
-    if (is_keeper(crew)) begin_exchange(now);
+    begin_exchange(now, crew);
     for (long step = 0; step < steps; ++step, now = 1 - now) {
       if (is_keeper(crew)) {
-        if (overlaps) exchanges_[now].await();
+        if (overlaps) exchanges_[now].await(crew);
         for_outer_rows(rows,
                        [&](row_range outer) { heat_rows(outer, fields_[now], fields_[1 - now]); });
-        if (step + 1 < steps) begin_exchange(1 - now);
       }
+      if (step + 1 < steps) begin_exchange(1 - now, crew);
       heat_rows(inner, fields_[now], fields_[1 - now]);
+      leave(exchanges_[now], crew);
       crew.sync();
     }
     if (is_keeper(crew)) now_ = now;
@@ -213,23 +224,24 @@ class heat {
   }
 
  private:
-  void begin_exchange(std::size_t of) {
-    exchanges_[of].start();
-    if (!overlaps) exchanges_[of].await();
+  template <class Crew>
+  void begin_exchange(std::size_t of, Crew& crew) {
+    start(exchanges_[of], crew);
+    if (!overlaps && is_keeper(crew)) exchanges_[of].await(crew);
   }
 
   MPI_Comm comm_;
   row_range own_;
   std::array<field, 2> fields_;
-  std::array<Exchange, 2> exchanges_;
+  std::array<typename Peer::exchange, 2> exchanges_;
   std::size_t now_ = 0;
 };
 
 /// Nothing but a sum in each step: its latency.
-template <class Exchange>
+template <class Peer>
 class bare_sum {
  public:
-  bare_sum(MPI_Comm, shape) {}
+  bare_sum(Peer&, shape) {}
 
   template <class Crew>
   void run(Crew& crew, long steps) {
@@ -245,10 +257,10 @@ class bare_sum {
 };
 
 /// Nothing but a sync of the rank's members in each step.
-template <class Exchange>
+template <class Peer>
 class bare_sync {
  public:
-  bare_sync(MPI_Comm, shape) {}
+  bare_sync(Peer&, shape) {}
 
   template <class Crew>
   void run(Crew& crew, long steps) {

@@ -105,7 +105,7 @@ long warm_up(peer& by, Kernel& kernel, double seconds, double step_us) {
 
 template <class Kernel>
 void measure(peer& by, const options& wanted, const std::string& name, shape size, bool is_first) {
-  Kernel kernel(by.comm(), size);
+  Kernel kernel(by, size);
   const double first = measured(by, kernel, checked_steps).wall_us;
   const double result = kernel.result();
   const long steps = warm_up(by, kernel, wanted.seconds, first);
@@ -129,17 +129,14 @@ struct work {
 };
 
 constexpr std::array works{
-    work{"jacobi", measure<jacobi<peer::exchange>>},
-    work{"cg", measure<conjugate_gradients<peer::exchange>>},
-    work{"heat", measure<heat<peer::exchange, true>>},
-    work{"heat_in_turns", measure<heat<peer::exchange, false>>},
-    work{"sum", measure<bare_sum<peer::exchange>>},
-    work{"sync", measure<bare_sync<peer::exchange>>},
+    work{"jacobi", measure<jacobi<peer>>},   work{"cg", measure<conjugate_gradients<peer>>},
+    work{"heat", measure<heat<peer, true>>}, work{"heat_in_turns", measure<heat<peer, false>>},
+    work{"sum", measure<bare_sum<peer>>},    work{"sync", measure<bare_sync<peer>>},
 };
 
 /// The system takes up to a tenth of a second to spread threads over the CPUs.
 void spread(peer& by) {
-  jacobi<peer::exchange> kernel(by.comm(), {256, 64});
+  jacobi<peer> kernel(by, {256, 64});
   for (double spent = 0; spent < 0.1;) {
     spent += 5e-6 * measured(by, kernel, 5).wall_us;
     MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, by.comm());

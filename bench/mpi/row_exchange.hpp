@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // bench/mpi/row_exchange.hpp -- sends a field's outer rows to the ranks above and below, by persistent requests
 //
-// start() sends the outer rows of the field and receives its neighbours' rows; await() returns when they are there and the own
-// rows may be changed again. For one thread at a time.
+// What the kernels ask of an exchange, by all members of a rank for each exchange:
+//   start(crew), await(crew)   by the keeper: start sends the outer rows of the field and receives its neighbours' rows; await
+//                              returns when they are there and the own rows may be changed again
+//   join(crew), leave(crew)    by the others, who have nothing to do with it: here nothing
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +17,9 @@ namespace mpi_bench {
 
 class row_exchange {
  public:
-  row_exchange(MPI_Comm comm, field& of) {
+  template <class Peer>
+  row_exchange(Peer& by, field& of) {
+    const MPI_Comm comm = by.comm();
     int rank = 0, size = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -34,10 +38,19 @@ class row_exchange {
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
 
-  void start() { MPI_Startall(static_cast<int>(requests_.size()), requests_.data()); }
-  void await() {
+  template <class Crew>
+  void start(Crew&) {
+    MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+  }
+  template <class Crew>
+  void await(Crew&) {
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
+
+  template <class Crew>
+  void join(Crew&) {}
+  template <class Crew>
+  void leave(Crew&) {}
 
  protected:
   std::array<MPI_Request, 4> requests_;

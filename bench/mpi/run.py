@@ -26,7 +26,7 @@ import mpi_plan as plan  # noqa: E402
 import mpi_programs as programs  # noqa: E402
 import mpi_report as report  # noqa: E402
 
-CONTENDERS = (plan.BARE, plan.ALONE, plan.GOMP, plan.OMP)
+CONTENDERS = (plan.BARE, plan.ALONE, plan.GOMP, plan.OMP, plan.LOCKSTEP)
 # What would change a contender's behaviour.
 FOREIGN = re.compile(r"^(OMP|KMP|GOMP|LOCKSTEP|OMPI|PMIX|MPICH|MPIR|HYDRA|UCX)_")
 PROCESSES = 3
