@@ -55,6 +55,13 @@ class Builder:
             raise CannotBuild(f"there is no mpicxx.{library.name}: ./do bench mpi installs {library.title}")
         return [found, *FLAGS, *DEFINES, f"-I{ROOT / 'include'}", f"-I{ROOT / 'bench'}"]
 
+    def field(self):
+        """The object that all programs share."""
+        target = self.directory / "field.o"
+        if not self.is_fresh(target):
+            run("g++", *FLAGS, "-falign-functions=64", f"-I{ROOT / 'bench'}", "-c", HERE / "field.cpp", "-o", target)
+        return target
+
     def program(self, library, contender):
         """Its path; it is compiled if it is missing or old."""
         contender = plan.ALONE if contender == plan.BARE else contender
@@ -64,8 +71,9 @@ class Builder:
             return target
         compiler = self.compiler(library)
         peer = f'-DLOCKSTEP_BENCH_PEER="mpi/peers/{PEERS[contender]}.hpp"'
+        field = self.field()
         if contender not in plan.OPENMP:
-            run(*compiler, peer, HERE / "main.cpp", "-pthread", "-o", target)
+            run(*compiler, peer, HERE / "main.cpp", field, "-pthread", "-o", target)
             return target
         both = self.directory / f"{library.name}-openmp.o"
         if not self.is_fresh(both):
@@ -73,7 +81,7 @@ class Builder:
         runtime = ["-fopenmp"] if contender == plan.GOMP else [libomp(), "-pthread"]
         if not runtime[0]:
             raise CannotBuild("there is no libomp.so.5: the package libomp-19-dev has it")
-        run(*compiler, both, "-o", target, *runtime)
+        run(*compiler, both, field, "-o", target, *runtime)
         return target
 
     def loggp(self, library):

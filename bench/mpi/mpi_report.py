@@ -21,11 +21,12 @@ def figures(values):
             "max": records.rounded(max(values))}
 
 
-def row(entry, work, samples, result, steps):
-    """samples: pairs of microseconds of wall time and CPU time for a step."""
+def row(entry, work, samples, result, steps, others=0.0):
+    """samples: pairs of microseconds of wall time and CPU time for a step. others: the CPUs that other processes used beside the
+    most disturbed of its process groups."""
     return {"mpi": entry.library.title, "layout": entry.layout.name, "work": work, "contender": entry.contender,
             "setting": entry.setting.name, "ranks": entry.ranks, "threads": entry.threads, "result": result, "steps": steps,
-            "samples": len(samples), "wall_us": figures([wall for wall, _ in samples]),
+            "samples": len(samples), "others": round(max(others, 0.0), 2), "wall_us": figures([wall for wall, _ in samples]),
             "cpu_us": figures([cpu for _, cpu in samples])}
 
 

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 DIRECTORY, LIBRARIES = None, ()
 # Settings that spin take seconds in a crowd, and other tests run beside this one.
 LAYOUTS = ("1x2", "2x2")
-ENTRIES = r"(bare .*|1x2: MPI only|MPI only \(yield\)|MPI \+ lockstep|1x2: MPI \+ lib\w+|MPI \+ lib\w+ \(passive(, yield)?\))$"
+ENTRIES = r"(bare .*|1x2: MPI only|MPI only \(yield\)|MPI \+ lockstep|1x2: MPI \+ lib\w+|2x2: MPI \+ lib\w+ \(passive, yield\)|MPICH 2x2: MPI \+ lib\w+ \(passive\))$"
 WORKS = "128x128|sum"
 
 
