@@ -69,7 +69,7 @@ class jacobi {
  public:
   jacobi(Peer& by, shape whole)
       : rows_(count_of(rows_of_rank(by.comm(), whole.rows))),
-        fields_{field(rows_, whole.columns, 0), field(rows_, whole.columns, 0)},
+        fields_{field(rows_, whole.columns, 0, 0), field(rows_, whole.columns, 0, 1)},
         exchanges_{{{by, fields_[0]}, {by, fields_[1]}}} {}
 
   template <class Crew>
@@ -113,10 +113,10 @@ class conjugate_gradients {
 
   conjugate_gradients(Peer& by, shape whole)
       : rows_(count_of(rows_of_rank(by.comm(), whole.rows))),
-        x_(rows_, whole.columns, 0),
-        r_(x_),
-        p_(x_),
-        q_(x_),
+        x_(rows_, whole.columns, 0, 2),
+        r_(rows_, whole.columns, 0, 3),
+        p_(rows_, whole.columns, 0, 0),
+        q_(rows_, whole.columns, 0, 1),
         exchange_(by, p_),
         square_at_start_(static_cast<double>(whole.rows * whole.columns)) {
     begin({1, rows_ + 1});
@@ -180,8 +180,8 @@ class heat {
   heat(Peer& by, shape whole)
       : comm_(by.comm()),
         own_(rows_of_rank(by.comm(), whole.rows)),
-        fields_{field(count_of(own_), whole.columns, 0.5),
-                field(count_of(own_), whole.columns, 0.5)},
+        fields_{field(count_of(own_), whole.columns, 0.5, 0),
+                field(count_of(own_), whole.columns, 0.5, 1)},
         exchanges_{{{by, fields_[0]}, {by, fields_[1]}}} {
     for (std::size_t i = own_.first; i < own_.last; ++i) {
       double* const row = fields_[0].row(i - own_.first + 1);
