@@ -247,7 +247,7 @@ do_single() {
 }
 
 do_release() {
-  need build scripts
+  need build scripts python_venv
   python3 scripts/make/release.py "$@"
 }
 
