@@ -7,7 +7,7 @@
 // WaitOnAddress ends on a tick of the system's timer, up to 15.6 ms late, and takes milliseconds. So the last 32 ms before
 // a deadline are slept for in the portable futex's table, with a finer timer (timed_sleep_windows.hpp), where the system
 // has one; who sleeps there is woken beside those in WaitOnAddress. A longer wait returns 20 ms before its deadline, which
-// FUTEX-1 allows, and the caller waits again. The first wait of the last kind makes the table.
+// FUTEX-1 allows, and the caller waits again. The first wait near a deadline makes the table.
 //
 // Cost   wait that must sleep: one call and a context switch; near a deadline: see timed_sleep_windows.hpp. Wake: one call,
 //        which does not enter the kernel where nobody sleeps; a fence; and a mutex, once anybody has slept near a deadline.
