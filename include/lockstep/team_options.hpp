@@ -136,6 +136,12 @@ class team_options {
     members_ = count;
     return *this;
   }
+  /// How many of the CPUs that its threads may run on the team counts with; the others are left to other processes or
+  /// teams. 0: not said, all of them. With more members than that the team is crowded: its waits begin with yields.
+  team_options& cpus(std::size_t count) {
+    cpus_ = count;
+    return *this;
+  }
   /// How members wait. wait_policy() said here beats the environment as any other.
   team_options& policy(wait_policy how) {
     policy_ = how;
@@ -194,6 +200,7 @@ class team_options {
   }
 
   std::size_t members() const noexcept { return members_; }
+  std::size_t cpus() const noexcept { return cpus_; }
   bool has_policy() const noexcept { return has_policy_; }
   wait_policy policy() const noexcept { return policy_; }
   bool has_anticipate() const noexcept { return has_anticipate_; }
@@ -211,6 +218,7 @@ class team_options {
 
  private:
   std::size_t members_ = 0;
+  std::size_t cpus_ = 0;
   wait_policy policy_;
   bool has_policy_ = false;
   bool anticipate_ = true;

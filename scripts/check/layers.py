@@ -21,10 +21,12 @@ from pathlib import Path, PurePosixPath
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines  # noqa: E402
 
-LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace")
+LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace", "mpi")
 # Where the program wants observers in a header-only build, the port includes their bodies at its end.
 EXEMPT = {("lockstep/detail/observe/hooks.hpp", "lockstep/detail/trace/bodies.hpp")}
-LAYERLESS = ("lockstep/lockstep.hpp", "thread_synchronizer.h")
+LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h")
+# What MPI libraries ask to be told before their header is read.
+MPI_SETTINGS = ("OMPI_SKIP_MPICXX", "MPICH_SKIP_MPICXX")
 SEAM = "lockstep/detail/platform/atomic.hpp"
 MAX_LINES = 600
 
@@ -103,7 +105,7 @@ def check_macros(report, path, header, lines):
                     report.add(path, directive.number, f"{macro} is asked about outside platform/")
         if directive.name in ("define", "undef"):
             macro = re.match(r"\w*", directive.rest).group()
-            if directive.rest == guard_of(header):
+            if directive.rest == guard_of(header) or macro in MPI_SETTINGS:
                 continue
             if not in_platform:
                 report.add(path, directive.number, f"#{directive.name} {macro} outside platform/")

@@ -335,6 +335,8 @@ TEST(resolve, a_team_is_crowded_when_members_outnumber_the_cpus_they_may_run_on)
   EXPECT_FALSE(crowded(team_options().members(4), 4));
   EXPECT_TRUE(crowded(team_options().members(5), 4));
   EXPECT_TRUE(crowded(team_options().members(3), 2)) << "quota";
+  EXPECT_TRUE(crowded(team_options().members(3).cpus(2), 4)) << "the others are left to others";
+  EXPECT_FALSE(crowded(team_options().members(4).cpus(9), 4)) << "no more than there are";
   EXPECT_FALSE(crowded(team_options().members(4).bind(binding::close()), 4));
   EXPECT_TRUE(crowded(team_options().members(2).bind(binding::cpus({1})), 4)) << "both on one";
 }

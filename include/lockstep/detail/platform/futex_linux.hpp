@@ -28,18 +28,19 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// FUTEX_WAIT_BITSET, because it takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a
-/// deadline; private to the process.
+/// deadline. `Scope`: FUTEX_PRIVATE_FLAG where all threads are of this process, else 0.
 ///
 /// A kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real
 /// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
-struct linux_futex {
+template <int Scope>
+struct basic_linux_futex {
   static const char* name() noexcept { return "linux futex"; }
   /// A child process has nothing to put right here.
   static void prepare_for_fork() noexcept {}
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
     const int saved = errno;
-    if (call(&word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline) != 0 && refused(errno)) {
+    if (call(&word, FUTEX_WAIT_BITSET | Scope, expected, deadline) != 0 && refused(errno)) {
       const timespec pause = {0, 50000};
       nanosleep(&pause, nullptr);
     }
@@ -54,7 +55,7 @@ struct linux_futex {
 
   static void wake(const wait_word* word, int count) noexcept {
     const int saved = errno;
-    call(word, FUTEX_WAKE_PRIVATE, static_cast<std::uint32_t>(count), no_deadline);
+    call(word, FUTEX_WAKE | Scope, static_cast<std::uint32_t>(count), no_deadline);
     errno = saved;
   }
 
@@ -97,6 +98,8 @@ struct linux_futex {
 
   static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
 };
+
+using linux_futex = basic_linux_futex<FUTEX_PRIVATE_FLAG>;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

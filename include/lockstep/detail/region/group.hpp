@@ -254,6 +254,18 @@ bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
   end_meeting(seen);
   return goes_on;
 }
+template <class Finish>
+bool member_state::meet_at_first(const Finish& finish) {
+  const meeting_view seen = begin_meeting(true);
+  tell_construct();
+  const bool goes_on = shared_->barrier.meet_at_first(*this, [&] {
+    shared_->check_constructs(*this);
+    finish();
+  });
+  if (goes_on && rank() != 0) shared_->check_constructs(*this);
+  end_meeting(seen);
+  return goes_on;
+}
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
     has_construct = true;

@@ -92,6 +92,9 @@ class member_state : public member_view {
   bool meet(cell& out, Combine combine);
   template <class Combine, class Arrival>
   bool meet(cell& out, Combine combine, Arrival& arrival);
+  /// As team_barrier::meet_at_first(). Requires: !is_alone(), and that members meet by flags.
+  template <class Finish>
+  bool meet_at_first(const Finish& finish);
 
   /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
   /// a block for each rank.

@@ -62,6 +62,7 @@ struct interrupts_wait {
 //           others do.
 //   MEET-6  A participant that has arrived may do something else while it waits (help). It goes on only after it has seen
 //           that the phase is over, or the region is stopped, as all others do.
+//   MEET-7  Who waits for rank 0's finish() sees what that did: it comes before the arrival of rank 0.
 //
 // Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
@@ -127,6 +128,23 @@ class team_barrier final : public stoppable {
       out = phases_.value_of_all(self.rank()).of_phase[0];
     }
     return true;
+  }
+
+  /// Whether the participants of a phase of `size` meet by flags.
+  bool has_flags(std::size_t size) const noexcept { return phases_.has_flags(size); }
+  /// By flags only. The participant of rank 0 calls finish() when all others have arrived, and arrives itself after it: so
+  /// what it has put into value_of(0, phase) there comes to the others with the end of the phase.
+  template <class Finish>
+  bool meet_at_first(member_state& self, const Finish& finish) {
+    usual_arrival usual;
+    if (self.rank() != 0) return pass_by_flags(self, usual);
+    if (self.has_left) return false;
+    ++self.phase;
+    wait_for_others(self, usual);
+    if (!goes_on(self)) return false;
+    finish();
+    phases_.flag(0).publish(self.phase);
+    return goes_on(self);
   }
 
   /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.

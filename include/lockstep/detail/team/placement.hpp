@@ -262,6 +262,7 @@ LOCKSTEP_COLD const binding& binding_of(const team_options& options,
 LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
                                     std::size_t usable, const cpu_topology& cpus) {
   using placement::who;
+  if (options.cpus() != 0 && options.cpus() < usable) usable = options.cpus();
   resolved_team result;
   result.name = options.name();
   const binding& where = placement::binding_of(options, variables);

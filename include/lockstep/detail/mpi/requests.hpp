@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/mpi/requests.hpp -- waiting for MPI as for anything else (layer: mpi)
+//
+// MPI_Wait polls until it is done, and takes the CPU from the rank that it waits for. await_requests polls MPI_Testall on
+// the ladder of the wait engine: it polls, then yields, and then naps between looks (polling_nap.hpp). Each look also lets
+// the MPI library make progress.
+//
+// The permit to call MPI (calls.hpp) is taken for each look, not for the wait: under SERIALIZED other members send and
+// receive meanwhile.
+//
+// Cost   complete already: one MPI_Testall, some 50 ns.
+#ifndef LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
+#define LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
+
+#include "../wait/wait_engine.hpp"
+#include "calls.hpp"
+#include "polling_nap.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// What the wait engine looks at. Requests: int test(), an MPI code, and sets `is_complete`. Stop: bool operator()(),
+/// after which nobody waits any more.
+template <class Stop>
+class awaited_requests {
+ public:
+  awaited_requests(int level, const char* what, int count, MPI_Request* requests,
+                   MPI_Status* statuses, const Stop& stop) noexcept
+      : level_(level),
+        what_(what),
+        count_(count),
+        requests_(requests),
+        statuses_(statuses),
+        stop_(stop) {}
+
+  /// Also after an error, which is kept: the engine's looks do not throw.
+  bool ready() noexcept {
+    if (is_complete_ != 0 || code_ != MPI_SUCCESS || stop_()) return true;
+    const call_permit permit(level_, what_);
+    code_ = MPI_Testall(count_, requests_, &is_complete_, statuses_);
+    return is_complete_ != 0 || code_ != MPI_SUCCESS;
+  }
+  void sleep(deadline) { nap_.take(); }
+
+  /// Whether all are complete; false where it was stopped. Fails with what MPI said.
+  bool result() const {
+    checked(code_, "MPI_Testall");
+    return is_complete_ != 0;
+  }
+
+ private:
+  const int level_;
+  const char* const what_;
+  const int count_;
+  MPI_Request* const requests_;
+  MPI_Status* const statuses_;
+  const Stop& stop_;
+  int is_complete_ = 0, code_ = MPI_SUCCESS;
+  polling_nap nap_;
+};
+
+/// For waits that nothing ends early.
+struct never_stops {
+  bool operator()() const noexcept { return false; }
+};
+
+/// Blocks until all requests are complete; false if stop() was true before. `what`: for messages, what waits. `level`:
+/// that of MPI. With FUNNELED it is called by the thread that initialised MPI: else it fails with std::logic_error.
+template <class Stop>
+bool await_requests(int level, const char* what, wait_policy policy, int count,
+                    MPI_Request* requests, MPI_Status* statuses, const Stop& stop) {
+  check_may_call(level, what);
+  awaited_requests<Stop> all(level, what, count, requests, statuses, stop);
+  wait_engine::wait(all, policy, this_thread_history());
+  return all.result();
+}
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_MPI_REQUESTS_HPP

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/shared_futex.hpp -- sleeping until another process changes a word (layer: platform)
+//
+// The contract is that of futex.hpp, for a word in memory that several processes have mapped, each at an address of its
+// own. On Linux it is futex(2) without its private flag. On other systems a wait is a nap of 50 us, and a wake does
+// nothing: FUTEX-1 allows a return for no reason.
+//
+// Cost   as futex_linux.hpp; the kernel looks up the page as well, 0.1 us.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SHARED_FUTEX_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_SHARED_FUTEX_HPP
+
+#include <cstdint>
+
+#include "atomic.hpp"
+#include "config.hpp"
+
+#if defined(__linux__)
+#include "futex_linux.hpp"
+#else
+#include <chrono>
+#include <thread>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if defined(__linux__)
+using shared_futex = basic_linux_futex<0>;
+#else
+struct shared_futex {
+  static void wait(const wait_word&, std::uint32_t, std::uint64_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  static void wake_all(const wait_word*) noexcept {}
+};
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SHARED_FUTEX_HPP

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+// lockstep/mpi/world.hpp -- the ranks of an MPI communicator and the members of their teams, as one (layer: mpi)
+//
+// world.run(team, f) runs f on all members of all ranks: a region of all ranks. In it the constructs of member.hpp take
+// the world as their first argument, and then mean all members of all ranks:
+//
+//     me.sync_threads(world)         me.sync_sum(world, x), sync_min, sync_max, sync_count, sync_and, sync_or
+//     me.broadcast(world, root, x)   me.sync_reduce(world, x, op)
+//     me.reduce_range(world, ...)    me.reduce_each(world, ...)
+//
+// The members of a rank meet by the team's barrier, and member 0 meets the other ranks: those of its node in memory that
+// they share, sleeping where they have to wait long, and other nodes by MPI's messages.
+//
+//   RANKS-1  All ranks make the same worlds, begin the same regions, and in a region all members of all ranks call the same
+//            constructs with a world in the same order, with values of one type. What differs between ranks is found out
+//            where they meet: std::logic_error on all of them, which names two ranks and their constructs.
+//   RANKS-2  What happens before any member's arrival in a construct with a world happens before every return from it;
+//            between ranks, for memory that they share and for what MPI orders by it.
+//   RANKS-3  A region of all ranks ends on all. Where request_stop ends it on one rank, it ends on the others at their next
+//            construct with the world, or at the region's end: run() returns false on all. Where an exception ends it on one
+//            rank, run() throws that there, and rank_failed, which names the rank, on the others.
+//   RANKS-4  Values are combined in the order of ranks, and of members within a rank, with brackets that depend on the
+//            number of members, ranks and nodes alone: the same bits on all ranks and in every run. reduce_range(world, ...)
+//            gives the same bits for every number of members and ranks.
+//   RANKS-5  A rank that dies: that is MPI's affair. mpirun ends the other ranks of the program.
+//
+// MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all that is above, where the thread that initialised
+// MPI calls run(). On one node meetings call MPI not at all. What members do by MPI beside that, such as halos, needs
+// SERIALIZED or MULTIPLE; it says so where it lacks it.
+//
+// Cost   a construct with a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each with
+//        a CPU: 0.2 us. Several nodes: log2(nodes) messages in a row. Values above 16 bytes, and teams of more than 8
+//        members: one phase of the team more.
+// Order  RANKS-2.
+// Errors MPI not initialised, or finalised, or at MPI_THREAD_SINGLE: std::logic_error. MPI_COMM_NULL: std::invalid_argument.
+//        Ranks that do different things: RANKS-1. An error of MPI: std::runtime_error with its text.
+// Example
+//   int argc = 0;
+//   char** argv = nullptr;
+//   lockstep::mpi::world world(argc, argv);
+//   lockstep::team team(world.options());
+//   const double mine = 1.0 / static_cast<double>(world.size());
+//   world.run(team, [&](lockstep::member& me) {
+//     const double all = me.sync_sum(world, mine);
+//     if (world.rank() == 0) me.masked([&] { std::printf("%g\n", all); });
+//   });
+#ifndef LOCKSTEP_MPI_WORLD_HPP
+#define LOCKSTEP_MPI_WORLD_HPP
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "../detail/mpi/world_reductions.hpp"
+#include "../detail/mpi/world_region.hpp"
+#include "../team.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+struct world_access;
+}  // namespace mpi
+}  // namespace detail
+namespace mpi {
+
+/// What run() throws where another rank's part of the region ended with an exception.
+class rank_failed : public std::runtime_error {
+ public:
+  rank_failed(const char* message, std::size_t rank) : std::runtime_error(message), rank_(rank) {}
+  std::size_t rank() const noexcept { return rank_; }
+
+ private:
+  std::size_t rank_;
+};
+
+/// What the program says about a world before it is made; each function returns the options.
+class world_options {
+ public:
+  /// Takes so many ranks at most for one node, though more share its memory: for tests of what several nodes do, and where
+  /// parts of a node shall meet by messages. 0: not said, all that share memory.
+  world_options& ranks_per_node(std::size_t count) {
+    ranks_per_node_ = count;
+    return *this;
+  }
+  std::size_t ranks_per_node() const noexcept { return ranks_per_node_; }
+
+ private:
+  std::size_t ranks_per_node_ = 0;
+};
+
+/// The ranks of a communicator. One thread of each rank uses it, and the members of the region that it runs.
+class world {
+  /// MPI itself, where the world begins and ends it.
+  class session {
+   public:
+    session() noexcept = default;
+    session(int& argc, char**& argv) : is_ours_(true) {
+      int level = MPI_THREAD_SINGLE;
+      detail::mpi::checked(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level),
+                           "MPI_Init_thread");
+    }
+    /// Not while the stack is unwound: the others may be waiting for this rank, which is about to fail.
+    ~session() {
+      if (is_ours_ && detail::exceptions_in_flight() == 0) MPI_Finalize();
+    }
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+   private:
+    bool is_ours_ = false;
+  };
+
+ public:
+  using is_world = std::true_type;
+  using kinds = detail::mpi::world_construct;
+
+  /// Collective: all ranks of `of` call it. It duplicates the communicator, so no message of lockstep meets one of the
+  /// program. MPI is initialised before, and finalised after the world has ended.
+  explicit world(MPI_Comm of = MPI_COMM_WORLD, const world_options& options = {})
+      : core_(of, options.ranks_per_node()), region_(core_) {}
+  /// Of all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if it was
+  /// initialised before.
+  world(int& argc, char**& argv, const world_options& options = {})
+      : session_(refuse_second(argc), argv),
+        core_(MPI_COMM_WORLD, options.ranks_per_node()),
+        region_(core_) {}
+  /// Collective. Left out while the stack is unwound: then the process has to end, and MPI ends the others.
+  ~world() = default;
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  std::size_t rank() const noexcept { return core_.rank(); }
+  std::size_t size() const noexcept { return core_.size(); }
+  /// This rank's number among those of its node, and how many they are; how many nodes the world has. Where the ranks of a
+  /// node are not neighbours in the world, each counts as a node of its own.
+  std::size_t node_rank() const noexcept { return core_.node_rank(); }
+  std::size_t node_size() const noexcept { return core_.node_size(); }
+  std::size_t nodes() const noexcept { return core_.nodes(); }
+  /// The world's own communicator. Errors of calls with it come back as codes.
+  MPI_Comm comm() const noexcept { return core_.comm(); }
+  /// The thread level of MPI.
+  int thread_level() const noexcept { return core_.level(); }
+
+  /// Members for this rank's team, such that the ranks of a node share the CPUs that they may run on: 1 at least.
+  std::size_t members() const noexcept { return core_.cpus(); }
+  /// Options of such a team. Where LOCKSTEP_NUM_THREADS is set, that says how many members it has.
+  team_options options() const {
+    team_options result;
+    result.cpus(core_.cpus()).name("rank " + std::to_string(rank()));
+    if (std::getenv("LOCKSTEP_NUM_THREADS") == nullptr) result.members(members());
+    return result;
+  }
+  /// Whether the ranks of this node have more members than CPUs, if each has `members`.
+  bool is_crowded(std::size_t members) const noexcept { return core_.policy(members).is_crowded(); }
+  /// The policy by which a rank with so many members waits for other ranks.
+  wait_policy policy(std::size_t members) const noexcept { return core_.policy(members); }
+
+  /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if it was
+  /// stopped. One region of a world at a time.
+  template <class Function>
+  bool run(team& on, Function&& f, call_site where = {}) {
+    if (region_.is_in_progress()) refuse_inside("run");
+    ending part(*this);
+    region_.begin(on.size());
+    const bool is_complete = on.run(
+        [&](member& me) {
+          if (me.rank() == 0) region_.belongs_to(detail::member_access::state_of(me));
+          call(f, me, 0);
+        },
+        where);
+    return part.end(is_complete ? detail::mpi::rank_state::has_ended
+                                : detail::mpi::rank_state::was_stopped);
+  }
+  /// The lowest rank whose request_stop or exception ended the last region early; size() if it was not.
+  std::size_t ended_by() const noexcept { return ended_by_; }
+
+  /// The part of [0, length) for which reduce_range(world, ...) calls f on this rank: whole leaves of the fixed tree, in the
+  /// order of ranks, of about the same length on all. Ranks that keep their data by it find there what they are asked for.
+  /// Ranks above some 1000, or of short ranges, may have none.
+  index_range part_of(std::size_t length) const noexcept { return part_of(length, rank()); }
+  /// That of another rank. Requires: rank < size().
+  index_range part_of(std::size_t length, std::size_t rank) const noexcept {
+    return detail::mpi::part_of_rank(length, rank, size());
+  }
+
+  // Over a range that the ranks share, as a region of all ranks: all members of `on` on each rank. Collective.
+
+  /// member::reduce_range(world, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
+  /// range, in order), with the bits of team::reduce_range of one process over the same range.
+  /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these happen
+  ///        before the return on all.
+  /// Errors RANKS-3: also where request_stop ended the region, region_stopped is thrown. See member::reduce_range(world).
+  /// Cost   a region, a reduction in it, and two meetings of ranks.
+  /// Example
+  ///   const std::size_t n = 1000000;
+  ///   const double sum = world.reduce_each(team, std::size_t{0}, n, 0.0, [](std::size_t i) { return 1.0 / (1.0 + i); },
+  ///                                        [](double a, double b) { return a + b; });
+  template <class First, class Last, class Type, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(team& on, First first, Last last, Type init,
+                                                    Function&& f, Operation op,
+                                                    schedule how = static_schedule(),
+                                                    call_site where = {}) {
+    return reduced_in_region(on, init, where, [&](member& me) {
+      return me.reduce_range(*this, first, last, init, f, op, how, where);
+    });
+  }
+  /// The same with f(i).
+  template <class First, class Last, class Type, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(team& on, First first, Last last, Type init,
+                                                   Function&& f, Operation op,
+                                                   schedule how = static_schedule(),
+                                                   call_site where = {}) {
+    return reduced_in_region(on, init, where, [&](member& me) {
+      return me.reduce_each(*this, first, last, init, f, op, how, where);
+    });
+  }
+
+  // Of one value from each rank, by one thread of each, outside of regions. Collective.
+
+  /// Blocks until all ranks have called it.
+  void sync() { meet("sync", kinds::sync_threads, 0, nullptr, 0, {nullptr, nullptr}); }
+  /// op over the values of all ranks, in their order.
+  template <class Type, class Operation>
+  Type sync_reduce(Type value, Operation op) {
+    return reduce("sync_reduce", kinds::sync_reduce, value, op);
+  }
+  template <class Type>
+  Type sync_sum(Type value) {
+    return sync_reduce(value,
+                       [](const Type& a, const Type& b) { return static_cast<Type>(a + b); });
+  }
+  template <class Type>
+  Type sync_min(Type value) {
+    return sync_reduce(value, [](const Type& a, const Type& b) { return b < a ? b : a; });
+  }
+  template <class Type>
+  Type sync_max(Type value) {
+    return sync_reduce(value, [](const Type& a, const Type& b) { return a < b ? b : a; });
+  }
+  /// The value of rank `root`. Fails if root >= size().
+  template <class Type>
+  Type broadcast(std::size_t root, Type value) {
+    detail::mpi::check_travels<Type>();
+    detail::checked_rank("lockstep::mpi::world::broadcast", "ranks", root, size());
+    detail::mpi::sent_value<Type> sent = {value, rank() == root};
+    meet("broadcast", kinds::broadcast, static_cast<std::uint32_t>(root), &sent, sizeof sent,
+         {detail::mpi::sent_value<Type>::call, nullptr});
+    return sent.value;
+  }
+
+ private:
+  friend class lockstep::member;
+  friend struct detail::mpi::world_access;
+
+  // What member.hpp calls.
+
+  bool sync_members(detail::member_state& at, call_site where) { return region_.sync(at, where); }
+  template <class Type, class Operation>
+  Type reduce_members(detail::member_state& at, kinds kind, call_site where, const Type& value,
+                      Operation& op) {
+    return region_.reduce<Type>(at, kind, where, value, op);
+  }
+  template <class Type>
+  Type broadcast_to_members(detail::member_state& at, std::size_t root, const Type& value,
+                            call_site where) {
+    return region_.broadcast<Type>(at, root, value, where);
+  }
+  template <class Type, class Operation, class Values>
+  Type reduce_leaves(detail::member_state& at, const Values& values, bool in_strips,
+                     std::size_t length, const Type& init, Operation& op, schedule how) {
+    return detail::mpi::reduce<Type, Operation>(region_, at, values, in_strips, length, init, op,
+                                                how);
+  }
+
+  /// The rank's part of a region: it ends for the others also where this one's throws.
+  class ending {
+   public:
+    explicit ending(world& of) noexcept : of_(of) {}
+    ~ending() {
+      if (of_.region_.is_in_progress())
+        of_.note_end(of_.region_.end(detail::mpi::rank_state::has_failed));
+    }
+    ending(const ending&) = delete;
+    ending& operator=(const ending&) = delete;
+
+    bool end(detail::mpi::rank_state how) {
+      const detail::mpi::meeting_record met = of_.region_.end(how);
+      of_.note_end(met);
+      return of_.outcome(met);
+    }
+
+   private:
+    world& of_;
+  };
+
+  template <class Function>
+  static auto call(Function& f, member& me, int) -> decltype(static_cast<void>(f(me))) {
+    static_cast<void>(f(me));
+  }
+  template <class Function>
+  static auto call(Function& f, member&, long) -> decltype(static_cast<void>(f())) {
+    static_cast<void>(f());
+  }
+
+  void note_end(const detail::mpi::meeting_record& met) noexcept {
+    using detail::mpi::rank_state;
+    const bool is_early =
+        met.state == rank_state::was_stopped || met.state == rank_state::has_failed;
+    ended_by_ = is_early ? met.rank : size();
+  }
+  /// What run() returns, or throws.
+  bool outcome(const detail::mpi::meeting_record& met) const {
+    using detail::mpi::rank_state;
+    if (met.state == rank_state::differs) fail_difference(met);
+    if (met.state == rank_state::has_failed) fail_rank(met.rank);
+    return met.state == rank_state::has_ended;
+  }
+
+  template <class Type, class Reduce>
+  Type reduced_in_region(team& on, const Type& init, call_site where, const Reduce& reduce) {
+    Type result(init);
+    const bool is_complete = run(
+        on,
+        [&](member& me) {
+          const Type found(reduce(me));
+          if (me.rank() == 0) result = found;
+        },
+        where);
+    if (!is_complete) detail::leave_stopped_region();
+    return result;
+  }
+  template <class Type, class Operation>
+  Type reduce(const char* function, kinds kind, Type value, Operation& op) {
+    detail::mpi::check_travels<Type>();
+    meet(function, kind, 0, &value, sizeof value,
+         detail::mpi::combine_of<Type, Operation>::with(op));
+    return value;
+  }
+  void meet(const char* function, kinds kind, std::uint32_t argument, void* value,
+            std::size_t bytes, const detail::mpi::world_combine& combine) {
+    using detail::mpi::rank_state;
+    if (region_.is_in_progress()) refuse_inside(function);
+    const detail::mpi::meeting_note note = {rank_state::goes_on, kind,
+                                            static_cast<std::uint16_t>(bytes), argument};
+    const detail::mpi::meeting_record met = core_.meet(note, value, combine, core_.policy(1));
+    if (met.state == rank_state::goes_on) return;
+    outcome(met);
+    fail_rank(met.rank);  // it ended a region of its own meanwhile
+  }
+
+  [[noreturn]] LOCKSTEP_NOINLINE static void refuse_inside(const char* function) {
+    char message[200];
+    std::snprintf(message, sizeof message,
+                  "lockstep::mpi::world::%s: called inside of a region of this world: members call "
+                  "me.sync_threads(world), me.sync_sum(world, x) and so on",
+                  function);
+    detail::fail_use(message);
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_rank(std::size_t rank) {
+    char message[160];
+    std::snprintf(
+        message, sizeof message,
+        "lockstep::mpi::world: an exception ended the region on rank %zu, and so on all ranks",
+        rank);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    throw rank_failed(message, rank);
+#else
+    detail::print_and_abort(message);
+#endif
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_difference(
+      const detail::mpi::meeting_record& met) {
+    using detail::mpi::text_of;
+    char message[320];
+    std::snprintf(message, sizeof message,
+                  "lockstep::mpi::world: ranks came to different constructs: rank %u to %s (%u "
+                  "bytes, argument %u), rank "
+                  "%u to %s (%u bytes, argument %u): all ranks call the same ones in the same "
+                  "order, with values of one type",
+                  met.rank, text_of(met.note.construct), met.note.bytes, met.note.argument,
+                  met.other, text_of(met.others.construct), met.others.bytes, met.others.argument);
+    detail::fail_use(message);
+  }
+  static int& refuse_second(int& argc) {
+    int has_begun = 0;
+    MPI_Initialized(&has_begun);
+    if (has_begun != 0) {
+      detail::fail_use(
+          "lockstep::mpi::world: MPI is initialised already: make the world from a communicator, "
+          "such as "
+          "MPI_COMM_WORLD");
+    }
+    return argc;
+  }
+
+  session session_;  // the first: MPI ends last
+  detail::mpi::world_core core_;
+  detail::mpi::world_region region_;
+  std::size_t ended_by_ = 0;
+};
+
+}  // namespace mpi
+
+namespace detail {
+namespace mpi {
+
+/// For what has messages under way in regions of a world.
+struct world_access {
+  static bool has_region(const lockstep::mpi::world& of) noexcept {
+    return of.region_.is_in_progress();
+  }
+  static void add(lockstep::mpi::world& to, early_end_listener& one) noexcept {
+    to.region_.add(one);
+  }
+  static void remove(lockstep::mpi::world& from, early_end_listener& one) noexcept {
+    from.region_.remove(one);
+  }
+};
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_MPI_WORLD_HPP
