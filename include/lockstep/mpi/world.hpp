@@ -65,6 +65,11 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+struct world_access;
+}  // namespace mpi
+}  // namespace detail
 namespace mpi {
 
 /// What run() throws where another rank's part of the region ended with an exception.
@@ -249,6 +254,7 @@ class world {
 
  private:
   friend class lockstep::member;
+  friend struct detail::mpi::world_access;
 
   // What member.hpp calls.
 
@@ -398,6 +404,25 @@ class world {
 };
 
 }  // namespace mpi
+
+namespace detail {
+namespace mpi {
+
+/// For what has messages under way in regions of a world.
+struct world_access {
+  static bool has_region(const lockstep::mpi::world& of) noexcept {
+    return of.region_.is_in_progress();
+  }
+  static void add(lockstep::mpi::world& to, early_end_listener& one) noexcept {
+    to.region_.add(one);
+  }
+  static void remove(lockstep::mpi::world& from, early_end_listener& one) noexcept {
+    from.region_.remove(one);
+  }
+};
+
+}  // namespace mpi
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

@@ -8,6 +8,8 @@
 //              or the first construct to which a rank comes whose region is over already.
 //   WREGION-2  A member 0 that learns there that the region is over stops the region of its rank.
 //   WREGION-3  No stop ends a meeting of ranks: the other ranks come to it, or to their end.
+//   WREGION-4  Where members wait for other ranks by other means, such as halos, an early_end_listener ends these waits: it
+//              learns that this rank's region is over early before others can, and then that it is over on all.
 #ifndef LOCKSTEP_DETAIL_MPI_WORLD_REGION_HPP
 #define LOCKSTEP_DETAIL_MPI_WORLD_REGION_HPP
 
@@ -66,6 +68,24 @@ constexpr void check_travels() noexcept {
                 "world.comm()");
 }
 
+/// What has messages under way in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the
+/// regions.
+class early_end_listener {
+ public:
+  /// This rank's region is over early; the other ranks may wait for messages of it.
+  virtual void leave() = 0;
+  /// The region is over early on all ranks. Comes to all of them, after leave() or without.
+  virtual void settle() = 0;
+
+ protected:
+  early_end_listener() = default;
+  ~early_end_listener() = default;
+
+ private:
+  friend class world_region;
+  early_end_listener* next_ = nullptr;
+};
+
 /// A region of one rank, as part of one of all ranks.
 class world_region {
  public:
@@ -86,11 +106,24 @@ class world_region {
   const meeting_record& end(rank_state how) {
     is_in_progress_ = false;
     if (!is_over_) {
+      if (how != rank_state::has_ended) tell_listeners(&early_end_listener::leave);
       end_ =
           ranks_.meet({how, world_construct::end_of_region, 0, 0}, nullptr, no_combine(), policy_);
     }
     is_over_ = true;
+    if (end_.state != rank_state::has_ended) tell_listeners(&early_end_listener::settle);
     return end_;
+  }
+  /// Outside of regions. Listeners are told in the order in which they were added: on all ranks the same.
+  void add(early_end_listener& one) noexcept {
+    early_end_listener** at = &listeners_;
+    while (*at != nullptr) at = &(*at)->next_;
+    *at = &one;
+  }
+  void remove(early_end_listener& one) noexcept {
+    early_end_listener** at = &listeners_;
+    while (*at != &one) at = &(*at)->next_;
+    *at = one.next_;
   }
 
   /// By member 0 of the region: meets the other ranks. False if the region is over.
@@ -230,7 +263,12 @@ class world_region {
     fail_use(message);
   }
 
+  void tell_listeners(void (early_end_listener::*what)()) {
+    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) (at->*what)();
+  }
+
   world_core& ranks_;
+  early_end_listener* listeners_ = nullptr;
   bool is_in_progress_ = false;
   bool is_over_ = false;  ///< the meeting that ends it has been
   const member_state* first_ = nullptr;
