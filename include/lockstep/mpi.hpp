@@ -8,5 +8,6 @@
 #include "mpi/decomposition.hpp"
 #include "mpi/halo.hpp"
 #include "mpi/world.hpp"
+#include "mpi/world_plan.hpp"
 
 #endif  // LOCKSTEP_MPI_HPP

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT
-// examples/mpi/support/ranks.hpp -- a program of several ranks that fails as one: one message, one exit status
+// examples/mpi/support/ranks.hpp -- what rank 0 does for all, and values that go from rank to rank
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <lockstep/mpi.hpp>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
-
-#include "support/program.hpp"
 
 namespace examples {
 
@@ -26,12 +21,6 @@ class failed_elsewhere : public std::runtime_error {
 /// Rank 0 calls f(), the others wait for it. If f throws, all ranks throw: rank 0 an input_error with the message, the
 /// others failed_elsewhere. Collective.
 void first_rank_does(lockstep::mpi::world& world, const std::function<void()>& f);
-
-/// Parses the arguments, which are the same on all ranks, runs `body` and turns an exception into one line on stderr and
-/// the status bad_input on all ranks. An input_error is taken for one that all ranks know, from first_rank_does or
-/// from one of equal computations. Any other exception, such as one rank's lack of memory, ends all ranks at once.
-[[nodiscard]] int run_on_ranks(lockstep::mpi::world& world, CLI::App& app, int argc, char** argv,
-                               const std::function<exit_status()>& body);
 
 /// Throws std::runtime_error with MPI's text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/support/program_of_ranks.hpp"
 #include "mpi/support/ranks.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"

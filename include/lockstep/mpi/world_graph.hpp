@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// lockstep/mpi/world_graph.hpp -- a graph whose nodes are on the ranks of a world (layer: mpi)
+//
+// Every rank builds the same graph, with all nodes and edges. Each node says on which rank it runs; what it is called
+// with and what it touches there are that rank's variables. An edge between ranks is a message. It carries the bytes
+// that the edge was given, or none; a world_plan (world_plan.hpp) gives it persistent requests and buffers.
+//
+//   WGRAPH-1  GRAPH-1, GRAPH-2, GRAPH-5 and GRAPH-6 of graph.hpp hold for all nodes of all ranks. So loops may have nodes of
+//             several ranks: the rank of the test decides, and all ranks run the same number of turns.
+//   WGRAPH-2  GRAPH-3 and GRAPH-4 hold on each rank. Between ranks, iterations are ordered by edges and feedback only: a
+//             rank may be two messages ahead of those who receive from it.
+//   WGRAPH-3  The bytes of an edge are read on the rank of `from` when that node has returned, and written on the rank of
+//             `to` before that node begins. No node may write the source until `from` runs again, and only `to` may
+//             read the target where iterations overlap. Otherwise nodes that come after `to` may as well.
+//   WGRAPH-4  An edge with data inside one rank copies them, unless source and target are the same. So nodes may be moved
+//             from rank to rank freely.
+//
+// Results are those of the same graph in one process, for any number of ranks and members, if the nodes are
+// deterministic and get what they need by edges.
+//
+// The nodes that others wait for on other ranks must not be skipped (GRAPH-6): a plan refuses the graph, and names them.
+//
+// Order  WGRAPH-1 to WGRAPH-3. An edge between ranks orders memory as MPI does: what `from` wrote is seen where its bytes
+//        arrive.
+// Errors as graph.hpp. Data for an edge that is given twice, or a null pointer where this rank reads or writes:
+//        std::invalid_argument, when a plan is made.
+// Cost   as graph.hpp; each rank keeps the functions of all nodes.
+// Example
+//   double half = 0, whole = 0;
+//   lockstep::mpi::world_graph g;
+//   auto work = g.node(1, "work", [&] { half = 21; });         // on rank 1
+//   auto gather = g.node(0, "gather", [&] { whole = 2 * half; });  // on rank 0
+//   g.edge(work, gather, half);  // the same variable on both ranks
+#ifndef LOCKSTEP_MPI_WORLD_GRAPH_HPP
+#define LOCKSTEP_MPI_WORLD_GRAPH_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../detail/mpi/placed_graph.hpp"
+#include "../graph.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+namespace mpi {
+class world_graph;
+}
+namespace detail {
+namespace mpi {
+struct world_graph_access;
+}
+}  // namespace detail
+
+namespace mpi {
+
+/// Nodes on ranks, edges between them, loops and feedback. Handles are those of an ordinary graph: cost() and pin() count
+/// on the node's own rank, keep_near() between nodes of one rank.
+class world_graph {
+ public:
+  /// The width of a team-wide node that all members of its rank's team run.
+  static constexpr std::size_t whole_team = graph::whole_team;
+
+  // --- nodes ---
+
+  /// As graph::node, on that rank. A rank that the world does not have is refused when a plan is made.
+  template <class Function>
+  graph_node node(std::size_t rank, std::string name, Function&& f) {
+    place(rank);
+    return added(graph_.node(std::move(name), std::forward<Function>(f)), rank);
+  }
+  graph_node node(std::size_t rank, std::string name) {
+    place(rank);
+    return added(graph_.node(std::move(name)), rank);
+  }
+  /// A team-wide node: `width` members of the rank's team.
+  template <class Function>
+  graph_node node(std::size_t rank, std::string name, std::size_t width, Function&& f) {
+    place(rank);
+    return added(graph_.node(std::move(name), width, std::forward<Function>(f)), rank);
+  }
+
+  // --- edges ---
+
+  /// As graph::edge. Between ranks: an empty message.
+  world_graph& edge(const graph_block& from, const graph_block& to) {
+    graph_.edge(from, to);
+    return *this;
+  }
+  /// The edge carries `count` values from `source`, on the rank of `from`, to `target`, on the rank of `to`: WGRAPH-3. The
+  /// other ranks do not look at the pointers. Values are copied as bytes, so all ranks need the same kind of machine.
+  template <class Type>
+  world_graph& edge(const graph_node& from, const graph_node& to, const Type* source, Type* target,
+                    std::size_t count) {
+    check_type<Type>();
+    graph_.edge(from, to);
+    carry(false, model().edges.size() - 1, source, target, sizeof(Type), count);
+    return *this;
+  }
+  /// It carries the value of a variable, or array, that both ranks have.
+  template <class Type>
+  world_graph& edge(const graph_node& from, const graph_node& to, Type& value) {
+    return edge(from, to, &value, &value, 1);
+  }
+
+  /// As graph::edge_if and graph::edge_unless; between ranks what `test` has returned travels along. `test` must not be
+  /// skipped itself then.
+  world_graph& edge_if(const graph_node& test, const graph_block& to) {
+    graph_.edge_if(test, to);
+    return *this;
+  }
+  world_graph& edge_unless(const graph_node& test, const graph_block& to) {
+    graph_.edge_unless(test, to);
+    return *this;
+  }
+
+  /// As graph::repeat_while. Where the loop has nodes of several ranks, the rank of `test` tells the others, by a message
+  /// to each in each turn. Neither `test` nor `first` may be skipped then.
+  world_graph& repeat_while(const graph_node& test, const graph_node& first) {
+    graph_.repeat_while(test, first);
+    return *this;
+  }
+
+  /// As graph::feedback; between ranks the delay is at most 1024.
+  world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay) {
+    graph_.feedback(from, to, delay);
+    return *this;
+  }
+  /// With data: iteration i of `to` finds in `target` what iteration i - delay of `from` has left in `source`. In the first
+  /// `delay` iterations of a run the target is not written. Not between nodes of one loop.
+  template <class Type>
+  world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay,
+                        const Type* source, Type* target, std::size_t count) {
+    if (delay == 0) return edge(from, to, source, target, count);
+    check_type<Type>();
+    graph_.feedback(from, to, delay);
+    carry(true, model().feedbacks.size() - 1, source, target, sizeof(Type), count);
+    return *this;
+  }
+  template <class Type>
+  world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay,
+                        Type& value) {
+    return feedback(from, to, delay, &value, &value, 1);
+  }
+
+  // --- blocks ---
+
+  /// As those of graph. An empty node that loop() adds is on the rank of the block's last node.
+  template <class... Blocks>
+  graph_block series(const graph_block& first, const Blocks&... rest) {
+    return graph_.series(first, rest...);
+  }
+  graph_block series(const std::vector<graph_block>& parts) { return graph_.series(parts); }
+  template <class... Blocks>
+  graph_block parallel(const graph_block& first, const Blocks&... rest) {
+    return graph_.parallel(first, rest...);
+  }
+  graph_block parallel(const std::vector<graph_block>& parts) { return graph_.parallel(parts); }
+  graph_block loop(const graph_block& body) {
+    const graph_block made = graph_.loop(body);
+    if (rank_of_.size() < graph_.size()) {
+      rank_of_.push_back(rank_of_[model().feedbacks.back().from]);
+    }
+    return made;
+  }
+
+  // --- looks ---
+
+  std::size_t size() const noexcept { return graph_.size(); }
+  /// The rank of a node of this graph.
+  std::size_t rank_of(const graph_node& node) const { return rank_of_[node.number()]; }
+  /// What is wrong with the graph, as graph::validate says it. What depends on ranks is found when a plan is made.
+  std::string validate() const { return graph_.validate(); }
+  /// For Graphviz, without ranks.
+  std::string dot() const { return graph_.dot(); }
+
+ private:
+  friend struct detail::mpi::world_graph_access;
+
+  template <class Type>
+  static void check_type() {
+    static_assert(std::is_trivially_copyable<Type>::value,
+                  "lockstep::mpi::world_graph: data of an edge are copied as bytes: their type must "
+                  "be trivially copyable");
+  }
+  static void place(std::size_t rank) {
+    detail::checked_range("lockstep::mpi::world_graph::node", "as the rank", rank, 0,
+                          detail::max_participants - 1);
+  }
+  graph_node added(const graph_node& made, std::size_t rank) {
+    rank_of_.push_back(static_cast<std::uint32_t>(rank));
+    return made;
+  }
+  const detail::graph_model& model() const {
+    return detail::graph_access::body_of(graph_).model;
+  }
+  void carry(bool is_feedback, std::size_t index, const void* source, void* target,
+             std::size_t each, std::size_t count) {
+    constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int
+    detail::checked_range("lockstep::mpi::world_graph::edge", "values of that size", count, 0,
+                          most / each);
+    data_.push_back({is_feedback, index, source, target, each * count});
+  }
+
+  graph graph_;
+  std::vector<std::uint32_t> rank_of_;
+  std::vector<detail::mpi::edge_bytes> data_;
+};
+
+}  // namespace mpi
+
+namespace detail {
+namespace mpi {
+
+struct world_graph_access {
+  static placed_graph placed(const lockstep::mpi::world_graph& of) {
+    placed_graph made;
+    made.nodes = &graph_access::body_of(of.graph_).model;
+    made.rank_of = of.rank_of_;
+    made.data = of.data_;
+    return made;
+  }
+  static const growing_array<node_function>& functions(const lockstep::mpi::world_graph& of) {
+    return graph_access::body_of(of.graph_).functions;
+  }
+};
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_MPI_WORLD_GRAPH_HPP
