@@ -152,11 +152,8 @@ checkpoint_header read_header(const std::string& path) {
     throw broken(path, fmt::format("it is of version {}, this program reads version {}",
                                    header.version, checkpoint_header::version_value));
   }
-  const std::uint64_t most = std::uint64_t{1} << 31;
+  if (header.header_checksum != checksum_of(header)) throw broken(path, "its header is damaged");
   const heat_problem& problem = header.problem;
-  if (problem.rows == 0 || problem.columns == 0 || problem.rows > most || problem.columns > most) {
-    throw broken(path, "its header is damaged");
-  }
   if (size != bytes_of(problem)) {
     throw broken(path, fmt::format("it has {} bytes, {} x {} cells need {}", size, problem.rows,
                                    problem.columns, bytes_of(problem)));

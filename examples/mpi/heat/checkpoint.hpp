@@ -37,13 +37,14 @@ struct checkpoint_header {
   std::uint64_t version = version_value;
   heat_problem problem;
   std::uint64_t step = 0;
-  std::uint64_t checksum = 0;  // of all before, and of the cells
+  std::uint64_t cells_checksum = 0;
+  std::uint64_t header_checksum = 0;  // of all before it
 };
-static_assert(sizeof(checkpoint_header) == 64);
+static_assert(sizeof(checkpoint_header) == 72);
 
 /// Of cells that follow each other in the grid, the first being number `first`; that of all cells is the sum.
 [[nodiscard]] std::uint64_t checksum_of(std::uint64_t first, std::span<const double> cells);
-/// Of all fields but the checksum.
+/// Of all fields before header_checksum.
 [[nodiscard]] std::uint64_t checksum_of(const checkpoint_header& header);
 
 /// The size of a file for this grid.
@@ -78,7 +79,7 @@ void publish_checkpoint(const std::string& path);
 /// One file becomes another, and the disk has it.
 void rename_durably(const std::string& from, const std::string& to);
 
-/// The header of a complete file, as far as its size and header tell. Throws input_error, which says what is wrong.
+/// The header of a file, which is whole, as is the file's size. Throws input_error, which says what is wrong.
 [[nodiscard]] checkpoint_header read_header(const std::string& path);
 
 /// The file is complete, and of another run.

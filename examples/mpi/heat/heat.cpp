@@ -9,6 +9,7 @@
 #include <string>
 
 #include "mpi/heat/heat_on_ranks.hpp"
+#include "mpi/support/program_of_ranks.hpp"
 #include "mpi/support/ranks.hpp"
 #include "support/error.hpp"
 #include "support/program.hpp"
