@@ -15,8 +15,10 @@ usage: ./do COMMAND
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
+                   mpi (MPI + lockstep against MPI + OpenMP and MPI only; half an hour, --layouts 2x2 a minute);
                    trace (what a timeline costs); arguments are passed on to it
-  performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
+  performance      remake docs/performance.md, docs/scaling.md, their pictures, and the figures of README.md, from
+                   bench/results
   openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
                    command 'lockstep', which puts it in place
   pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
@@ -71,13 +73,18 @@ do_bench() {
   local name=primitives
   case ${1:-} in
     "" | -*) ;;
-    primitives | ring | counters | objects | team | duty | serial | periodic | graph | trace) name=$1 && shift ;;
+    primitives | ring | counters | objects | team | duty | serial | periodic | graph | mpi | trace) name=$1 && shift ;;
     seed000) renamed_bench seed000 primitives ;;
     seed001) renamed_bench seed001 ring ;;
     seed003) renamed_bench seed003 counters ;;
     seed004) renamed_bench seed004 objects ;;
     *) echo "./do bench: no benchmark '$1'; ./do help lists them" >&2 && return 2 ;;
   esac
+  if [ $name = mpi ]; then  # which run.py compiles, with the wrappers of each MPI library
+    need build scripts mpi libomp
+    python3 bench/mpi/run.py "$@"
+    return
+  fi
   need build program peers
   case $name in team | duty | serial | periodic | graph)
     need scripts team libomp
@@ -230,6 +237,7 @@ do_check() {
   python3 scripts/check/documents.py || failed=1
   python3 scripts/check/versions.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
+  python3 scripts/make/scaling.py --check || failed=1
   python3 scripts/make/platforms.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
@@ -254,6 +262,7 @@ do_release() {
 do_performance() {
   need scripts
   python3 scripts/make/performance.py
+  python3 scripts/make/scaling.py
 }
 
 do_test() {

@@ -13,9 +13,11 @@ macro(lockstep_add_mpi)
 endmacro()
 
 # The MPI libraries of this machine: LOCKSTEP_MPIS, such as 'openmpi;mpich', and for each a target lockstep_with_<it>.
+# LOCKSTEP_MPI_HEADERS: for each --mpi=DIRECTORY:DIRECTORY, where its headers are, for the scripts of tests.
 # Distributions name the compilers of several MPIs mpicxx.NAME; one that is alone is called 'mpi'.
 function(lockstep_find_mpis)
   set(found "")
+  set(header_directories "")
   foreach(name openmpi mpich mpi)
     if(name STREQUAL "mpi" AND found)
       break()
@@ -40,13 +42,17 @@ function(lockstep_find_mpis)
         target_include_directories(lockstep_with_${name} SYSTEM INTERFACE ${CMAKE_MATCH_1})
       elseif(word MATCHES "^-L(.+)$")
         target_link_directories(lockstep_with_${name} INTERFACE ${CMAKE_MATCH_1})
-      elseif(word MATCHES "^-l(.*)$" AND NOT word MATCHES "cxx")  # not the C++ classes of old
+      elseif(NOT word MATCHES "cxx" AND word MATCHES "^-l(.*)$")  # not the C++ classes of old
         target_link_libraries(lockstep_with_${name} INTERFACE ${CMAKE_MATCH_1})
       endif()
     endforeach()
     list(APPEND found ${name})
+    get_target_property(directories lockstep_with_${name} INTERFACE_INCLUDE_DIRECTORIES)
+    list(JOIN directories ":" directories)
+    list(APPEND header_directories --mpi=${directories})
   endforeach()
   set(LOCKSTEP_MPIS ${found} PARENT_SCOPE)
+  set(LOCKSTEP_MPI_HEADERS ${header_directories} PARENT_SCOPE)
 endfunction()
 
 # lockstep_mpi_programs(<name> SOURCES <file>... [LIBRARIES <target>...]): <name>.<MPI> for each MPI, linked as users link.

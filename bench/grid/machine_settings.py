@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Makes a setting of the machine for the processes that are measured: their CPUs, and a quota of CPU time."""
+"""Makes a setting of the machine for the processes that are measured: their CPUs, and a quota of CPU time.
+
+Also what CPU time the machine spends."""
 
 import contextlib
 import os
@@ -10,6 +12,13 @@ PERIOD_US = 100_000
 
 class CannotBeSet(Exception):
     pass
+
+
+def busy_seconds():
+    """CPU time of all processes since the start of the system."""
+    fields = Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]
+    user, nice, system, _, _, irq, softirq = (int(one) for one in fields[:7])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def own_group(controller):

@@ -86,4 +86,4 @@ def made(setting):
         yield prepare, busy
 
 
-CannotBeSet = machine_settings.CannotBeSet
+CannotBeSet, busy_seconds = machine_settings.CannotBeSet, machine_settings.busy_seconds

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import report
-from modes import OURS, REFERENCE, SETTINGS, CannotBeSet, environment, made, modes
+from modes import OURS, REFERENCE, SETTINGS, CannotBeSet, busy_seconds, environment, made, modes
 from programs import PROGRAMS, Builder, Unavailable
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "openmp_proofs"
@@ -68,13 +68,6 @@ def arguments(given):
         options.settings = [s for s in options.settings if s.name in ("idle", "4")]
         options.modes = [m for m in options.modes if m.name in (REFERENCE, "libomp", OURS)]
     return options
-
-
-def busy_seconds():
-    """CPU time of all processes since the start of the system."""
-    fields = Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]
-    user, nice, system, _, _, irq, softirq = (int(one) for one in fields[:7])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(process):

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "jacobi/linear_system.hpp"
 #include "jacobi/solver.hpp"
+#include "support/linear_system.hpp"
 
 namespace {
 

@@ -10,11 +10,11 @@
 #include <optional>
 #include <string>
 
-#include "jacobi/linear_system.hpp"
-#include "jacobi/matrix_market.hpp"
 #include "jacobi/solver.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
+#include "support/linear_system.hpp"
+#include "support/matrix_market.hpp"
 #include "support/program.hpp"
 #include "support/timing.hpp"
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
+#include <vector>
 
 #include "support/error.hpp"
 
@@ -40,7 +41,7 @@ class iteration {
   void compute_residual(std::size_t first_block, std::size_t last_block) {
     for (std::size_t block = first_block; block < last_block; ++block) {
       for (std::size_t row = first_row(block); row < first_row(block + 1); ++row) {
-        r_[row] = residual_of_row(row);
+        r_[row] = residual_of_row(system_, x_, row);
       }
       block_sums_[block] = sum_of_squares(r_, block);
     }
@@ -57,8 +58,7 @@ class iteration {
   }
 
   [[nodiscard]] bool is_finished(double residual, std::size_t iterations) const {
-    // Not `residual <= tolerance`: a residual that is not a number ends the iteration, too.
-    return !(residual > rule_.tolerance) || iterations >= rule_.most_iterations;
+    return rule_.is_finished(residual, iterations);
   }
 
   [[nodiscard]] solution result(std::size_t iterations) const {
@@ -71,24 +71,8 @@ class iteration {
   }
 
  private:
-  /// A power of two that brings the largest number near 1, so that its square neither overflows
-  /// nor vanishes.
-  static double norm_scale(const std::vector<double>& values) {
-    double largest = 0;
-    for (const double value : values) largest = std::max(largest, std::abs(value));
-    return largest > 0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1022, 1022)) : 1;
-  }
-
   [[nodiscard]] std::size_t first_row(std::size_t block) const {
     return std::min(block * rows_per_block, system_.unknowns());
-  }
-
-  [[nodiscard]] double residual_of_row(std::size_t row) const {
-    double r = system_.right_side[row] - system_.diagonal[row] * x_[row];
-    for (std::size_t k = system_.row_begin[row]; k < system_.row_begin[row + 1]; ++k) {
-      r -= system_.value[k] * x_[system_.column[k]];
-    }
-    return r;
   }
 
   template <class Values>
@@ -115,9 +99,6 @@ class iteration {
   std::vector<double> block_sums_;
   double right_side_norm_ = 0;
 };
-
-// Not std::bit_cast, which some libraries of C++20 lack.
-bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 }  // namespace
 
@@ -156,12 +137,6 @@ solution solve_on_team(const linear_system& system, const stopping_rule& rule,
     if (me.rank() == 0) total = iterations;
   });
   return steps.result(total);
-}
-
-bool are_identical(const solution& a, const solution& b) {
-  return a.iterations == b.iterations && same_bits(a.residual, b.residual) &&
-         a.has_converged == b.has_converged &&
-         std::equal(a.x.begin(), a.x.end(), b.x.begin(), b.x.end(), same_bits);
 }
 
 }  // namespace examples

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "jacobi/matrix_market.hpp"
 #include "program_runner.hpp"
 #include "support/files.hpp"
+#include "support/matrix_market.hpp"
 
 namespace examples::testing {
 namespace {

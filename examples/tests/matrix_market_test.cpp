@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jacobi/matrix_market.hpp"
+#include "support/matrix_market.hpp"
 
 #include <gtest/gtest.h>
 

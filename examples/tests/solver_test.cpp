@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "hostile_input.hpp"
-#include "jacobi/linear_system.hpp"
-#include "jacobi/matrix_market.hpp"
 #include "program_runner.hpp"
+#include "support/linear_system.hpp"
+#include "support/matrix_market.hpp"
 
 namespace examples::testing {
 namespace {

@@ -187,6 +187,42 @@ class member : public detail::member_loops {
     return across.broadcast_to_members(at_, root, value, where);
   }
 
+  /// op(init, all values of f(first, last) over parts of the range, in order), on all members of all ranks. The range is that
+  /// of all ranks; f is called on each rank for parts of world.part_of(last - first), counted from `first`, and by the
+  /// members of the rank as in reduce_range without a world. The bits are those of one process with one thread, for every
+  /// number of ranks, members and schedule. Type is trivially copyable and has 448 bytes at most.
+  /// Order  what happens before any member's call happens before every return, as in sync_threads(world).
+  /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the region
+  ///        on all ranks (mpi::world, RANKS-3).
+  /// Cost   the rank's part of the work, and sync_sum(world) with about 0.2 kB for a double.
+  /// Example
+  ///   const index_range mine = world.part_of(n);
+  ///   std::vector<double> x(mine.last - mine.first, 1.0);
+  ///   world.run(team, [&](member& me) {
+  ///     const double sum = me.reduce_each(world, std::size_t{0}, n, 0.0, [&](std::size_t i) { return x[i - mine.first]; },
+  ///                                       [](double a, double b) { return a + b; });
+  ///   });
+  template <class World, class Type, class First, class Last, class Function, class Operation>
+  detail::if_world<World, detail::if_bounds<First, Last, Type>> reduce_range(
+      World& across, First first, Last last, Type init, Function&& f, Operation op,
+      schedule how = static_schedule(), call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_range(world)", where, span.length);
+    return across.template reduce_leaves<Type>(
+        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
+        how);
+  }
+  /// The same with f(i).
+  template <class World, class Type, class First, class Last, class Function, class Operation>
+  detail::if_world<World, detail::if_bounds<First, Last, Type>> reduce_each(
+      World& across, First first, Last last, Type init, Function&& f, Operation op,
+      schedule how = static_schedule(), call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_each(world)", where, span.length);
+    return across.template reduce_leaves<Type>(
+        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
+  }
+
   // --- one does it ---
 
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a

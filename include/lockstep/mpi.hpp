@@ -5,6 +5,9 @@
 #ifndef LOCKSTEP_MPI_HPP
 #define LOCKSTEP_MPI_HPP
 
+#include "mpi/decomposition.hpp"
+#include "mpi/halo.hpp"
 #include "mpi/world.hpp"
+#include "mpi/world_plan.hpp"
 
 #endif  // LOCKSTEP_MPI_HPP

@@ -36,8 +36,12 @@ UMBRELLAS = ("lockstep.hpp", "mpi.hpp")
 
 def public_headers(root):
     """The headers that users name, in a fixed order."""
-    found = [p for p in sorted((root / "include" / "lockstep").glob("*.hpp")) if p.name not in UMBRELLAS]
-    return found + sorted((root / "include" / "lockstep" / "mpi").glob("*.hpp"))
+    return [p for p in sorted((root / "include" / "lockstep").glob("*.hpp")) if p.name not in UMBRELLAS]
+
+
+def mpi_headers(root):
+    """Those for use inside MPI."""
+    return sorted((root / "include" / "lockstep" / "mpi").glob("*.hpp"))
 
 
 def banner_of(lines):
@@ -111,14 +115,15 @@ def examples_of(lines):
         yield number - len(code) + 1, found.group(2) or "11", code
 
 
-def unit_of(root, standard="11"):
-    """All examples for the standard as one unit, each in a function and a namespace of its own; and how many."""
-    text = ["#include <lockstep/lockstep.hpp>", ""]
+def unit_of(root, standard="11", of=()):
+    """All examples for the standard as one unit, each in a function and a namespace of its own; and how many. `of`: of
+    headers for use inside MPI, in place of all others."""
+    text = [f"#include <lockstep/{'mpi' if of else 'lockstep'}.hpp>", ""]
     text += [f"#include <{name}>" for name in ("chrono", "cstdio", "mutex", "string", "thread", "vector")]
     if standard == "20":
         text.append("#include <stop_token>")
     count = 0
-    for header in public_headers(root):
+    for header in of or public_headers(root):
         for number, needs, code in examples_of(header.read_text(encoding="utf-8").splitlines()):
             if needs != standard:
                 continue
@@ -138,7 +143,8 @@ def main(arguments):
         return 0
     root = root_argument(arguments)
     report = Report(root, "api")
-    for header in public_headers(root):
+    checked = public_headers(root) + mpi_headers(root)
+    for header in checked:
         lines = header.read_text(encoding="utf-8").splitlines()
         for number, name, what in missing_in(lines):
             report.add(header, number, f"class {name} lacks {what}")
@@ -149,7 +155,7 @@ def main(arguments):
         for number, line in enumerate(header.read_text(encoding="utf-8").splitlines(), 1):
             if KEPT_CALL_SITE.match(line):
                 report.add(header, number, "a kept call_site: make it a source_place")
-    return report.finish(len(public_headers(root)))
+    return report.finish(len(checked))
 
 
 if __name__ == "__main__":

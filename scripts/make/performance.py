@@ -4,7 +4,7 @@
 
 usage: performance.py [--check] [tree]
 
-The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph. Pictures go to docs/figures/,
+The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph, mpi. Pictures go to docs/figures/,
 which git ignores. In README.md, docs/what-a-loop-costs.md and docs/seeds/*.md (whose tables are made from the programs
 primitives, ring, counters and objects) the script fills in the lines between
 `<!-- figures: NAME -->` and `<!-- end -->`. With --check it writes nothing, and says which pages differ from what it would
@@ -19,13 +19,13 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "bench" / "grid")]
 import grid_records as records  # noqa: E402
 import grid_verdict as verdict  # noqa: E402
-from make import graph_tables, heat_map, seed_tables, team_tables  # noqa: E402
+from make import graph_tables, heat_map, mpi_tables, seed_tables, team_tables  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
 PAGE, PICTURES, COSTS, README, SEEDS = ("docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md",
                                           "docs/seeds")
 PROGRAMS = ("serial", "duty", "periodic", "team")
-RINGS, GRAPH = "rings", "graph"
+RINGS, GRAPH, MPI = "rings", "graph", "mpi"
 LOSES = "✗"
 KINDS = {"regular": "Regular gaps", "tenth": "Gaps that vary by a tenth",
          "alternating": "Gaps that alternate between a half and one and a half of S", "random": "Random gaps, up to 2 S"}
@@ -36,7 +36,7 @@ def results(root):
     found = {}
     for path in sorted((root / "bench" / "results").glob("*.json")):
         machine, _, program = path.stem.rpartition("-")
-        if program in (*PROGRAMS, RINGS, GRAPH, *seed_tables.PROGRAMS):
+        if program in (*PROGRAMS, RINGS, GRAPH, MPI, *seed_tables.PROGRAMS):
             found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -298,6 +298,8 @@ def page_and_pictures(found):
             parts += rings_section(programs[RINGS])
         if GRAPH in programs:
             parts += graph_section(programs[GRAPH])
+        if MPI in programs:
+            parts += ["## Inside MPI", *mpi_tables.sections(programs[MPI])]
     parts.insert(3, contents(parts))
     return "\n\n".join(part for part in parts if part) + "\n", pictures
 

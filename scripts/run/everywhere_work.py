@@ -25,7 +25,7 @@ GOOGLETEST = Path(os.environ.get("GTEST_SOURCES", "/usr/src/googletest")) / "goo
 FMT = Path(os.environ.get("FMT_HEADERS", "/usr/include/fmt"))
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 COMPILE_LIMIT = 600  # seconds
-JACOBI = ("tests/everywhere/jacobi_bits.cpp", "examples/jacobi/linear_system.cpp", "examples/jacobi/solver.cpp",
+JACOBI = ("tests/everywhere/jacobi_bits.cpp", "examples/support/linear_system.cpp", "examples/jacobi/solver.cpp",
           "examples/support/error.cpp")
 SCRIPTED_SYSTEM = '-DLOCKSTEP_SYSTEM_SEAM="support/scripted_system.hpp"'
 

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Does each header below include/ compile alone, without a warning, in every standard?
 
-usage: headers_test.py [--brief] include-directory compiler [warning...]
+usage: headers_test.py [--brief] [--mpi=DIRECTORY[:DIRECTORY]...]... include-directory compiler [warning...]
 
 With --brief the headers stand alone in the oldest standard; in the others, and in the special builds, they
 are taken together, which is six times as fast. Public headers also stand alone as units of lockstep::lockstep do: that
 leaves out the cold code, and what this includes. All together, and a program that uses them, are also compiled with
-warnings of strict users of GCC; without --brief by an old Clang too, which sees other shadows.
+warnings of strict users of GCC; without --brief by an old Clang too, which sees other shadows. The headers for use inside
+MPI are compiled for each --mpi, which names the directories of an MPI library's headers.
 """
 
 import shutil
@@ -56,6 +57,18 @@ def header_names(include):
     return sorted(names - foreign)
 
 
+def is_mpi(name):
+    return name.startswith(("lockstep/mpi", "lockstep/detail/mpi/"))
+
+
+def mpi_compilations(names, compiler, directories):
+    """Of the headers for use inside MPI: each alone in the oldest standard, all together in the others and without exceptions."""
+    found = [flag for directory in directories.split(":") for flag in ("-isystem", directory)]
+    plain, special = variants(compiler)
+    yield from (([name], [*plain[0], *found]) for name in names)
+    yield from ((names, [*flags, *found]) for flags in [*plain[1:], *special[:2]])
+
+
 def strict_compilations(names, compiler, brief):
     """The same with warnings of strict users."""
     if syntax_check(compiler, ["-Werror", *STRICT], "") is None:
@@ -81,10 +94,13 @@ def compilations(names, compiler, brief):
 
 def main(argv):
     brief = "--brief" in argv
-    include, compiler, *warnings = [a for a in argv[1:] if a != "--brief"]
+    include, compiler, *warnings = [a for a in argv[1:] if a != "--brief" and not a.startswith("--mpi=")]
     common = [*warnings, "-Werror", f"-I{include}"]
-    names = header_names(Path(include))
+    all_names = header_names(Path(include))
+    names = [name for name in all_names if not is_mpi(name)]
     jobs = list(compilations(names, compiler, brief))
+    for mpi in (a.removeprefix("--mpi=") for a in argv if a.startswith("--mpi=")):
+        jobs += mpi_compilations(list(filter(is_mpi, all_names)), compiler, mpi)
 
     def run(job):
         together, flags = job

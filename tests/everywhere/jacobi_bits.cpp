@@ -10,8 +10,8 @@
 #include <cstring>
 #include <exception>
 
-#include "jacobi/linear_system.hpp"
 #include "jacobi/solver.hpp"
+#include "support/linear_system.hpp"
 
 namespace {
 

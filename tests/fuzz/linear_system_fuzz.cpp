@@ -2,7 +2,7 @@
 // tests/fuzz/linear_system_fuzz.cpp -- the input is a matrix file, and a right-hand side behind a '~'
 //
 // What is accepted is a system on which Jacobi's iteration converges, as linear_system.hpp says.
-#include "jacobi/linear_system.hpp"
+#include "support/linear_system.hpp"
 
 #include <cmath>
 #include <optional>

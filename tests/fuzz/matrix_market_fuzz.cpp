@@ -3,7 +3,7 @@
 //
 // What is accepted is a matrix as matrix_market.hpp describes it, and reads the same when written
 // again; values pass through to_matrix_market() without a bit changed.
-#include "jacobi/matrix_market.hpp"
+#include "support/matrix_market.hpp"
 
 #include <fmt/format.h>
 

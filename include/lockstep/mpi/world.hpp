@@ -54,11 +54,17 @@
 #include <string>
 #include <type_traits>
 
+#include "../detail/mpi/world_reductions.hpp"
 #include "../detail/mpi/world_region.hpp"
 #include "../team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+struct world_access;
+}  // namespace mpi
+}  // namespace detail
 namespace mpi {
 
 /// What run() throws where another rank's part of the region ended with an exception.
@@ -172,6 +178,47 @@ class world {
   /// The lowest rank whose request_stop or exception ended the last region early; size() if it was not.
   std::size_t ended_by() const noexcept { return ended_by_; }
 
+  /// The part of [0, length) for which reduce_range(world, ...) calls f on this rank: whole leaves of the fixed tree, in the
+  /// order of ranks, of about the same length on all. Ranks that keep their data by it find there what they are asked for.
+  /// Ranks above some 1000, or of short ranges, may have none.
+  index_range part_of(std::size_t length) const noexcept { return part_of(length, rank()); }
+  /// That of another rank. Requires: rank < size().
+  index_range part_of(std::size_t length, std::size_t rank) const noexcept {
+    return detail::mpi::part_of_rank(length, rank, size());
+  }
+
+  // Over a range that the ranks share, as a region of all ranks: all members of `on` on each rank. Collective.
+
+  /// member::reduce_range(world, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
+  /// range, in order), with the bits of team::reduce_range of one process over the same range.
+  /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these happen
+  ///        before the return on all.
+  /// Errors RANKS-3: also where request_stop ended the region, region_stopped is thrown. See member::reduce_range(world).
+  /// Cost   a region, a reduction in it, and two meetings of ranks.
+  /// Example
+  ///   const std::size_t n = 1000000;
+  ///   const double sum = world.reduce_each(team, std::size_t{0}, n, 0.0, [](std::size_t i) { return 1.0 / (1.0 + i); },
+  ///                                        [](double a, double b) { return a + b; });
+  template <class First, class Last, class Type, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(team& on, First first, Last last, Type init,
+                                                    Function&& f, Operation op,
+                                                    schedule how = static_schedule(),
+                                                    call_site where = {}) {
+    return reduced_in_region(on, init, where, [&](member& me) {
+      return me.reduce_range(*this, first, last, init, f, op, how, where);
+    });
+  }
+  /// The same with f(i).
+  template <class First, class Last, class Type, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(team& on, First first, Last last, Type init,
+                                                   Function&& f, Operation op,
+                                                   schedule how = static_schedule(),
+                                                   call_site where = {}) {
+    return reduced_in_region(on, init, where, [&](member& me) {
+      return me.reduce_each(*this, first, last, init, f, op, how, where);
+    });
+  }
+
   // Of one value from each rank, by one thread of each, outside of regions. Collective.
 
   /// Blocks until all ranks have called it.
@@ -207,6 +254,7 @@ class world {
 
  private:
   friend class lockstep::member;
+  friend struct detail::mpi::world_access;
 
   // What member.hpp calls.
 
@@ -220,6 +268,12 @@ class world {
   Type broadcast_to_members(detail::member_state& at, std::size_t root, const Type& value,
                             call_site where) {
     return region_.broadcast<Type>(at, root, value, where);
+  }
+  template <class Type, class Operation, class Values>
+  Type reduce_leaves(detail::member_state& at, const Values& values, bool in_strips,
+                     std::size_t length, const Type& init, Operation& op, schedule how) {
+    return detail::mpi::reduce<Type, Operation>(region_, at, values, in_strips, length, init, op,
+                                                how);
   }
 
   /// The rank's part of a region: it ends for the others also where this one's throws.
@@ -266,6 +320,19 @@ class world {
     return met.state == rank_state::has_ended;
   }
 
+  template <class Type, class Reduce>
+  Type reduced_in_region(team& on, const Type& init, call_site where, const Reduce& reduce) {
+    Type result(init);
+    const bool is_complete = run(
+        on,
+        [&](member& me) {
+          const Type found(reduce(me));
+          if (me.rank() == 0) result = found;
+        },
+        where);
+    if (!is_complete) detail::leave_stopped_region();
+    return result;
+  }
   template <class Type, class Operation>
   Type reduce(const char* function, kinds kind, Type value, Operation& op) {
     detail::mpi::check_travels<Type>();
@@ -337,6 +404,25 @@ class world {
 };
 
 }  // namespace mpi
+
+namespace detail {
+namespace mpi {
+
+/// For what has messages under way in regions of a world.
+struct world_access {
+  static bool has_region(const lockstep::mpi::world& of) noexcept {
+    return of.region_.is_in_progress();
+  }
+  static void add(lockstep::mpi::world& to, early_end_listener& one) noexcept {
+    to.region_.add(one);
+  }
+  static void remove(lockstep::mpi::world& from, early_end_listener& one) noexcept {
+    from.region_.remove(one);
+  }
+};
+
+}  // namespace mpi
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

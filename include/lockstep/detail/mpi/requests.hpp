@@ -2,11 +2,8 @@
 // lockstep/detail/mpi/requests.hpp -- waiting for MPI as for anything else (layer: mpi)
 //
 // MPI_Wait polls until it is done, and takes the CPU from the rank that it waits for. await_requests polls MPI_Testall on
-// the ladder of the wait engine: it polls, then yields, and then naps between looks. Nobody can wake a waiter of MPI, so it
-// oversleeps; and who oversleeps keeps its partner waiting, which then naps as well. So a nap lasts an eighth of what has
-// been waited, 1 ms at most, and there is none before 400 us: a wait gets longer by an eighth. Naps of 20 to 160 us from 34 us
-// on made a ring of 0.7 us a round one of 50 to 280, for ever, after one message that came late. Each look also lets the MPI
-// library make progress.
+// the ladder of the wait engine: it polls, then yields, and then naps between looks (polling_nap.hpp). Each look also lets
+// the MPI library make progress.
 //
 // The permit to call MPI (calls.hpp) is taken for each look, not for the wait: under SERIALIZED other members send and
 // receive meanwhile.
@@ -15,12 +12,9 @@
 #ifndef LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
 #define LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
 
-#include <chrono>
-#include <cstdint>
-#include <thread>
-
 #include "../wait/wait_engine.hpp"
 #include "calls.hpp"
+#include "polling_nap.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -48,13 +42,7 @@ class awaited_requests {
     code_ = MPI_Testall(count_, requests_, &is_complete_, statuses_);
     return is_complete_ != 0 || code_ != MPI_SUCCESS;
   }
-  void sleep(deadline) {
-    const std::uint64_t now = monotonic_nanoseconds();
-    if (began_ == 0) began_ = now;
-    const std::uint64_t nap = (now - began_) / 8;
-    if (nap < shortest_nap) return yield_thread();
-    std::this_thread::sleep_for(std::chrono::nanoseconds(nap < longest_nap ? nap : longest_nap));
-  }
+  void sleep(deadline) { nap_.take(); }
 
   /// Whether all are complete; false where it was stopped. Fails with what MPI said.
   bool result() const {
@@ -63,8 +51,6 @@ class awaited_requests {
   }
 
  private:
-  static constexpr std::uint64_t shortest_nap = 50000, longest_nap = 1000000;
-
   const int level_;
   const char* const what_;
   const int count_;
@@ -72,7 +58,7 @@ class awaited_requests {
   MPI_Status* const statuses_;
   const Stop& stop_;
   int is_complete_ = 0, code_ = MPI_SUCCESS;
-  std::uint64_t began_ = 0;  ///< of the last stage of the wait
+  polling_nap nap_;
 };
 
 /// For waits that nothing ends early.

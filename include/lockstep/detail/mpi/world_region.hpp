@@ -8,6 +8,8 @@
 //              or the first construct to which a rank comes whose region is over already.
 //   WREGION-2  A member 0 that learns there that the region is over stops the region of its rank.
 //   WREGION-3  No stop ends a meeting of ranks: the other ranks come to it, or to their end.
+//   WREGION-4  Where members wait for other ranks by other means, such as halos, an early_end_listener ends these waits: it
+//              learns that this rank's region is over early before others can, and then that it is over on all.
 #ifndef LOCKSTEP_DETAIL_MPI_WORLD_REGION_HPP
 #define LOCKSTEP_DETAIL_MPI_WORLD_REGION_HPP
 
@@ -66,11 +68,30 @@ constexpr void check_travels() noexcept {
                 "world.comm()");
 }
 
+/// What has messages under way in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the
+/// regions.
+class early_end_listener {
+ public:
+  /// This rank's region is over early; the other ranks may wait for messages of it.
+  virtual void leave() = 0;
+  /// The region is over early on all ranks. Comes to all of them, after leave() or without.
+  virtual void settle() = 0;
+
+ protected:
+  early_end_listener() = default;
+  ~early_end_listener() = default;
+
+ private:
+  friend class world_region;
+  early_end_listener* next_ = nullptr;
+};
+
 /// A region of one rank, as part of one of all ranks.
 class world_region {
  public:
   explicit world_region(world_core& ranks) noexcept : ranks_(ranks) {}
 
+  world_core& ranks() const noexcept { return ranks_; }
   bool is_in_progress() const noexcept { return is_in_progress_; }
   void begin(std::size_t members) noexcept {
     is_in_progress_ = true;
@@ -85,11 +106,24 @@ class world_region {
   const meeting_record& end(rank_state how) {
     is_in_progress_ = false;
     if (!is_over_) {
+      if (how != rank_state::has_ended) tell_listeners(&early_end_listener::leave);
       end_ =
           ranks_.meet({how, world_construct::end_of_region, 0, 0}, nullptr, no_combine(), policy_);
     }
     is_over_ = true;
+    if (end_.state != rank_state::has_ended) tell_listeners(&early_end_listener::settle);
     return end_;
+  }
+  /// Outside of regions. Listeners are told in the order in which they were added: on all ranks the same.
+  void add(early_end_listener& one) noexcept {
+    early_end_listener** at = &listeners_;
+    while (*at != nullptr) at = &(*at)->next_;
+    *at = &one;
+  }
+  void remove(early_end_listener& one) noexcept {
+    early_end_listener** at = &listeners_;
+    while (*at != &one) at = &(*at)->next_;
+    *at = one.next_;
   }
 
   /// By member 0 of the region: meets the other ranks. False if the region is over.
@@ -167,6 +201,21 @@ class world_region {
     });
   }
 
+  /// The members meet; then member 0 calls meets(mine), which may change `mine`, a copy of `at_hand`, and all get what it is
+  /// then. In one phase where members meet by flags and values lie in cells.
+  template <class Type, class Meets>
+  Type meet_by_first(member_state& at, const Type& at_hand, const Meets& meets) {
+    Type mine(at_hand);
+    if (!meets_by_cells<Type>(at)) {
+      if (!at.is_alone() && !at.sync()) leave_stopped_region();
+      return from_first<Type>(at, mine, meets);
+    }
+    return meet_in_cells<Type>(at, at_hand, [&](std::uint32_t) {
+      meets(mine);
+      return mine;
+    });
+  }
+
   /// The members' way where their values do not travel with their arrivals: member 0 calls meets(mine), which may change
   /// `mine`, and all get what it is then. Requires: all have met before, or bring nothing.
   template <class Type, class Meets>
@@ -214,7 +263,12 @@ class world_region {
     fail_use(message);
   }
 
+  void tell_listeners(void (early_end_listener::*what)()) {
+    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) (at->*what)();
+  }
+
   world_core& ranks_;
+  early_end_listener* listeners_ = nullptr;
   bool is_in_progress_ = false;
   bool is_over_ = false;  ///< the meeting that ends it has been
   const member_state* first_ = nullptr;

@@ -162,11 +162,14 @@ void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& 
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Finds the published values in the order of the tree: value number `node` of member `rank`.
+/// Finds the published values in the order of the tree: value number `node` of member `rank`, of the `size` members that
+/// share the leaves of `part`.
 class published_nodes {
  public:
+  published_nodes(index_range part, std::size_t size) noexcept
+      : part_(part), size_(size), block_(static_block(part.first, part.last, 0, size)) {}
   published_nodes(std::size_t leaves, std::size_t size) noexcept
-      : leaves_(leaves), size_(size), block_(static_block(0, leaves, 0, size)) {}
+      : published_nodes(index_range{0, leaves}, size) {}
 
   /// Whether the node that ends at leaf b is, or lies in, a published one.
   bool has(std::size_t b) const noexcept { return b <= block_.last; }
@@ -176,14 +179,14 @@ class published_nodes {
   /// is inside the block, and the first such node on the way down is maximal.
   void advance(std::size_t b) noexcept {
     ++node_;
-    if (b == block_.last && b < leaves_) {
-      block_ = static_block(0, leaves_, ++rank_, size_);
+    if (b == block_.last && b < part_.last) {
+      block_ = static_block(part_.first, part_.last, ++rank_, size_);
       node_ = 0;
     }
   }
 
  private:
-  const std::size_t leaves_;
+  const index_range part_;
   const std::size_t size_;
   index_range block_;  ///< of member rank_, whose next value is number node_
   std::size_t rank_ = 0;

@@ -25,8 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../loop/loops.hpp"
-#include "value_stack.hpp"
+#include "member_nodes.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -139,33 +138,19 @@ LOCKSTEP_NOINLINE inline bool fold_parts(member_state& at, const operations& wha
 }
 
 /// A reduction over [0, length) in a region. `result`: room for a value, aligned as a cell at least.
-class member_reduction {
+class member_reduction : private member_nodes {
  public:
   member_reduction(member_state& at, const operations& what, const operands& of,
                    std::size_t length) noexcept
-      : at_(at),
-        what_(what),
-        of_(of),
-        length_(length),
-        leaves_(reduction_tree::leaves_of(length)) {}
+      : member_nodes(at, what, of, length, index_range{0, reduction_tree::leaves_of(length)}) {}
 
   /// The same bits for every number of members and schedule.
   LOCKSTEP_NOINLINE outcome reduce(schedule how, void* result) {
-    if (length_ == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
+    if (part_.last == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
     if (at_.is_alone()) return reduce_alone(result);
     if (!wait_for_data(at_, length_, how)) return outcome::stopped;
-    phase_ = at_.next_phase();
     cell out = {};
-    const cell_combine all = {combine_all, this};
-    bool goes_on = false;
-    if (how.kind() == schedule_kind::static_blocks) {
-      goes_on = run_claimed(at_, {put_share, this, leaves_}, out, all);
-    } else if (put_leaves(how)) {
-      // The phase of the leaves is over.
-      phase_ = at_.next_phase();
-      goes_on = put_nodes(at_.rank(), true) && at_.meet(out, all);
-    }
-    if (!goes_on) return outcome::stopped;
+    if (!put(how, out, {combine_all, this})) return outcome::stopped;
     take(out, result);
     return outcome::done;
   }
@@ -173,91 +158,18 @@ class member_reduction {
  private:
   outcome reduce_alone(void* result) {
     tree_walk walk(at_, what_, of_, length_);
-    if (!walk.push_node(0, leaves_) || !at_.goes_on()) return outcome::stopped;
+    if (!walk.push_node(0, part_.last) || !at_.goes_on()) return outcome::stopped;
     walk.take_top(result);
     return outcome::done;
-  }
-
-  void* prepare(owner<kept_values>& keeps, std::size_t count) const {
-    return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
-  }
-
-  /// The nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
-  bool put_nodes(std::size_t rank, bool from_leaves) const {
-    group& shared = at_.shared();
-    void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
-    const index_range part = static_block(0, leaves_, rank, at_.size());
-    tree_walk walk(at_, what_, of_, length_);
-    std::size_t k = 0;
-    bool goes_on = true;
-    reduction_tree::maximal_nodes(leaves_, part.first, part.last,
-                                  [&](std::size_t a, std::size_t b) {
-                                    if (from_leaves) {
-                                      push_from_leaves(walk, a, b);
-                                    } else if (!goes_on || !walk.push_node(a, b)) {
-                                      goes_on = false;
-                                      return;
-                                    }
-                                    walk.put_top(room, shared.cell_of(rank, phase_, k));
-                                    ++k;
-                                  });
-    return goes_on;
-  }
-  void push_from_leaves(value_stack& values, std::size_t a, std::size_t b) const {
-    if (b - a == 1) return values.push_taken(at_.shared().leaves[a]);  // each is in one node
-    const std::size_t middle = reduction_tree::middle_of(a, b);
-    push_from_leaves(values, a, middle);
-    push_from_leaves(values, middle, b);
-    values.combine();
-  }
-  static bool put_share(const void* data, std::size_t rank) {
-    const member_reduction& self = *static_cast<const member_reduction*>(data);
-    return self.put_nodes(rank, false);
-  }
-
-  /// The values of all leaves, handed out by `how`, into the group's cells; after it they are there. False once the
-  /// region is stopped.
-  bool put_leaves(schedule how) {
-    struct leaf_part {
-      member_reduction& of;
-      void* room;
-      bool goes_on;
-
-      static void call(const void* data, std::size_t first, std::size_t last) {
-        leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
-        member_reduction& of = self.of;
-        tree_walk walk(of.at_, of.what_, of.of_, of.length_);
-        for (std::size_t leaf = first; leaf < last; ++leaf) {
-          self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
-          if (!self.goes_on) return;
-          walk.put_top(self.room, of.at_.shared().leaves[leaf]);
-        }
-      }
-    } part = {*this, prepare(at_.kept_leaves, leaves_), true};
-    const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
-    const bool complete =
-        loops::hand_out(at_, leaves_, schedule(how.kind(), chunk), {leaf_part::call, &part});
-    return part.goes_on && at_.sync() && complete;
   }
 
   static void combine_all(const void* data, cell& into) {
     const member_reduction& self = *static_cast<const member_reduction*>(data);
     void* const room = self.prepare(self.at_.kept_result, 1);
-    reduction_tree::published_nodes nodes(self.leaves_, self.at_.size());
+    reduction_tree::published_nodes nodes(self.part_, self.at_.size());
     tree_walk values(self.at_, self.what_, self.of_, self.length_);
-    self.push_published(values, nodes, 0, self.leaves_);
+    self.push_published(values, nodes, 0, self.part_.last);
     values.put_top(room, into);
-  }
-  void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
-                      std::size_t b) const {
-    if (nodes.has(b)) {
-      values.push_copy(at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
-      return nodes.advance(b);
-    }
-    const std::size_t middle = reduction_tree::middle_of(a, b);
-    push_published(values, nodes, a, middle);
-    push_published(values, nodes, middle, b);
-    values.combine();
   }
 
   void take(const cell& from, void* result) const {
@@ -267,12 +179,6 @@ class member_reduction {
       what_.type->copy(result, value_stack::address_in(from));
     }
   }
-
-  member_state& at_;
-  const operations& what_;
-  const operands& of_;
-  const std::size_t length_, leaves_;
-  std::uint32_t phase_ = 0;
 };
 
 /// Room for a result that a reduction leaves: destroyed here.

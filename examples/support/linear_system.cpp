@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jacobi/linear_system.hpp"
+#include "support/linear_system.hpp"
 
 #include <fmt/format.h>
 
@@ -177,13 +177,20 @@ std::vector<double> values_of(const market_matrix& right_side, std::size_t unkno
 
 }  // namespace
 
+double norm_scale(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest > 0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1022, 1022)) : 1;
+}
+
 linear_system make_linear_system(const market_matrix& matrix,
-                                 const std::optional<market_matrix>& right_side) {
+                                 const std::optional<market_matrix>& right_side,
+                                 iteration_kind suited_for) {
   check_shape(matrix);
   const std::vector<matrix_entry> entries = all_entries_sorted(matrix);
   if (!matrix.is_symmetric) check_symmetry(entries, matrix);
   assembly assembled = assemble(entries, matrix);
-  check_dominance(assembled, matrix);
+  if (suited_for == iteration_kind::jacobi) check_dominance(assembled, matrix);
   assembled.system.right_side =
       right_side ? values_of(*right_side, matrix.rows) : row_sums(assembled, matrix);
   return std::move(assembled.system);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// examples/jacobi/matrix_market.hpp -- real matrices in Matrix Market files [MM]
+// examples/support/matrix_market.hpp -- real matrices in Matrix Market files [MM]
 //
 // Read: coordinate and array format, field real or integer, symmetry general or symmetric.
 // Rejected, each with its line: other kinds of matrix, numbers that are not finite, sizes the file

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The programs mpi_jacobi and mpi_cg: the same result files for every number of ranks and members; errors told once.
+
+  solvers_test.py all|some RANKS_SH MPI MPI_JACOBI MPI_CG JACOBI DATA
+
+'some': a few numbers of ranks and members only.
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SPLITS, RANKS_SH, MPI, MPI_JACOBI, MPI_CG, JACOBI, DATA = sys.argv[1:8]
+DATA = Path(DATA)
+GRID = [(ranks, members) for ranks in (1, 2, 4) for members in (1, 2, 4)]
+FEW = [(1, 4), (2, 2), (4, 1)]
+LIMIT = 60  # seconds; a run takes less than one
+
+# Positive definite, but not diagonally dominant.
+STIFF = """%%MatrixMarket matrix coordinate real symmetric
+5 5 9
+1 1 1
+2 2 5
+3 3 6
+4 4 6
+5 5 5
+2 1 -2
+3 2 -2
+4 3 -2.5
+5 4 -2
+"""
+INDEFINITE = "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 2 1\n2 1 -3\n"
+LOPSIDED = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n2 2 2\n2 1 -1\n"
+OBLONG = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 2 2\n"
+
+
+def run(program, ranks, *arguments):
+    """On so many ranks; 0: without mpirun."""
+    starter = [RANKS_SH, MPI, str(ranks)] if ranks else []
+    done = subprocess.run([*starter, program, *map(str, arguments)], capture_output=True, timeout=LIMIT, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+class Solvers(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name)
+
+    def file(self, name, text):
+        path = self.scratch / name
+        path.write_text(text)
+        return path
+
+    def solve(self, program, ranks, members, *arguments):
+        output = self.scratch / "x.mtx"
+        output.unlink(missing_ok=True)
+        status, out, err = run(program, ranks, "--members", members, "--output", output, *arguments)
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual(out.count("(converged)"), 1, out)
+        return output.read_bytes(), out
+
+    def same_for_all_splits(self, program, splits, *arguments):
+        serial, out = self.solve(program, 0, 1, "--check", *arguments)
+        self.assertIn("check: ok\n", out)
+        for ranks, members in splits:
+            split, _ = self.solve(program, ranks, members, *arguments)
+            self.assertEqual(split, serial, f"{ranks} ranks x {members} members")
+        return serial
+
+    def test_jacobi_writes_the_same_bytes_for_every_split_and_those_of_the_program_without_ranks(self):
+        system = ("--matrix", DATA / "poisson_24x24.mtx", "--tolerance", "1e-4")
+        serial = self.same_for_all_splits(MPI_JACOBI, GRID if SPLITS == "all" else FEW, *system)
+        single = self.scratch / "single.mtx"
+        self.assertEqual(run(JACOBI, 0, *system, "--output", single)[0], 0)
+        self.assertEqual(single.read_bytes(), serial)
+
+    def test_cg_writes_the_same_bytes_for_every_split(self):
+        self.same_for_all_splits(MPI_CG, GRID if SPLITS == "all" else FEW, "--matrix", DATA / "poisson_24x24.mtx")
+
+    def test_dense_rows_need_the_entries_of_all_ranks(self):
+        system = ("--matrix", DATA / "dense_12.mtx", "--rhs", DATA / "dense_12_rhs.mtx")
+        for program in (MPI_JACOBI, MPI_CG):
+            self.same_for_all_splits(program, [(3, 2)], *system)
+
+    def test_cg_solves_what_jacobi_refuses(self):
+        stiff = self.file("stiff.mtx", STIFF)
+        bits = self.same_for_all_splits(MPI_CG, [(4, 1)], "--matrix", stiff)
+        for line in bits.decode().splitlines()[3:]:
+            self.assertAlmostEqual(float(line), 1.0, 8)
+        self.refuses(MPI_JACOBI, 2, "is not diagonally dominant", "--matrix", stiff)
+
+    def refuses(self, program, ranks, message, *arguments):
+        """All ranks end with status 2, and one of them says why, in one line."""
+        output = self.scratch / "none.mtx"
+        status, out, err = run(program, ranks, "--output", output, *arguments)
+        self.assertEqual(status, 2, out + err)
+        self.assertEqual(err.count("error: "), 1, err)
+        self.assertEqual(err.count(message), 1, err)
+        self.assertFalse(output.exists())
+        self.assertEqual([entry for entry in self.scratch.iterdir() if entry.suffix == ".tmp"], [])
+
+    def test_errors_are_told_once_and_end_all_ranks(self):
+        matrix = DATA / "poisson_24x24.mtx"
+        self.refuses(MPI_CG, 2, "cannot read", "--matrix", self.scratch / "nothing.mtx")
+        self.refuses(MPI_CG, 2, "not symmetric", "--matrix", self.file("lopsided.mtx", LOPSIDED))
+        self.refuses(MPI_CG, 2, "not positive definite", "--matrix", self.file("indefinite.mtx", INDEFINITE))
+        self.refuses(MPI_JACOBI, 3, "2 rows, fewer than the 3 ranks", "--matrix",
+                     self.file("short.mtx", LOPSIDED.replace("general", "symmetric")))
+        if SPLITS != "all":
+            return
+        self.refuses(MPI_JACOBI, 2, "not square: 2 x 3", "--matrix", self.file("oblong.mtx", OBLONG))
+        self.refuses(MPI_JACOBI, 2, "--matrix is required")
+        self.refuses(MPI_JACOBI, 2, "--tolerance", "--matrix", matrix, "--tolerance", "2")
+        self.refuses(MPI_JACOBI, 2, "has to be an array of 576 x 1", "--matrix", matrix, "--rhs", matrix)
+        status, _, err = run(MPI_JACOBI, 2, "--matrix", matrix, "--output", self.scratch / "no" / "where.mtx")
+        self.assertEqual((status, err.count("cannot write")), (2, 1), err)
+
+    def test_says_by_status_3_that_it_was_stopped_and_writes_where_it_was(self):
+        output = self.scratch / "x.mtx"
+        for program in (MPI_JACOBI, MPI_CG):
+            status, out, err = run(program, 2, "--matrix", DATA / "poisson_24x24.mtx", "--max-iterations", 5,
+                                   "--check", "--output", output)
+            self.assertEqual(status, 3, out + err)
+            self.assertIn("iterations: 5 (NOT converged)", out)
+            self.assertIn("check: ok\n", out)
+            self.assertEqual(output.read_text().count("\n"), 3 + 576)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

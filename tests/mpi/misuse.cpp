@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// tests/mpi/misuse.cpp -- wrong ways to use a world: each ends with a message, which CMakeLists.txt looks for
+//
+//   misuse HOW
+#include <lockstep/mpi.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+namespace {
+
+int argument_count = 0;
+char** arguments = nullptr;
+
+void begin_mpi(int level) {
+  int provided = 0;
+  MPI_Init_thread(&argument_count, &arguments, level, &provided);
+}
+
+/// What another thread than the one that began MPI says.
+template <class Function>
+void on_another_thread(Function f) {
+  std::exception_ptr error;
+  std::thread other([&] {
+    try {
+      f();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  other.join();
+  if (error) std::rethrow_exception(error);
+}
+
+void run(const char* how) {
+  const auto is = [&](const char* name) { return std::strcmp(how, name) == 0; };
+  if (is("before_init")) {
+    lockstep::mpi::world early;
+  } else if (is("after_finalize")) {
+    begin_mpi(MPI_THREAD_SERIALIZED);
+    MPI_Finalize();
+    lockstep::mpi::world late;
+  } else if (is("single")) {
+    begin_mpi(MPI_THREAD_SINGLE);
+    lockstep::mpi::world plain;
+  } else if (is("funneled_elsewhere")) {
+    begin_mpi(MPI_THREAD_FUNNELED);
+    lockstep::mpi::world ranks(MPI_COMM_WORLD, lockstep::mpi::world_options().ranks_per_node(1));
+    on_another_thread([&] { ranks.sync(); });
+  } else if (is("members_differ")) {
+    begin_mpi(MPI_THREAD_SERIALIZED);
+    lockstep::mpi::world ranks;
+    lockstep::team two(2);
+    ranks.run(two, [&](lockstep::member& me) {
+      if (me.rank() == 0) {
+        me.sync_sum(ranks, 1);
+      } else {
+        me.sync_max(ranks, 1);
+      }
+    });
+  }
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  argument_count = count;
+  arguments = values;
+  try {
+    run(values[1]);
+    std::puts("nothing was refused");
+  } catch (const std::exception& error) {
+    std::puts(error.what());
+  }
+  std::fflush(stdout);
+  int has_begun = 0, has_ended = 0;
+  MPI_Initialized(&has_begun);
+  MPI_Finalized(&has_ended);
+  if (has_begun != 0 && has_ended == 0) MPI_Abort(MPI_COMM_WORLD, 3);  // the others may wait
+  return 3;
+}
