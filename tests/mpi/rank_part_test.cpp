@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/mpi/rank_part_test.cpp -- how a graph across ranks is split, and that no split can deadlock (WMSG, PART)
+// tests/mpi/rank_part_test.cpp -- how a graph across ranks is split, and that no split can deadlock (WMSG-1 to -3, SPLIT-1 to -3)
 //
 // Without threads and without MPI. The deadlock test runs all parts of random graphs with members that may take any node
 // that could begin, of any iteration, and take those first that will block: whatever a plan does, it is one of these.
@@ -307,7 +307,7 @@ class worst_members {
   std::mt19937_64 random_;
 };
 
-/// PART-1 and PART-3.
+/// SPLIT-1 and SPLIT-3.
 TEST(rank_part, no_order_that_the_parts_allow_deadlocks) {
   const char* const wish = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
   const std::uint64_t graphs = wish != nullptr ? std::strtoull(wish, nullptr, 0) : 150;

@@ -106,9 +106,8 @@ TEST_P(world_graphs, the_bytes_of_an_edge_arrive_in_each_iteration) {
   std::vector<int> made(size), got(size);
   std::size_t wrong = 0;
   world_graph g;
-  const auto make = g.node(0, "make", [&](std::size_t i) {
-    std::iota(made.begin(), made.end(), static_cast<int>(i));
-  });
+  const auto make = g.node(
+      0, "make", [&](std::size_t i) { std::iota(made.begin(), made.end(), static_cast<int>(i)); });
   const auto test = g.node(last(), "test", [&](std::size_t i) {
     for (std::size_t k = 0; k < size; ++k) wrong += got[k] != static_cast<int>(i + k);
   });
