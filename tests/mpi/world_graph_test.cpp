@@ -88,17 +88,17 @@ INSTANTIATE_TEST_SUITE_P(members, world_graphs, testing::Values(1, 2, 4),
 TEST_P(world_graphs, random_ones_with_edges_only) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(20));
+  compare(taste, graphs(10));
 }
 TEST_P(world_graphs, random_ones_with_loops) {
   graph_taste taste;
   taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(20));
+  compare(taste, graphs(10));
 }
 TEST_P(world_graphs, random_ones_with_all) {
   graph_taste taste;
   taste.most_nodes = 30;
-  compare(taste, graphs(30));
+  compare(taste, graphs(15));
 }
 
 TEST_P(world_graphs, the_bytes_of_an_edge_arrive_in_each_iteration) {
