@@ -128,9 +128,19 @@ struct work {
   measure_function measure;
 };
 
+/// None where the contender has no such sum.
+constexpr measure_function fixed_dot() {
+  if constexpr (peer::has_fixed_sum) {
+    return measure<dot<peer, true>>;
+  } else {
+    return nullptr;
+  }
+}
+
 constexpr std::array works{
     work{"jacobi", measure<jacobi<peer>>},   work{"cg", measure<conjugate_gradients<peer>>},
     work{"heat", measure<heat<peer, true>>}, work{"heat_in_turns", measure<heat<peer, false>>},
+    work{"dot", measure<dot<peer, false>>},  work{"dot_fixed", fixed_dot()},
     work{"sum", measure<bare_sum<peer>>},    work{"sync", measure<bare_sync<peer>>},
 };
 
@@ -171,7 +181,9 @@ void run(peer& by, const options& wanted) {
     }
     const auto* const found =
         std::find_if(works.begin(), works.end(), [&](const work& one) { return name == one.name; });
-    if (found == works.end()) throw std::invalid_argument(text + ": no such work");
+    if (found == works.end() || found->measure == nullptr) {
+      throw std::invalid_argument(text + ": this program has no such work");
+    }
     found->measure(by, wanted, text, size, is_first);
     is_first = false;
   }

@@ -42,14 +42,17 @@ class Plan(unittest.TestCase):
         self.assertEqual(names(MPICH, plan.OMP, 2, 2), ["", "passive"])
         self.assertEqual(names(OPEN_MPI, plan.GOMP, 1, 2), ["", "active"])
         self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 2), ["yield"])
-        self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 1), [""])
-        self.assertEqual(names(OPEN_MPI, plan.BARE, 2, 2), [""])
+        self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 1), ["", "bound"])
+        self.assertEqual(names(OPEN_MPI, plan.BARE, 2, 2), ["", "bound"])
         self.assertEqual(names(OPEN_MPI, plan.LOCKSTEP, 4, 4), [""])
 
-    def test_ranks_are_bound_only_where_each_has_one_thread_and_a_cpu(self):
-        self.assertIn("core", entry(plan.ALONE, 2, 1).command())
-        self.assertIn("none", entry(plan.ALONE, 4, 1).command())
-        self.assertIn("none", entry(plan.LOCKSTEP, 1, 2).command())
+    def test_ranks_are_also_bound_where_each_has_one_thread_and_a_cpu(self):
+        for contender in CONTENDERS:
+            found = plan.entries(OPEN_MPI, plan.Layout(2, 1), 2, (contender,))
+            self.assertEqual([one.setting.name for one in found], ["", "bound"])
+            self.assertEqual(["core" in one.command() for one in found], [False, True])
+        self.assertNotIn("core", entry(plan.ALONE, 4, 1).command())
+        self.assertNotIn("core", entry(plan.LOCKSTEP, 1, 2).command())
 
     def test_the_settings_reach_the_command_and_the_environment(self):
         found = [one for one in plan.entries(OPEN_MPI, plan.Layout(2, 2), 2, (plan.OMP,)) if one.setting.name == "passive, yield"][0]
