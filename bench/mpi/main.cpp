@@ -3,7 +3,7 @@
 //
 // usage: mpirun -n RANKS PROGRAM --threads N --samples N --seconds S WORK:ROWSxCOLUMNS...
 //
-// Of each work, rank 0 prints its result after 20 steps, and for each sample the wall time of a step and the CPU time of all
+// Of each work, rank 0 prints its result after 10 steps, and for each sample the wall time of a step and the CPU time of all
 // ranks in a step. run.py starts it.
 #include <mpi.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ namespace {
 
 using namespace mpi_bench;
 
-constexpr long checked_steps = 20;
+constexpr long checked_steps = 10;
 
 struct options {
   std::size_t threads = 1, samples = 3;
@@ -84,7 +84,7 @@ sample measured(peer& by, Kernel& kernel, long steps) {
 
 /// How many steps take about so long, the same on all ranks. Rank 0 decides.
 long steps_for(peer& by, double seconds, double step_us) {
-  long steps = static_cast<long>(std::clamp(1e6 * seconds / std::max(step_us, 1e-6), 4.0, 1e6));
+  long steps = static_cast<long>(std::clamp(1e6 * seconds / std::max(step_us, 1e-6), 2.0, 1e6));
   MPI_Bcast(&steps, 1, MPI_LONG, 0, by.comm());
   return steps;
 }
@@ -94,7 +94,7 @@ long steps_for(peer& by, double seconds, double step_us) {
 template <class Kernel>
 long warm_up(peer& by, Kernel& kernel, double seconds, double step_us) {
   for (double spent = 0; spent < seconds / 4;) {
-    const long steps = std::max(steps_for(by, seconds / 16, step_us), checked_steps / 4);
+    const long steps = steps_for(by, seconds / 16, step_us);
     const double found = measured(by, kernel, steps).wall_us;
     spent += 1e-6 * found * static_cast<double>(steps);
     MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, by.comm());

@@ -131,7 +131,7 @@ def step_table(found, network, value, show):
 
 def ratio_table(found, value):
     """lockstep's step over the others', by network, kernel and nodes."""
-    lines = [["network, kernel", *(f"{nodes} nodes" for nodes in SHOWN_NODES)]]
+    lines = [["network, kernel", *(f"{nodes} node{'s' if nodes > 1 else ''}" for nodes in SHOWN_NODES)]]
     for network in NETWORKS:
         for kernel in found[3]:
             machine = machine_of(found, network)
