@@ -103,6 +103,21 @@ def ratios(rows, ours, peers, keep):
     return found
 
 
+def beyond_work(rows, cpus):
+    """{cell of a crowded kernel: what lockstep takes beyond the work, over what the best MPI + OpenMP takes beyond it}. The work is
+    the best uncrowded time of MPI only: no contender can be faster than that by waiting better."""
+    found, floors = {}, {}
+    for (mpi, _, work), those in cells(rows).items():
+        alone = best([one for one in those if one["ranks"] <= cpus], plan.ALONE)
+        if alone and is_kernel(work):
+            floors[(mpi, work)] = min(wall(alone), floors.get((mpi, work), math.inf))
+    for (mpi, layout, work), those in cells(rows).items():
+        own, peer, floor = best(those, plan.LOCKSTEP), best(those, *plan.OPENMP), floors.get((mpi, work))
+        if own and peer and floor and wall(peer) > 1.05 * floor:
+            found[(mpi, layout, work)] = max(wall(own) - floor, 0.01 * floor) / (wall(peer) - floor)
+    return found
+
+
 def is_crowded(layout, cpus):
     ranks, threads = layout.split("x")
     return int(ranks) * int(threads) > cpus
@@ -128,6 +143,11 @@ def verdict(rows, cpus):
         judge(f"sync_sum(world), {title}: at most 1.1 x a bare MPI_Allreduce by one thread of each rank",
               ratios(rows, (plan.LOCKSTEP,), (plan.BARE,), lambda mpi, layout, work, is_alone=is_alone:
                      work == "sum" and not layout.startswith("1x") and layout.endswith("x1") == is_alone), 1.1)
+    beyond = {name: ratio for name, ratio in beyond_work(rows, cpus).items() if is_crowded(name[1], cpus)}
+    if beyond:
+        found.append({"text": f"kernels, crowded: of the time beyond the work, which no waiting can save, lockstep takes "
+                              f"{geometric_mean(beyond.values()):.2f} x what the best MPI + OpenMP takes, at most 0.5 x in "
+                              f"{sum(r <= 0.5 for r in beyond.values())} of {len(beyond)} cells", "met": None})
     judge("sync_sum(world): below barrier, MPI_Allreduce, barrier of MPI + OpenMP",
           ratios(rows, *both, lambda mpi, layout, work: work == "sum"), 1.0)
     fixed = {name: wall(own) / wall(plain) for name, (plain, own) in fixed_pairs(rows).items()}

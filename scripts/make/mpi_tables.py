@@ -36,8 +36,8 @@ def failures(result):
 
 
 def outcomes(result):
-    return "\n".join(f"- {one['text']}: **{'met' if one['met'] else 'not met'}**{'' if one['met'] else f' {report.LOSES}'}."
-                     for one in result["verdict"])
+    shown = {True: ": **met**", False: f": **not met** {report.LOSES}", None: ""}
+    return "\n".join(f"- {one['text']}{shown[one['met']]}." for one in result["verdict"])
 
 
 def sections(result):
