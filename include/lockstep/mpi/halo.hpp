@@ -195,6 +195,14 @@ class halo {
       of_.protocol_.reset();
     }
 
+    bool is_under_way() const noexcept override {
+      return of_.protocol_.is_under_way() || of_.transport_.is_leaving();
+    }
+    void progress() noexcept override {
+      of_.protocol_.look_beside();
+      of_.transport_.push_notices();
+    }
+
    private:
     struct started_by {
       const protocol& of;

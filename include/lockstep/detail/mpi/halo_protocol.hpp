@@ -146,6 +146,18 @@ class halo_protocol {
   std::uint32_t done(std::size_t i) const noexcept {
     return words_[i].value.read.done.load(memory_order_acquire);  // 8
   }
+  bool is_under_way() const noexcept {
+    for (std::size_t i = 0; i < neighbours(); ++i) {
+      if (started(i) != done(i)) return true;
+    }
+    return false;
+  }
+  /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
+  void look_beside() noexcept {
+    if (!take_poller()) return;
+    const poller_role role(*this);
+    look_at_all();
+  }
   /// Whether every exchange that a member has published is done. While nobody uses this object.
   bool is_at_rest() const noexcept {
     for (std::size_t i = 0; i < neighbours(); ++i) {
