@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// bench/team/programs.hpp -- whole programs as steps: bodies, grids, conjugate gradients
+// bench/team/programs.hpp -- whole programs as steps: bodies, grids, conjugate gradients, graphs
 //
 // A program has arrays that all share, scalars that each executor keeps a copy of, and
 // step(executor, scalars), which returns the scalars of the next step. See executors.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -164,6 +165,61 @@ class cg_program {
 
   std::size_t side_;
   std::vector<double> right_, x_, r_, p_, q_;
+};
+
+/// Connected components by propagation of labels: in a step each vertex takes the smallest label among itself and its
+/// neighbours, from one array into the other. A necklace: groups of vertices whose members all know each other, each
+/// group joined to the next by one edge; so the smallest label goes round half of the groups. Begun anew when no label
+/// changes. Whole numbers in doubles: bitwise the serial result.
+class components_program {
+ public:
+  static constexpr double tolerance = 0;
+  static constexpr std::size_t group = 16;
+  struct scalars {
+    std::size_t from = 0;  // the array that is read
+    bool has_begun = false;
+  };
+
+  explicit components_program(std::size_t groups)
+      : vertices_(groups * group),
+        labels_{std::vector<double>(vertices_), std::vector<double>(vertices_)} {}
+
+  template <class Executor>
+  scalars step(Executor& on, scalars now) {
+    if (!now.has_begun) {
+      on.loop(0, vertices_, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) labels_[now.from][i] = static_cast<double>(i);
+      });
+    }
+    const double changes = on.sum(0, vertices_, [&](std::size_t first, std::size_t last) {
+      return propagate(first, last, labels_[now.from], labels_[1 - now.from]);
+    });
+    return {1 - now.from, changes != 0};
+  }
+
+  const std::vector<double>& result() const { return labels_[0]; }
+
+ private:
+  /// How many labels of [first, last) have changed.
+  double propagate(std::size_t first, std::size_t last, const std::vector<double>& from,
+                   std::vector<double>& into) const {
+    double changes = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      const std::size_t own = i / group * group;
+      double least = from[i];
+      for (std::size_t other = own; other < own + group; ++other)
+        least = std::min(least, from[other]);
+      // The last of a group knows the first of the next one.
+      if (i == own) least = std::min(least, from[(own + vertices_ - 1) % vertices_]);
+      if (i == own + group - 1) least = std::min(least, from[(i + 1) % vertices_]);
+      changes += least != from[i];
+      into[i] = least;
+    }
+    return changes;
+  }
+
+  std::size_t vertices_;
+  std::vector<double> labels_[2];
 };
 
 }  // namespace team_bench
