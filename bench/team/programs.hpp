@@ -5,7 +5,6 @@
 // step(executor, scalars), which returns the scalars of the next step. See executors.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -167,10 +166,8 @@ class cg_program {
   std::vector<double> right_, x_, r_, p_, q_;
 };
 
-/// Connected components by propagation of labels: in a step each vertex takes the smallest label among itself and its
-/// neighbours, from one array into the other. A necklace: groups of vertices whose members all know each other, each
-/// group joined to the next by one edge; so the smallest label goes round half of the groups. Begun anew when no label
-/// changes. Whole numbers in doubles: bitwise the serial result.
+/// Connected components by propagation of labels, a sweep over a necklace a step: the smallest label goes round half of
+/// the groups. Begun anew when no label changes. Whole numbers in doubles: bitwise the serial result.
 class components_program {
  public:
   static constexpr double tolerance = 0;
@@ -192,7 +189,8 @@ class components_program {
       });
     }
     const double changes = on.sum(0, vertices_, [&](std::size_t first, std::size_t last) {
-      return propagate(first, last, labels_[now.from], labels_[1 - now.from]);
+      return propagate(first, last, vertices_, group, labels_[now.from].data(),
+                       labels_[1 - now.from].data());
     });
     return {1 - now.from, changes != 0};
   }
@@ -200,24 +198,6 @@ class components_program {
   const std::vector<double>& result() const { return labels_[0]; }
 
  private:
-  /// How many labels of [first, last) have changed.
-  double propagate(std::size_t first, std::size_t last, const std::vector<double>& from,
-                   std::vector<double>& into) const {
-    double changes = 0;
-    for (std::size_t i = first; i < last; ++i) {
-      const std::size_t own = i / group * group;
-      double least = from[i];
-      for (std::size_t other = own; other < own + group; ++other)
-        least = std::min(least, from[other]);
-      // The last of a group knows the first of the next one.
-      if (i == own) least = std::min(least, from[(own + vertices_ - 1) % vertices_]);
-      if (i == own + group - 1) least = std::min(least, from[(i + 1) % vertices_]);
-      changes += least != from[i];
-      into[i] = least;
-    }
-    return changes;
-  }
-
   std::size_t vertices_;
   std::vector<double> labels_[2];
 };
