@@ -175,7 +175,8 @@ class rank_graphs : public testing::TestWithParam<crowd> {
       // Each rank has addresses of its own.
       std::vector<world::graph_split> splits;
       for (std::uint32_t r = 0; r < size.ranks; ++r) {
-        splits.push_back(world::split_of(world::world_graph_access::placed(*globals[r]), size.ranks));
+        splits.push_back(
+            world::split_of(world::world_graph_access::placed(*globals[r]), size.ranks));
         ASSERT_EQ(splits[r].problem, "") << "seed " << seed;
       }
       messages += static_cast<int>(splits[0].messages.size());

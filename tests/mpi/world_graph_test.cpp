@@ -88,17 +88,17 @@ INSTANTIATE_TEST_SUITE_P(members, world_graphs, testing::Values(1, 2, 4),
 TEST_P(world_graphs, random_ones_with_edges_only) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(20));
+  compare(taste, graphs(10));
 }
 TEST_P(world_graphs, random_ones_with_loops) {
   graph_taste taste;
   taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(20));
+  compare(taste, graphs(10));
 }
 TEST_P(world_graphs, random_ones_with_all) {
   graph_taste taste;
   taste.most_nodes = 30;
-  compare(taste, graphs(30));
+  compare(taste, graphs(15));
 }
 
 TEST_P(world_graphs, the_bytes_of_an_edge_arrive_in_each_iteration) {
@@ -106,9 +106,8 @@ TEST_P(world_graphs, the_bytes_of_an_edge_arrive_in_each_iteration) {
   std::vector<int> made(size), got(size);
   std::size_t wrong = 0;
   world_graph g;
-  const auto make = g.node(0, "make", [&](std::size_t i) {
-    std::iota(made.begin(), made.end(), static_cast<int>(i));
-  });
+  const auto make = g.node(
+      0, "make", [&](std::size_t i) { std::iota(made.begin(), made.end(), static_cast<int>(i)); });
   const auto test = g.node(last(), "test", [&](std::size_t i) {
     for (std::size_t k = 0; k < size; ++k) wrong += got[k] != static_cast<int>(i + k);
   });

@@ -86,9 +86,8 @@ class world_shape {
   void build(Graph& g, variables& with) const {
     std::vector<graph_node> made;
     for (std::size_t n = 0; n < size(); ++n) {
-      made.push_back(g.node(rank_of[n], "n" + std::to_string(n), [this, n, &with](std::size_t i) {
-        return compute(n, i, with);
-      }));
+      made.push_back(g.node(rank_of[n], "n" + std::to_string(n),
+                            [this, n, &with](std::size_t i) { return compute(n, i, with); }));
       made.back().cost(std::chrono::nanoseconds(shape_.nodes[n].cost));
     }
     for (std::size_t n = 0; n < size(); ++n) {

@@ -183,9 +183,10 @@ class world_graph {
 
   template <class Type>
   static void check_type() {
-    static_assert(std::is_trivially_copyable<Type>::value,
-                  "lockstep::mpi::world_graph: data of an edge are copied as bytes: their type must "
-                  "be trivially copyable");
+    static_assert(
+        std::is_trivially_copyable<Type>::value,
+        "lockstep::mpi::world_graph: data of an edge are copied as bytes: their type must "
+        "be trivially copyable");
   }
   static void place(std::size_t rank) {
     detail::checked_range("lockstep::mpi::world_graph::node", "as the rank", rank, 0,
@@ -195,9 +196,7 @@ class world_graph {
     rank_of_.push_back(static_cast<std::uint32_t>(rank));
     return made;
   }
-  const detail::graph_model& model() const {
-    return detail::graph_access::body_of(graph_).model;
-  }
+  const detail::graph_model& model() const { return detail::graph_access::body_of(graph_).model; }
   void carry(bool is_feedback, std::size_t index, const void* source, void* target,
              std::size_t each, std::size_t count) {
     constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int

@@ -74,8 +74,7 @@ class world_plan {
     detail::mpi::make_room(state_, split_, ranks_.rank(), graph_.nodes->nodes.size());
     functions_.reset(new detail::mpi::rank_functions(
         split_, detail::mpi::world_graph_access::functions(of), state_, late_channels_));
-    const detail::node_index at =
-        ranks_.level() == MPI_THREAD_FUNNELED ? 0 : detail::no_node;
+    const detail::node_index at = ranks_.level() == MPI_THREAD_FUNNELED ? 0 : detail::no_node;
     const detail::mpi::rank_part own = detail::mpi::part_of_rank(graph_, split_, ranks_.rank());
     local_graph_ = detail::mpi::graph_of(own, *functions_, at);
     agree(make_local(on, where));
@@ -98,8 +97,7 @@ class world_plan {
     } catch (...) {
       thrown = std::current_exception();
     }
-    const detail::mpi::run_report report =
-        channels_->end(is_complete, static_cast<bool>(thrown));
+    const detail::mpi::run_report report = channels_->end(is_complete, static_cast<bool>(thrown));
     if (thrown) std::rethrow_exception(thrown);
 #else
     is_complete = run_part(iterations);
@@ -146,7 +144,8 @@ class world_plan {
 
   /// Fails on all ranks if one has a problem: with that of the lowest.
   void agree(const std::string& problem) {
-    std::int64_t first = problem.empty() ? std::int64_t{ranks_.size()} : std::int64_t{ranks_.rank()};
+    std::int64_t first =
+        problem.empty() ? std::int64_t{ranks_.size()} : std::int64_t{ranks_.rank()};
     ranks_.combine(&first, 1, MPI_MIN);
     if (first == std::int64_t{ranks_.size()}) return;
     const std::string text = ranks_.broadcast(static_cast<std::uint32_t>(first), problem);
@@ -231,8 +230,8 @@ class world_plan {
     const std::int64_t rank = report.failed / nodes, node = report.failed % nodes;
     std::string text = begin + "an exception ended the run on rank " + std::to_string(rank);
     if (node + 1 < nodes) {
-      text += ", in the node " +
-              detail::quoted(*graph_.nodes, static_cast<detail::node_index>(node));
+      text +=
+          ", in the node " + detail::quoted(*graph_.nodes, static_cast<detail::node_index>(node));
     }
 #if LOCKSTEP_HAS_EXCEPTIONS
     throw rank_failed(text.c_str(), static_cast<std::size_t>(rank));

@@ -16,6 +16,9 @@
 //   #  access              order    pairs  why it suffices
 //   1  looking.exchange    acquire  2      one thread at a time tests the requests of the run
 //   2  looking.store       release  1      the other half
+//   3  failed.compare_exch relaxed  -      read after the run, whose end orders it (PLAN-1)
+//   4  failed.store        relaxed  -      between runs
+//   5  failed.load         relaxed  -      after the run
 #ifndef LOCKSTEP_DETAIL_MPI_GRAPH_CHANNELS_HPP
 #define LOCKSTEP_DETAIL_MPI_GRAPH_CHANNELS_HPP
 
@@ -24,11 +27,12 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../plan.hpp"
+#include "graph_ranks.hpp"
 #include "rank_graph.hpp"
-#include "requests.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -39,91 +43,13 @@ namespace mpi {
 struct run_report {
   static constexpr std::int64_t none = (std::numeric_limits<std::int64_t>::max)();
 
-  std::int64_t failed = none;      ///< the rank times (nodes + 1), and the node; the lowest of all
-  std::int64_t stopped = none;     ///< the lowest rank that was asked to stop
+  std::int64_t failed = none;   ///< the rank times (nodes + 1), and the node; the lowest of all
+  std::int64_t stopped = none;  ///< the lowest rank that was asked to stop
   std::int64_t iterations = 0, minus_iterations = 0;
 
   bool is_complete() const noexcept {
     return failed == none && stopped == none && iterations == -minus_iterations;
   }
-};
-
-/// A communicator of its own for a graph, and polite waits on it. One thread of each rank at a time, but for await().
-class graph_ranks {
- public:
-  graph_ranks(MPI_Comm of, int level, wait_policy policy) : level_(level), policy_(policy) {
-    check_may_call(level, who());
-    perform("MPI_Comm_idup", [&](MPI_Request* request) { return MPI_Comm_idup(of, &comm_, request); });
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    int number = 0;
-    checked(MPI_Comm_rank(comm_, &number), "MPI_Comm_rank");
-    rank_ = static_cast<std::uint32_t>(number);
-    checked(MPI_Comm_size(comm_, &number), "MPI_Comm_size");
-    size_ = static_cast<std::uint32_t>(number);
-  }
-  ~graph_ranks() {
-    if (comm_ != MPI_COMM_NULL && is_active() && exceptions_in_flight() == 0) free();
-  }
-  graph_ranks(const graph_ranks&) = delete;
-  graph_ranks& operator=(const graph_ranks&) = delete;
-
-  /// Collective.
-  void free() noexcept {
-    const call_permit permit(level_, who());
-    MPI_Comm_free(&comm_);
-  }
-
-  static const char* who() noexcept { return "lockstep::mpi::world_plan"; }
-  MPI_Comm comm() const noexcept { return comm_; }
-  int level() const noexcept { return level_; }
-  wait_policy policy() const noexcept { return policy_; }
-  std::uint32_t rank() const noexcept { return rank_; }
-  std::uint32_t size() const noexcept { return size_; }
-
-  template <class Stop>
-  bool await(int count, MPI_Request* requests, const Stop& stop) const {
-    return await_requests(level_, who(), policy_, count, requests, MPI_STATUSES_IGNORE, stop);
-  }
-  void await(MPI_Request& request) const { await(1, &request, never_stops()); }
-
-  /// Begins what give(request) begins, and waits until it is over.
-  template <class Give>
-  void perform(const char* call, const Give& give) const {
-    MPI_Request request = MPI_REQUEST_NULL;
-    begin(call, [&] { return give(&request); });
-    await(request);
-  }
-  template <class Give>
-  void begin(const char* call, const Give& give) const {
-    const call_permit permit(level_, who());
-    checked(give(), call);
-  }
-  /// The least, or the sum, of each value over all ranks.
-  void combine(std::int64_t* values, int count, MPI_Op operation) const {
-    perform("MPI_Iallreduce", [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, operation, comm_, request);
-    });
-  }
-  /// The text of rank `root`.
-  std::string broadcast(std::uint32_t root, std::string text) const {
-    std::int64_t length = static_cast<std::int64_t>(text.size());
-    perform("MPI_Ibcast", [&](MPI_Request* request) {
-      return MPI_Ibcast(&length, 1, MPI_INT64_T, static_cast<int>(root), comm_, request);
-    });
-    text.resize(static_cast<std::size_t>(length));
-    if (text.empty()) return text;
-    perform("MPI_Ibcast", [&](MPI_Request* request) {
-      return MPI_Ibcast(&text[0], static_cast<int>(text.size()), MPI_CHAR, static_cast<int>(root),
-                        comm_, request);
-    });
-    return text;
-  }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  const int level_;
-  const wait_policy policy_;
-  std::uint32_t rank_ = 0, size_ = 1;
 };
 
 /// One end of a message, with its buffers.
@@ -190,7 +116,8 @@ class graph_channels final : public graph_transport {
   }
   void fail(node_index node) override {
     std::uint32_t nobody = no_node;
-    failed_.compare_exchange_strong(nobody, node, memory_order_relaxed, memory_order_relaxed);
+    failed_.compare_exchange_strong(nobody, node, memory_order_relaxed,  // 3
+                                    memory_order_relaxed);               // 3
     end_early();
   }
   /// CHAN-2. One thread at a time; the others go on.
@@ -211,24 +138,19 @@ class graph_channels final : public graph_transport {
     if (is_over) end_early();
   }
   /// Of this rank, and so of all.
-  void request_stop() {
-    is_asked_.store(1, memory_order_relaxed);
-    end_early();
-  }
+  void request_stop() { end_early(); }
 
   // --- a run, by its caller ---
 
   /// Collective, and does not wait for the others.
   void begin(std::size_t iterations) {
-    failed_.store(no_node, memory_order_relaxed);
-    is_asked_.store(0, memory_order_relaxed);
+    failed_.store(no_node, memory_order_relaxed);  // 4
     was_told_ = false;
     counts_[0] = static_cast<std::int64_t>(iterations);
     counts_[1] = -counts_[0];
     state_.begin(iterations);
     ranks_.begin("MPI_Iallreduce", [&] {
-      return MPI_Iallreduce(MPI_IN_PLACE, counts_, 2, MPI_INT64_T, MPI_MIN, ranks_.comm(),
-                            &begun_);
+      return MPI_Iallreduce(MPI_IN_PLACE, counts_, 2, MPI_INT64_T, MPI_MIN, ranks_.comm(), &begun_);
     });
   }
   /// Collective: all ranks have ended the run when it returns. `is_complete`: this rank's part. `has_thrown`: a node,
@@ -240,7 +162,7 @@ class graph_channels final : public graph_transport {
     if (ends_others) words = tell_all();
     ranks_.await(begun_);
     run_report report;
-    const std::int64_t node = std::int64_t{failed_.load(memory_order_relaxed)};
+    const std::int64_t node = std::int64_t{failed_.load(memory_order_relaxed)};  // 5
     const std::int64_t nodes = static_cast<std::int64_t>(state_.answers.size()) + 1;
     if (has_thrown) report.failed = ranks_.rank() * nodes + (node < nodes ? node : nodes - 1);
     if (ends_others && !has_thrown) report.stopped = ranks_.rank();
@@ -377,10 +299,9 @@ class graph_channels final : public graph_transport {
     constexpr std::size_t at_least = 32767;
     const std::size_t limit = is_known != 0 ? static_cast<std::size_t>(*most) : at_least;
     if (needed <= limit) return;
-    const std::string text = std::string(ranks_.who()) + ": the graph has " +
-                             std::to_string(needed / 2) +
-                             " messages between ranks, and this MPI library has tags for " +
-                             std::to_string(limit / 2);
+    const std::string text =
+        std::string(ranks_.who()) + ": the graph has " + std::to_string(needed / 2) +
+        " messages between ranks, and this MPI library has tags for " + std::to_string(limit / 2);
     fail_argument(text.c_str());
   }
 
@@ -390,15 +311,15 @@ class graph_channels final : public graph_transport {
   std::vector<std::size_t> number_of_;  ///< of each message: its channel
   int tags_ = 0;
 
-  MPI_Request told_ = MPI_REQUEST_NULL;   ///< that another rank's run has ended early
-  MPI_Request begun_ = MPI_REQUEST_NULL;  ///< all ranks have begun the run, and how many iterations they were asked for
+  MPI_Request told_ = MPI_REQUEST_NULL;  ///< that another rank's run has ended early
+  MPI_Request begun_ =
+      MPI_REQUEST_NULL;  ///< all ranks have begun the run, and how many iterations they were asked for
   std::int64_t counts_[2] = {0, 0};
   int word_ = 0;
   int sent_word_ = 0;
   bool was_told_ = false;
   detail::atomic<std::uint32_t> looking_{0};
   detail::atomic<node_index> failed_{no_node};
-  detail::atomic<std::uint32_t> is_asked_{0};
 };
 
 }  // namespace mpi

@@ -32,11 +32,12 @@ enum class message_kind : std::uint8_t { bytes, answer, decision };
 
 struct graph_message {
   message_kind kind;
-  edge_kind edge;              ///< how the receiver's node looks at an answer
-  std::uint32_t delay;         ///< in iterations; 0: an edge
-  std::uint32_t block;         ///< in whose turns it is sent
-  node_index from, to;         ///< of a decision: the test twice
-  std::uint32_t from_item, to_item;  ///< beside each other in the block: nodes, or loops after all nodes
+  edge_kind edge;       ///< how the receiver's node looks at an answer
+  std::uint32_t delay;  ///< in iterations; 0: an edge
+  std::uint32_t block;  ///< in whose turns it is sent
+  node_index from, to;  ///< of a decision: the test twice
+  std::uint32_t from_item,
+      to_item;  ///< beside each other in the block: nodes, or loops after all nodes
   std::uint32_t from_rank, to_rank;
   const void* source;
   void* target;
@@ -63,7 +64,8 @@ struct graph_split {
 /// Makes one, step by step, until something is wrong.
 class message_planner {
  public:
-  message_planner(const placed_graph& of, std::size_t ranks) : of_(of), model_(*of.nodes), ranks_(ranks) {}
+  message_planner(const placed_graph& of, std::size_t ranks)
+      : of_(of), model_(*of.nodes), ranks_(ranks) {}
 
   graph_split make() {
     made_.problem = find();
@@ -164,9 +166,10 @@ class message_planner {
         return std::string(crosses ? "an edge between ranks" : "an edge with data") + ", from " +
                placed(of_, edge.from) + " to " + placed(of_, edge.to) + ": " +
                quoted(model_, edge.from) +
-               (crosses ? " may be skipped, which only its own rank knows; place both on one rank, or "
-                          "ask in the node itself"
-                        : " may be skipped, and then there are none");
+               (crosses
+                    ? " may be skipped, which only its own rank knows; place both on one rank, or "
+                      "ask in the node itself"
+                    : " may be skipped, and then there are none");
       }
       const bool asks = edge.kind != edge_kind::plain;
       graph_message made =
@@ -223,8 +226,9 @@ class message_planner {
       if (from == to && from >= model_.nodes.size()) {
         // GRAPH-5: turns of one loop do not overlap.
         if (data == nullptr) continue;
-        return between + " with data, between nodes of one loop: use an edge, or keep the value in a "
-                         "variable of the rank";
+        return between +
+               " with data, between nodes of one loop: use an edge, or keep the value in a "
+               "variable of the rank";
       }
       if (each.delay > most_delay) {
         return between + " has a delay of " + std::to_string(each.delay) +

@@ -51,7 +51,8 @@ inline std::vector<std::string> lines_of(const placed_graph& of) {
     if (node.is_wide && node.width != 0) line += ", for " + std::to_string(node.width) + " members";
     if (node.returns_bool) line += ", returns bool";
     if (node.pin != no_node) line += ", pinned to member " + std::to_string(node.pin);
-    if (node.cost >= 0) line += ", takes " + std::to_string(static_cast<std::uint64_t>(node.cost)) + " ns";
+    if (node.cost >= 0)
+      line += ", takes " + std::to_string(static_cast<std::uint64_t>(node.cost)) + " ns";
     lines.push_back(line);
   }
   std::vector<std::size_t> edge_size(from.edges.size(), 0);

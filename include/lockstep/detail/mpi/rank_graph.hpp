@@ -45,14 +45,14 @@ class graph_transport {
 /// What the nodes of a rank share.
 struct part_state {
   detail::atomic<std::uint32_t> ended{0};
-  std::size_t iterations = 0;  ///< of the run
-  std::vector<char> answers;   ///< of each of the user's nodes: what it has returned last
+  std::size_t iterations = 0;           ///< of the run
+  std::vector<char> answers;            ///< of each of the user's nodes: what it has returned last
   std::vector<std::vector<char>> kept;  ///< of each message with a delay between nodes of this rank
 
   bool has_ended() const noexcept {
     return ended.load(memory_order_acquire) != 0;  // 2
   }
-  void end() noexcept { ended.store(1, memory_order_release); }           // 1
+  void end() noexcept { ended.store(1, memory_order_release); }  // 1
   void begin(std::size_t count) noexcept {
     iterations = count;
     ended.store(0, memory_order_release);  // 1
@@ -190,9 +190,8 @@ inline graph graph_of(const rank_part& part, const rank_functions& run,
         return run.run_user(what.number, iteration, nullptr);
       }));
     } else {
-      nodes.push_back(made.node(like.name, [&run, what](std::size_t iteration) {
-        return run.run(what, iteration);
-      }));
+      nodes.push_back(made.node(
+          like.name, [&run, what](std::size_t iteration) { return run.run(what, iteration); }));
       const bool is_message = what.role == part_role::send || what.role == part_role::receive ||
                               what.role == part_role::tell || what.role == part_role::learn ||
                               what.role == part_role::watch;

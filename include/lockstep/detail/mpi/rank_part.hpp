@@ -8,9 +8,9 @@
 // The order of graph_messages.hpp, the iterations and the turns of loops in it, is an order of all nodes of all ranks at
 // all times, in which everything waits for earlier ones only. "Lower" means earlier in it. A part says, by ordinary
 // edges that its plan keeps, whichever member runs what:
-//   PART-1  Of one turn of a block, every receive comes after all lower sends of its rank.
-//   PART-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
-//   PART-3  Where iterations overlap, receives and shared loops of an iteration come after all messages of the last one,
+//   SPLIT-1  Of one turn of a block, every receive comes after all lower sends of its rank.
+//   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
+//   SPLIT-3  Where iterations overlap, receives and shared loops of an iteration come after all messages of the last one,
 //           and sends after all messages of the one `slots` before.
 //
 // No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
@@ -18,8 +18,8 @@
 //      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - slots of that loop, which is
 //      lower than S, or its own send would be unfinished.
 //   2. Neither S's rank, nor the one of such a receive, has a member in a blocked receive: that waits for a send which is
-//      not done, so for S or a higher one, and PART-1 to PART-3 let it begin after S, and after the earlier turn, only.
-//      The same holds for sends of later turns (the plan's GRAPH-5) and iterations (PART-3, or GRAPH-3).
+//      not done, so for S or a higher one, and SPLIT-1 to SPLIT-3 let it begin after S, and after the earlier turn, only.
+//      The same holds for sends of later turns (the plan's GRAPH-5) and iterations (SPLIT-3, or GRAPH-3).
 //   3. So a plan whose nodes all return goes on to S or that receive, and it is done. When no send of iteration c is
 //      left, no receive of it blocks; and receives of later iterations have not begun where one of it is not done.
 // Nothing in this depends on the number of members, nor on who takes over what.
@@ -108,7 +108,7 @@ class rank_splitter {
   struct frame {
     node_index begin = no_node;  ///< of the loop
     node_index base = no_node;   ///< the loop's beginning, or the end of the last shared loop in it
-    node_index gate = no_node;  ///< after all sends that a receive has to come after
+    node_index gate = no_node;   ///< after all sends that a receive has to come after
     std::vector<node_index> sends;  ///< since the gate
     std::vector<node_index> since_base;
   };
@@ -235,7 +235,7 @@ class rank_splitter {
     }
   }
 
-  /// PART-1. A send or receive takes its place in the innermost shared loop that the line is in.
+  /// SPLIT-1. A send or receive takes its place in the innermost shared loop that the line is in.
   void enter_order(node_index made, bool is_send) {
     frame& in = frames_.back();
     join(in.base, made);
@@ -276,7 +276,7 @@ class rank_splitter {
     inner.begin = inner.base = add_nothing("begin " + loop_name(loop));
     const frame& outer = frames_.back();
     join(outer.base, inner.base);
-    for (const node_index each : outer.since_base) join(each, inner.base);  // PART-2
+    for (const node_index each : outer.since_base) join(each, inner.base);  // SPLIT-2
     const node_index first = plan_.checked.blocks[loop].to;
     if (of_.rank_of[first] == rank_) begins_.push_back({inner.base, first});
     frames_.push_back(std::move(inner));
@@ -288,11 +288,10 @@ class rank_splitter {
       frames_.pop_back();
       const node_index test = plan_.checked.blocks[loop].from;
       const bool decides = of_.rank_of[test] == rank_;
-      const node_index last = decides
-                                  ? add(part_role::tell, loop, "tell the end of " + loop_name(loop),
-                                        message_cost)
-                                  : add(part_role::learn, own_decision(loop),
-                                        "learn the end of " + loop_name(loop), message_cost);
+      const node_index last =
+          decides ? add(part_role::tell, loop, "tell the end of " + loop_name(loop), message_cost)
+                  : add(part_role::learn, own_decision(loop), "learn the end of " + loop_name(loop),
+                        message_cost);
       join(inner.base, last);
       for (const node_index each : inner.since_base) join(each, last);
       if (decides) join(own_[test], last);
@@ -316,7 +315,7 @@ class rank_splitter {
 
   // --- iterations that overlap ---
 
-  /// PART-3.
+  /// SPLIT-3.
   void add_turns() {
     if (turns_.empty()) return;
     const node_index received = add_nothing("all messages of the iteration before"),
@@ -331,7 +330,8 @@ class rank_splitter {
   // --- the user's ---
 
   void add_user_edges() {
-    for (const std::pair<node_index, node_index>& each : begins_) join(each.first, own_[each.second]);
+    for (const std::pair<node_index, node_index>& each : begins_)
+      join(each.first, own_[each.second]);
     for (const wanted_edge& each : wanted_) {
       join(each.from, own_[each.to], each.kind);
       if (plan_.checked.overlaps) feed_back(own_[each.to], each.from, 1);
@@ -368,8 +368,8 @@ class rank_splitter {
   bool has_messages_ = false;
   std::vector<node_index> own_;  ///< of each of the user's nodes: that of the part
   std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
-  std::vector<std::vector<std::uint32_t>> loops_from_;              ///< of each node: that begin with it
-  std::vector<std::vector<std::uint32_t>> decisions_of_;            ///< of each loop
+  std::vector<std::vector<std::uint32_t>> loops_from_;    ///< of each node: that begin with it
+  std::vector<std::vector<std::uint32_t>> decisions_of_;  ///< of each loop
   std::vector<frame> frames_;
   std::vector<turn_item> turns_;
   std::vector<std::uint32_t> keeps_;
@@ -378,8 +378,7 @@ class rank_splitter {
   std::vector<wanted_edge> wanted_;
 };
 
-inline rank_part part_of_rank(const placed_graph& of, const graph_split& plan,
-                              std::uint32_t rank) {
+inline rank_part part_of_rank(const placed_graph& of, const graph_split& plan, std::uint32_t rank) {
   return rank_splitter(of, plan, rank).make();
 }
 
