@@ -47,6 +47,7 @@
 //   11  poller.load        relaxed  -      a guess, which 9 tests
 //   12  done.load          relaxed  -      its own: the poller by 9, a publishing member by its last wait, 8
 //   13  store              relaxed  -      while nobody uses it
+//   14  arrived.load       relaxed  -      as 13
 //
 // Cost   publish: one RMW on a line of the neighbour's; the last: start(), one store, one look for sleepers with a fence.
 //        await: one load if the exchange is done; the poller one look() for each that is under way.
@@ -144,6 +145,26 @@ class halo_protocol {
   /// How many of them are done.
   std::uint32_t done(std::size_t i) const noexcept {
     return words_[i].value.read.done.load(memory_order_acquire);  // 8
+  }
+  bool is_under_way() const noexcept {
+    for (std::size_t i = 0; i < neighbours(); ++i) {
+      if (started(i) != done(i)) return true;
+    }
+    return false;
+  }
+  /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
+  void look_beside() noexcept {
+    if (!take_poller()) return;
+    const poller_role role(*this);
+    look_at_all();
+  }
+  /// Whether every exchange that a member has published is done. While nobody uses this object.
+  bool is_at_rest() const noexcept {
+    for (std::size_t i = 0; i < neighbours(); ++i) {
+      const std::uint32_t arrived = words_[i].value.arrived.load(memory_order_relaxed);  // 14
+      if (arrived != 0 || started(i) != done(i) || is_full(i)) return false;
+    }
+    return true;
   }
   /// As new, after a region that was stopped. While nobody uses this object, and nothing is under way.
   void reset() noexcept {

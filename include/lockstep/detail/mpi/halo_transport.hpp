@@ -172,6 +172,15 @@ class halo_transport {
               "MPI_Isend");
     }
   }
+  /// Whether notices may not have gone yet. They may stand behind large messages, so others wait for what this rank sends.
+  bool is_leaving() const noexcept { return has_left_ && !have_gone_; }
+  void push_notices() noexcept {
+    if (!is_leaving()) return;
+    const call_permit permit(level_, "lockstep::mpi::halo");
+    int flag = 0;
+    MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &flag, MPI_STATUSES_IGNORE);
+    have_gone_ = flag != 0;
+  }
   /// Ends all that is under way: LEAVE-1. All ranks have left, or are about to.
   template <class Started>
   void settle(const Started& started, wait_policy policy) {
@@ -187,7 +196,7 @@ class halo_transport {
     for (const pair& each : own_pairs_.pairs) settle_own(each, started, policy);
     wait(requests_.data(), requests_.size(), policy);
     wait(sends_.data(), sends_.size(), policy);
-    has_left_ = false;
+    has_left_ = have_gone_ = false;
     expect_notices();
   }
 
@@ -256,7 +265,8 @@ class halo_transport {
   std::vector<MPI_Request> receives_, sends_;  ///< of notices, one a side
   std::vector<int> indices_;
   unsigned looks_ = 0;
-  bool has_left_ = false;
+  bool has_left_ = false;   ///< notices of this region are on their way
+  bool have_gone_ = false;  ///< they have left this rank
 };
 
 }  // namespace mpi
