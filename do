@@ -28,7 +28,6 @@ usage: ./do COMMAND
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
                    each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
-  qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,
                    under emulation where need be; --list shows the rows, --quick takes two minutes; --help
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
@@ -164,12 +163,6 @@ do_mutants() {
   python3 scripts/run/mutate_orders.py "$@"
 }
 
-do_qemu() {
-  need build test scripts qemu
-  case "$*" in *riscv64* | *ppc64le*) need machines ;; esac
-  scripts/run/qemu.sh "$@"
-}
-
 do_everywhere() {
   need build scripts
   python3 scripts/run/everywhere.py "$@"
@@ -255,7 +248,7 @@ do_single() {
 }
 
 do_release() {
-  need build scripts
+  need build scripts python_venv
   python3 scripts/make/release.py "$@"
 }
 
@@ -273,7 +266,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | bindings | docs | figures | build | cost | everywhere | nightly | mutants | qemu | fuzz | release) shift && "do_$command" "$@" ;;
+  bench | bindings | docs | figures | build | cost | everywhere | nightly | mutants | fuzz | release) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   packages) shift && do_packages "$@" ;;

@@ -70,4 +70,10 @@ void fill_rows(row_range rows, double value, field& f) {
   }
 }
 
+double dot_range(std::size_t first, std::size_t last, const double* x, const double* y) {
+  double sum = 0;
+  for (std::size_t i = first; i < last; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
 }  // namespace mpi_bench

@@ -64,5 +64,7 @@ double advance_rows(row_range rows, double alpha, const field& p, const field& q
 /// p = r + beta p
 void turn_rows(row_range rows, double beta, const field& r, field& p);
 void fill_rows(row_range rows, double value, field& f);
+/// The part of x y.
+double dot_range(std::size_t first, std::size_t last, const double* x, const double* y);
 
 }  // namespace mpi_bench

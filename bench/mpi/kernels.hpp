@@ -19,6 +19,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "mpi/field.hpp"
 
@@ -235,6 +236,42 @@ class heat {
   std::array<field, 2> fields_;
   std::array<typename Peer::exchange, 2> exchanges_;
   std::size_t now_ = 0;
+};
+
+/// A dot product in each step, of as many elements as the field has. Fixed: the sum whose bits do not depend on the numbers of ranks
+/// and members, which only a crew with fixed_sum() has.
+template <class Peer, bool is_fixed>
+class dot {
+ public:
+  dot(Peer& by, shape whole)
+      : own_(rows_of_rank(by.comm(), whole.rows * whole.columns)), x_(whole.rows * whole.columns) {
+    for (std::size_t i = 0; i < x_.size(); ++i) x_[i] = 1.0 / static_cast<double>(i + 1);
+    y_.assign(x_.rbegin(), x_.rend());
+  }
+
+  template <class Crew>
+  void run(Crew& crew, long steps) {
+    double value = 0;
+    const row_range part = block_of(count_of(own_), crew.member(), crew.members());
+    for (long step = 0; step < steps; ++step) {
+      if constexpr (is_fixed) {
+        value = crew.fixed_sum(x_.size(), [&](std::size_t first, std::size_t last) {
+          return dot_range(first, last, x_.data(), y_.data());
+        });
+      } else {
+        value = crew.sum(
+            dot_range(own_.first + part.first, own_.first + part.last, x_.data(), y_.data()));
+      }
+    }
+    if (is_keeper(crew)) value_ = value;
+  }
+
+  [[nodiscard]] double result() const { return value_; }
+
+ private:
+  row_range own_;
+  std::vector<double> x_, y_;
+  double value_ = 0;
 };
 
 /// Nothing but a sum in each step: its latency.

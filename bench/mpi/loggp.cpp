@@ -7,7 +7,7 @@
 //   o_recv   a receiver's time in MPI_Recv, of a message that came long ago
 //   one_way  half of a ping-pong, by size; L is that of 8 bytes less o_send and o_recv
 //   g        the time between messages of 8 bytes when a burst is sent, from the first send to the last receive
-//   G        the time of a further byte: the burst's time between messages of 4 KiB less that of 8 bytes, by the bytes
+//   G        the time of a further byte: the burst's time between messages of 2 KiB less that of 8 bytes, by the bytes
 //
 // Each is the median of 15 samples, in microseconds. [HMLR07] finds the overheads by
 // delays instead, and so counts what the library does outside of these calls as well.
@@ -111,12 +111,12 @@ void measure(ranks by) {
   const double o_send = median_of([&] { return one_burst(by, data, 8).posting; });
   const double o_recv = receive_us(by, data);
   const double g = median_of([&] { return one_burst(by, data, 8).whole; });
-  const double large = median_of([&] { return one_burst(by, data, 4096).whole; });
+  const double large = median_of([&] { return one_burst(by, data, 2048).whole; });
   if (!by.is_sender()) return;
   std::printf(
       "{\"o_send\": %.5g, \"o_recv\": %.5g, \"L\": %.5g, \"g\": %.5g, \"G\": %.5g, \"one_way\": {",
       o_send, o_recv, std::max(0.0, one_way[0] - o_send - o_recv), g,
-      std::max(0.0, large - g) / (4096 - 8));
+      std::max(0.0, large - g) / (2048 - 8));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     std::printf("%s\"%d\": %.5g", i == 0 ? "" : ", ", sizes[i], one_way[i]);
   }

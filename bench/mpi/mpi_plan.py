@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 ALONE, GOMP, OMP, LOCKSTEP, BARE = "MPI only", "MPI + libgomp", "MPI + libomp", "MPI + lockstep", "bare MPI_Allreduce"
 OPENMP = (GOMP, OMP)
-# 128 rows and more: sixteen ranks have eight each. Heat, the shortest, takes 5 us on two CPUs, conjugate gradients 200.
+# 128 rows and more: sixteen ranks have eight each. A step takes two CPUs 7 us (heat) to 140 (conjugate gradients).
 SIZES = ("128x128", "256x512")
 KERNELS = ("jacobi", "cg", "heat")
 WORKS = (*(f"{kernel}:{size}" for size in SIZES for kernel in KERNELS), *(f"heat_in_turns:{size}" for size in SIZES),
-         "sum", "sync")
-# Of lockstep only: the plain sum of a dot product, and the one whose bits do not depend on ranks and members.
-LOCKSTEP_WORKS = ()
+         *(f"dot:{size}" for size in SIZES), "sum", "sync")
+# Of lockstep only: the dot product whose bits do not depend on ranks and members.
+LOCKSTEP_WORKS = tuple(f"dot_fixed:{size}" for size in SIZES)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Setting:
     name: str
     environment: tuple = ()
     yields: bool = False
+    bound: bool = False  # each rank to a CPU of its own, else where the system puts it
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,7 @@ class Entry:
         return f"{self.library.title} {self.layout.name}: {self.contender}" + (f" ({self.setting.name})" if self.setting.name else "")
 
     def command(self):
-        bound = self.threads == 1 and self.ranks <= self.cpus
-        return self.library.start(self.ranks, bound, self.library.yields if self.setting.yields else ())
+        return self.library.start(self.ranks, self.setting.bound, self.library.yields if self.setting.yields else ())
 
     def environment(self):
         threads = () if self.contender not in OPENMP else (("OMP_NUM_THREADS", str(self.threads)),)
@@ -106,15 +106,17 @@ ACTIVE = {GOMP: (("OMP_WAIT_POLICY", "active"),), OMP: (("OMP_WAIT_POLICY", "act
 
 
 def settings_of(library, layout, contender, cpus):
-    """A peer's settings, of which the best counts. lockstep has none but its defaults.
+    """A contender's settings, of which the best counts. lockstep has none but its defaults, and where mpirun puts its ranks.
 
     Open MPI's ranks yield by themselves where there are more of them than CPUs; a single rank waits for nobody in MPI.
     """
     plain = Setting("")
-    if contender == LOCKSTEP:
-        return (plain,)
     ranks = layout.members if contender == ALONE else layout.ranks
     members = ranks if contender == BARE else layout.members
+    if 1 < members <= cpus and members == ranks:
+        return plain, Setting("bound", bound=True)
+    if contender == LOCKSTEP:
+        return (plain,)
     ways = [(plain, False)] if not library.yields or ranks == 1 or members <= cpus else [(Setting("yield", (), True), True)]
     if contender not in OPENMP or layout.threads == 1:
         return tuple(setting for setting, _ in ways)

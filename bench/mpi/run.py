@@ -34,7 +34,7 @@ CONTENDERS = (plan.BARE, plan.ALONE, plan.GOMP, plan.OMP, plan.LOCKSTEP)
 FOREIGN = re.compile(r"^(OMP|KMP|GOMP|LOCKSTEP|OMPI|PMIX|MPICH|MPIR|HYDRA|UCX)_")
 PROCESSES = 3
 DISTURBED = 0.1  # CPUs that others used meanwhile
-ATTEMPTS = 4     # for a process group that was disturbed
+ATTEMPTS = 3     # for a process group that was disturbed
 
 
 def pick(text, known, option):
@@ -217,7 +217,7 @@ def to_text(result):
         for table in (report.kernel_table, report.latency_table, report.overlap_table):
             text = table(result["rows"], library.title)
             parts += [f"\n{library.title}\n", text] if text else []
-    outcome = {True: "met", False: "NOT MET"}
+    outcome = {True: "met", False: "NOT MET", None: ""}
     return "\n".join([*parts, "", *(f"{outcome[one['met']]:8}{one['text']}" for one in result["verdict"])])
 
 

@@ -45,6 +45,8 @@ class Smoke(unittest.TestCase):
                     self.assertGreaterEqual(len(results), 2 * len(LAYOUTS))
                     for result in results:
                         self.assertAlmostEqual(result / results[0], 1, delta=1e-9)
+                bits = {one["result"] for one in rows if one["work"] == "dot_fixed:128x128"}
+                self.assertEqual(len(bits), 1, bits)
                 jacobi = {one["result"] for one in rows if one["work"] == "jacobi:128x128"}
                 self.assertNotIn(0.0, jacobi)
                 for one in rows:

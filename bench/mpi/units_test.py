@@ -16,6 +16,7 @@ CONTENDERS = (plan.BARE, plan.ALONE, *plan.OPENMP, plan.LOCKSTEP)
 
 def row(contender, wall, setting="", work="jacobi:128x128", layout="2x2", result=1.0, mpi="Open MPI"):
     return {"mpi": mpi, "layout": layout, "work": work, "contender": contender, "setting": setting, "result": result,
+            "ranks": int(layout.split("x")[0]) * (int(layout.split("x")[1]) if contender == plan.ALONE else 1),
             "wall_us": {"median": wall, "min": wall, "max": wall}, "cpu_us": {"median": 2 * wall, "min": wall, "max": wall}}
 
 
@@ -42,14 +43,17 @@ class Plan(unittest.TestCase):
         self.assertEqual(names(MPICH, plan.OMP, 2, 2), ["", "passive"])
         self.assertEqual(names(OPEN_MPI, plan.GOMP, 1, 2), ["", "active"])
         self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 2), ["yield"])
-        self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 1), [""])
-        self.assertEqual(names(OPEN_MPI, plan.BARE, 2, 2), [""])
+        self.assertEqual(names(OPEN_MPI, plan.ALONE, 2, 1), ["", "bound"])
+        self.assertEqual(names(OPEN_MPI, plan.BARE, 2, 2), ["", "bound"])
         self.assertEqual(names(OPEN_MPI, plan.LOCKSTEP, 4, 4), [""])
 
-    def test_ranks_are_bound_only_where_each_has_one_thread_and_a_cpu(self):
-        self.assertIn("core", entry(plan.ALONE, 2, 1).command())
-        self.assertIn("none", entry(plan.ALONE, 4, 1).command())
-        self.assertIn("none", entry(plan.LOCKSTEP, 1, 2).command())
+    def test_ranks_are_also_bound_where_each_has_one_thread_and_a_cpu(self):
+        for contender in CONTENDERS:
+            found = plan.entries(OPEN_MPI, plan.Layout(2, 1), 2, (contender,))
+            self.assertEqual([one.setting.name for one in found], ["", "bound"])
+            self.assertEqual(["core" in one.command() for one in found], [False, True])
+        self.assertNotIn("core", entry(plan.ALONE, 4, 1).command())
+        self.assertNotIn("core", entry(plan.LOCKSTEP, 1, 2).command())
 
     def test_the_settings_reach_the_command_and_the_environment(self):
         found = [one for one in plan.entries(OPEN_MPI, plan.Layout(2, 2), 2, (plan.OMP,)) if one.setting.name == "passive, yield"][0]
@@ -90,6 +94,13 @@ class Report(unittest.TestCase):
         self.assertTrue(found["kernels, as many members as CPUs"]["met"])
         self.assertFalse(found["kernels, crowded"]["met"])
         self.assertIn("1 of 2 cells", found["kernels, crowded"]["text"])
+
+    def test_what_the_work_takes_is_no_waiting(self):
+        rows = [row(plan.ALONE, 8, layout="2x1"), row(plan.ALONE, 6), row(plan.GOMP, 12), row(plan.LOCKSTEP, 9)]
+        found = report.beyond_work(rows, 2)
+        self.assertEqual(list(found.values()), [0.25])
+        told = [one["text"] for one in report.verdict(rows, 2) if one["met"] is None]
+        self.assertIn("0.25 x", told[0])
 
     def test_the_bare_call_is_compared_only_where_there_are_ranks_to_meet(self):
         rows = [row(plan.BARE, 1, work="sum", layout="1x2"), row(plan.LOCKSTEP, 9, work="sum", layout="1x2")]

@@ -194,14 +194,7 @@ class member : public detail::member_loops {
   /// Order  what happens before any member's call happens before every return, as in sync_threads(world).
   /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the region
   ///        on all ranks (mpi::world, RANKS-3).
-  /// Cost   the rank's part of the work, and sync_sum(world) with about 0.2 kB for a double.
-  /// Example
-  ///   const index_range mine = world.part_of(n);
-  ///   std::vector<double> x(mine.last - mine.first, 1.0);
-  ///   world.run(team, [&](member& me) {
-  ///     const double sum = me.reduce_each(world, std::size_t{0}, n, 0.0, [&](std::size_t i) { return x[i - mine.first]; },
-  ///                                       [](double a, double b) { return a + b; });
-  ///   });
+  /// Cost   the rank's part of the work, and sync_sum(world) with about 0.2 kB for a double. mpi/world.hpp has an example.
   template <class World, class Type, class First, class Last, class Function, class Operation>
   detail::if_world<World, detail::if_bounds<First, Last, Type>> reduce_range(
       World& across, First first, Last last, Type init, Function&& f, Operation op,

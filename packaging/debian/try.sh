@@ -32,6 +32,14 @@ printf '#include <lockstep.h>\n#include <stdio.h>\nint main(void) { return puts(
 cc -std=c99 c.c $(pkg-config --cflags --libs lockstep-c) -o c
 ./c
 
+# A team, a region with barriers and a reduction, from C: with the shared library, and with the static one.
+cc -std=c99 smoothing.c $(pkg-config --cflags --libs lockstep-c) -lm -o smoothing
+ldd smoothing | grep liblockstep_c.so.1
+./smoothing | grep '^[0-9]* steps, sum 50\.99'
+cc -std=c99 -DLOCKSTEP_C_STATIC smoothing.c $(pkg-config --cflags lockstep-c) -l:liblockstep_c.a -l:liblockstep.a \
+  -lstdc++ -lm -o smoothing_static
+./smoothing_static | grep '^[0-9]* steps, sum 50\.99'
+
 # The command, and an OpenMP program on lockstep.
 lockstep --help
 printf '#include <omp.h>\nint main() { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn = 1;\nreturn n != 3; }\n' >omp.cpp

@@ -83,9 +83,10 @@ def complaints_of_files(site, root):
 
 
 def missing_names(site, root, pages):
-    headers = [path.name for path in (root / "include/lockstep").glob("*.hpp") if path.name != "lockstep.hpp"]
+    include = root / "include/lockstep"
+    headers = [path.relative_to(include).as_posix() for each in ("*.hpp", "mpi/*.hpp") for path in include.glob(each)]
     for header in headers:
-        if site / "api" / f"{header[:-4]}.html" not in pages:
+        if header not in ("lockstep.hpp", "mpi.hpp") and site / "api" / f"{header[:-4].replace('/', '_')}.html" not in pages:
             yield f"no page for include/lockstep/{header}"
     for path in root.glob("bindings/c/**/lockstep.h"):
         page = pages.get(site / "api/lockstep_h.html")

@@ -35,8 +35,8 @@ PREDEFINED = LOCKSTEP_COLD= LOCKSTEP_ONCE= LOCKSTEP_HOOK= LOCKSTEP_NOINLINE= LOC
   LOCKSTEP_COMPILED=1 LOCKSTEP_HAS_OBSERVERS=1 __cpp_lib_jthread=201911L __cplusplus=202002L
 """
 FAMILIES = (("Teams and loops", ("team", "region", "loop", "reduce")), ("Primitives for threads of your own", ("sync",)),
-            ("Graphs", ("graph",)), ("Timelines, ledgers, watchdog", ("trace",)))
-UMBRELLA = "lockstep.hpp"
+            ("Graphs", ("graph",)), ("Timelines, ledgers, watchdog", ("trace",)), ("Inside MPI", ("mpi",)))
+UMBRELLAS = ("lockstep.hpp", "mpi.hpp")
 
 Entry = namedtuple("Entry", "name signature text line section follows")
 
@@ -46,7 +46,8 @@ def doxygen():
 
 
 def public_headers(root):
-    return sorted(path for path in (root / "include/lockstep").glob("*.hpp") if path.name != UMBRELLA)
+    plain_ones = [path for path in sorted((root / "include/lockstep").glob("*.hpp")) if path.name not in UMBRELLAS]
+    return plain_ones + sorted((root / "include/lockstep/mpi").glob("*.hpp"))
 
 
 def plain(element):
@@ -371,7 +372,7 @@ class Pages:
 
     @staticmethod
     def page_of(header):
-        return header.rsplit("/", 1)[-1].removesuffix(".hpp") + ".md"
+        return header.removeprefix("include/").removeprefix("lockstep/").removesuffix(".hpp").replace("/", "_") + ".md"
 
     def link(self, kind, name):
         if kind == "header":
@@ -470,7 +471,8 @@ class Pages:
         lines = ["# Reference", "",
                  "Each public header has a page: what it is for, what happens before what, what it costs, which errors there "
                  "are, an example, and each class and function. The pages are made from the comments in the headers. "
-                 "`#include <lockstep/lockstep.hpp>` includes all of them.", ""]
+                 "`#include <lockstep/lockstep.hpp>` includes all of them but those for use inside MPI, which "
+                 "`#include <lockstep/mpi.hpp>` includes.", ""]
         for title, items in self.families():
             lines += [f"## {title}", "", "| header | what it is for | names |", "|---|---|---|"]
             for header, first, names in items:

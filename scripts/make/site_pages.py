@@ -35,7 +35,7 @@ REFERENCE = "api/"
 NAVIGATION = (
     ("Start", ["README.md", "docs/overview.md", "docs/faq.md", "docs/packages.md", "docs/platforms.md"]),
     ("Guides", ["docs/coming-from-openmp.md", "docs/graphs.md", "docs/what-a-loop-costs.md",
-                "docs/why-is-my-loop-slow.md", "docs/ledger.md", "docs/watchdog.md", "docs/openmp.md"]),
+                "docs/why-is-my-loop-slow.md", "docs/ledger.md", "docs/watchdog.md", "docs/openmp.md", "docs/mpi.md"]),
     ("Languages", ["docs/languages.md", "docs/c.md", "bindings/*/README.md"]),
     ("Reference", [REFERENCE]),
     ("Promises", ["docs/guarantees.md", "docs/memory-model.md", "docs/stability.md", "SECURITY.md", "docs/licences.md",

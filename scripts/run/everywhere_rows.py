@@ -11,9 +11,11 @@ ANYWHERE = (
 )
 # What asks the system beneath; Linux only.
 LINUX = (*ANYWHERE, "platform/system", "platform/process_fence", "platform/futex", "platform/futex_linux",
-         "platform/this_thread", "wait/published_words_stress", "wait/parking_lot")
+         "platform/this_thread", "platform/processor_wait", "wait/published_words_stress", "wait/parking_lot")
 # The wait engine on a scripted system: its clock and its sleep are the test's.
 SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/word_waiter")
+# On a processor without instructions that the usual one has.
+OTHER_PROCESSOR = ("platform/atomic", "platform/futex", "contract/notify_wait_contract", "sync/mutex", "team/team")
 # With --quick: these sources, parts and standards.
 BRIEF = ("contract/notify_wait_contract", "sync/mutex", "team/team", "loop/partition")
 BRIEF_PARTS = ("tests", "jacobi", "standards")
@@ -21,6 +23,9 @@ BRIEF_STANDARDS = (11, 23)
 
 EXAMPLES = ("04_binary_oscillator", "06_cycle_scheduler_finite", "10_constructs", "15_graph_parallel")
 STANDARDS = (11, 14, 17, 20, 23)
+
+# The part whose program must not compile: whether it is refused is counted as passed or failed.
+REFUSED = "refused"
 
 # Tests that are not asked to run: as GoogleTest filters name them, and why.
 NOTHING_LEFT_OUT = ("", "")
@@ -51,6 +56,7 @@ class Row:
     suffix: str = ""
     limit: int = 240  # seconds of one program
     environment: dict = field(default_factory=dict)
+    other_processor: str = ""  # a model that QEMU emulates, which runs OTHER_PROCESSOR as well
     is_quick: bool = False
     remark: str = ""
 
@@ -91,7 +97,8 @@ ROWS = (
     gcc("i386", "i686-linux-gnu", needs=("for_i386",), is_quick=True, flags=("-msse2", "-mfpmath=sse"),
         remark="compiled with -msse2 -mfpmath=sse. With x87's arithmetic, GCC's default there, a sum depends on which "
         "intermediate values are stored: tests of sums with equal bits fail"),
-    gcc("aarch64", "aarch64-linux-gnu", "aarch64", is_quick=True),
+    # With and without the atomic instructions of ARMv8.1: GCC's code chooses when it runs.
+    gcc("aarch64", "aarch64-linux-gnu", "aarch64", is_quick=True, other_processor="cortex-a53"),
     gcc("armhf", "arm-linux-gnueabihf", "arm"),
     gcc("riscv64", "riscv64-linux-gnu", "riscv64"),
     gcc("ppc64le", "powerpc64le-linux-gnu", "ppc64le"),
@@ -105,7 +112,7 @@ ROWS = (
     Row("windows-posix", compiler=("x86_64-w64-mingw32-g++-posix",), is_quick=True, **MINGW),
     zig("windows-win32", NEWEST_ZIG, "x86_64-windows-gnu", **{**MINGW, "needs": ("python_venv", "wine"), "link": ()},
         remark="threads of Win32, in libc++"),
-    Row("windows-no-threads", compiler=("x86_64-w64-mingw32-g++-win32",), **{**MINGW, "parts": ("jacobi", "refused")},
+    Row("windows-no-threads", compiler=("x86_64-w64-mingw32-g++-win32",), **{**MINGW, "parts": ("jacobi", REFUSED)},
         remark="GCC 12 with Win32 threads has no std::thread, which the tests need: thread.hpp and condition_variable.hpp are "
         "refused with a message, the rest is there"),
     # WebAssembly. Emscripten 3.1.6 knows of fetch in pages only, and takes Node's for that of a page.

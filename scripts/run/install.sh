@@ -22,14 +22,9 @@ team     libtbb-dev          <tbb/parallel_for.h> -ltbb
 test     libgtest-dev        <gtest/gtest.h> -lgtest
 model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
-qemu     qemu-user           qemu-aarch64
 bochs    bochs               bochs
 bochs    bochsbios           /usr/share/bochs/BIOS-bochs-latest
 bochs    bochs-term          /usr/share/doc/bochs-term
-qemu     g++-aarch64-linux-gnu aarch64-linux-gnu-g++
-qemu     googletest          /usr/src/googletest
-machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++
-machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
 program_headers libfmt-dev   <fmt/core.h> -lfmt
 program_headers googletest   /usr/src/googletest
 emulator qemu-user           qemu-aarch64

@@ -242,7 +242,8 @@ def by_debian(steps):
             if "dbgsym" not in package.name:
                 shutil.copy(package, root / "lockstep")
         shutil.copytree(CONSUMER, root / "lockstep/consumer")
-        shutil.copy(SOURCE / "packaging/debian/try.sh", root / "lockstep")
+        for file in ("packaging/debian/try.sh", "bindings/c/example/smoothing.c"):
+            shutil.copy(SOURCE / file, root / "lockstep")
         # With /proc, which `lockstep run` reads; mounted for these processes alone.
         steps.sh("unshare", "--mount", "--pid", "--fork", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c",
                  'mount -t proc proc "$0/proc" && exec chroot "$0" sh /lockstep/try.sh', root)

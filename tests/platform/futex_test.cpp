@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/futex_test.cpp -- the contract FUTEX-1 to FUTEX-4, for whichever back end is built in
 #include <lockstep/detail/platform/futex.hpp>
+#include <lockstep/detail/platform/futex_portable.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -153,19 +155,20 @@ TEST(futex, FUTEX_2_a_wake_of_memory_that_is_gone_does_no_harm) {
 }
 
 /// Two threads hand a number to and fro, both asleep whenever it is not their turn.
-void ping_pong(wait_word& there, wait_word& back, std::uint32_t rounds) {
+template <class Futex>
+void ping_pong(wait_word& there, wait_word& back, std::uint32_t rounds, std::uint64_t deadline) {
   run_threads(2, [&](unsigned rank) {
     wait_word& mine = rank == 0 ? there : back;
     wait_word& other = rank == 0 ? back : there;
     for (std::uint32_t round = 1; round <= rounds; ++round) {
       if (rank == 0) {
         mine.store(round, memory_order_release);
-        futex::wake_one(&mine);
+        Futex::wake_one(&mine);
       }
-      while (other.load(memory_order_acquire) != round) futex::wait(other, round - 1, no_deadline);
+      while (other.load(memory_order_acquire) != round) Futex::wait(other, round - 1, deadline);
       if (rank == 1) {
         mine.store(round, memory_order_release);
-        futex::wake_one(&mine);
+        Futex::wake_one(&mine);
       }
     }
   });
@@ -173,8 +176,61 @@ void ping_pong(wait_word& there, wait_word& back, std::uint32_t rounds) {
 
 TEST(futex, FUTEX_3_no_wake_is_lost_between_comparison_and_sleep) {
   wait_word there{0}, back{0};
-  ping_pong(there, back, 10000);
+  ping_pong<futex>(there, back, 10000, no_deadline);
   EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
+}
+
+constexpr std::uint64_t hour = 3600000000000;
+
+TEST(futex, FUTEX_3_no_wake_is_lost_by_those_who_wait_until_a_time) {
+  wait_word there{0}, back{0};
+  ping_pong<futex>(there, back, 10000, steady_nanoseconds() + hour);
+  EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
+}
+
+/// The table of the portable futex, beside another way to sleep: on Windows, for the last moments before a deadline.
+struct beside {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    ASSERT_TRUE(lockstep::detail::portable_futex::wait_beside(word, expected, deadline));
+  }
+  static void wake_one(const wait_word* word) {
+    lockstep::detail::portable_futex::wake_if_used(word);
+  }
+};
+
+TEST(portable_futex, FUTEX_3_no_wake_is_lost_by_those_who_wait_beside_others) {
+  for (const std::uint64_t deadline : {no_deadline, steady_nanoseconds() + hour}) {
+    wait_word there{0}, back{0};
+    ping_pong<beside>(there, back, 10000, deadline);
+    EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
+  }
+}
+
+TEST(portable_futex, FUTEX_4_who_waits_beside_others_returns_in_time) {
+  const wait_word word{0};
+  for (int i = 0; i < 20; ++i) beside::wait(word, 0, steady_nanoseconds() + 100000);
+  beside::wait(word, 0, 0);
+  EXPECT_EQ(word.load(memory_order_relaxed), 0u);
+}
+
+// Near its deadline a thread sleeps otherwise than before, on Windows: wakes come at all times of a wait.
+TEST(futex, FUTEX_2_wakes_reach_those_who_are_near_their_deadline) {
+  for (int round = 0; round < 50; ++round) {
+    wait_word word{0};
+    std::uint64_t woken_at = 0;
+    std::thread waiter([&] {
+      const std::uint64_t deadline = steady_nanoseconds() + 60000000;
+      while (word.load(memory_order_acquire) == 0 && steady_nanoseconds() < deadline)
+        futex::wait(word, 0, deadline);
+      while (word.load(memory_order_acquire) == 0) futex::wait(word, 0, no_deadline);
+      woken_at = steady_nanoseconds();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(round));
+    word.store(1, memory_order_release);
+    futex::wake_one(&word);
+    waiter.join();
+    EXPECT_NE(woken_at, 0u);
+  }
 }
 
 TEST(futex, FUTEX_4_a_deadline_in_the_past_lets_the_wait_return) {

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +91,17 @@ class Rows(unittest.TestCase):
         record = work.make_row(rows.ROWS[0], "", False, "for_moon: no such package")
         self.assertEqual((record["unavailable"], record["parts"]), ("for_moon: no such package", []))
         self.assertEqual(everywhere.line_of(record)[4], "no")
+
+    def test_what_is_refused_as_it_should_counts_as_compiled(self):
+        record = {**work.record_of(rows.ROWS[0]), "parts": [asdict(work.Part("jacobi", compiled=True)),
+                                                           asdict(work.Part(rows.REFUSED, passed=1))]}
+        self.assertEqual(everywhere.line_of(record)[4], "yes")
+        self.assertEqual(platforms.compiled(record), "yes; refused what it should")
+        record["parts"][1] = asdict(work.Part(rows.REFUSED, failed=1))
+        self.assertIn("does not refuse", platforms.compiled(record))
+        record["parts"][0]["compiled"] = False
+        self.assertEqual(everywhere.line_of(record)[4], "FAILED")
+        self.assertEqual(platforms.compiled(record), "**fails**")
 
 
 class Page(unittest.TestCase):

@@ -35,6 +35,8 @@ TEST(build_info, it_agrees_with_what_it_reports_about) {
   EXPECT_NE(missing, "");
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX)
   EXPECT_EQ(missing.find("sleeping on a word"), 0u);
+#elif defined(_WIN32)
+  EXPECT_EQ(missing.find("timers") == std::string::npos, lockstep::detail::has_fine_timers());
 #elif defined(__linux__)
   EXPECT_EQ(missing, asymmetric ? "nothing" : "process-wide fence");
 #endif

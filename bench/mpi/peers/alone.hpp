@@ -15,6 +15,7 @@ namespace mpi_bench {
 class peer {
  public:
   using exchange = row_exchange;
+  static constexpr bool has_fixed_sum = false;
 
   class crew {
    public:

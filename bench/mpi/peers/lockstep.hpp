@@ -1,46 +1,77 @@
 // SPDX-License-Identifier: MIT
 // bench/mpi/peers/lockstep.hpp -- MPI + lockstep: one region of world.run() for many steps
 //
-// The rows travel by the requests of row_exchange; the keeper waits for them on the ladder of the wait engine.
+// The rows travel by lockstep::mpi::halo: all members publish, the keeper once its rows are written, and wait for the ghosts, the
+// others when their own work is done.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <lockstep/lockstep.hpp>
 #include <lockstep/mpi.hpp>
 #include <string>
+#include <vector>
 
-#include "mpi/row_exchange.hpp"
+#include "mpi/field.hpp"
 
 namespace mpi_bench {
 
 class peer {
  public:
-  class exchange : public row_exchange {
+  static constexpr bool has_fixed_sum = true;
+
+  class exchange {
    public:
-    exchange(peer& by, field& of)
-        : row_exchange(by, of), world_(by.world_), policy_(by.world_.policy(by.team_.size())) {}
+    exchange(peer& by, field& of) : ghosts_(by.world_, by.team_, neighbours_of(by.world_, of)) {}
 
     template <class Crew>
-    void await(Crew&) {
-      lockstep::detail::mpi::await_requests(
-          world_.thread_level(), "bench", policy_, static_cast<int>(requests_.size()),
-          requests_.data(), MPI_STATUSES_IGNORE, lockstep::detail::mpi::never_stops());
+    void start(Crew& crew) {
+      ghosts_.publish(crew.me());
+    }
+    template <class Crew>
+    void join(Crew& crew) {
+      ghosts_.publish(crew.me());
+    }
+    template <class Crew>
+    void await(Crew& crew) {
+      ghosts_.await_ghosts(crew.me());
+    }
+    template <class Crew>
+    void leave(Crew& crew) {
+      ghosts_.await_ghosts(crew.me());
     }
 
    private:
-    lockstep::mpi::world& world_;
-    lockstep::wait_policy policy_;
+    static std::vector<lockstep::mpi::halo_neighbour> neighbours_of(
+        const lockstep::mpi::world& world, field& of) {
+      using lockstep::mpi::block_of;
+      std::vector<lockstep::mpi::halo_neighbour> found;
+      const auto add = [&](std::size_t rank, std::size_t own_row, std::size_t ghost_row) {
+        found.push_back({rank, block_of(of.row(own_row), {of.columns()}),
+                         block_of(of.row(ghost_row), {of.columns()})});
+      };
+      if (world.rank() > 0) add(world.rank() - 1, 1, 0);
+      if (world.rank() + 1 < world.size()) add(world.rank() + 1, of.rows(), of.rows() + 1);
+      return found;
+    }
+
+    lockstep::mpi::halo ghosts_;
   };
 
   class crew {
    public:
     crew(lockstep::member& me, lockstep::mpi::world& world) : me_(me), world_(world) {}
+    [[nodiscard]] lockstep::member& me() { return me_; }
     [[nodiscard]] std::size_t member() const { return me_.rank(); }
     [[nodiscard]] std::size_t members() const { return me_.size(); }
     void sync() { me_.sync_threads(); }
     double sum(double own) { return me_.sync_sum(world_, own); }
+    template <class Function>
+    double fixed_sum(std::size_t length, Function&& f) {
+      return me_.reduce_range(world_, std::size_t{0}, length, 0.0, f, std::plus<double>());
+    }
 
    private:
     lockstep::member& me_;

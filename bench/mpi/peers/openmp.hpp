@@ -29,6 +29,7 @@ class peer {
 
  public:
   using exchange = row_exchange;
+  static constexpr bool has_fixed_sum = false;
 
   class crew {
    public:

@@ -5,7 +5,7 @@ use crate::error::{self, goes_on, Stopped};
 use crate::ffi;
 use crate::options::Schedule;
 use crate::panics::{Panics, SKIPPED};
-use crate::team::{call_combine, call_fold, check_value, Reduction};
+use crate::team::Reduction;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -309,22 +309,10 @@ impl Member {
         F: Fn(Range<usize>) -> T + Sync,
         Op: Fn(T, T) -> T + Sync,
     {
-        const { check_value::<T>() };
-        let (first, last) = checked_bounds(&range);
+        let bounds = checked_bounds(&range);
         let job = Reduction { fold: &fold, combine: &combine, panics: Panics::default() };
-        let mut result = init;
-        let code = unsafe {
-            ffi::lockstep_member_reduce(
-                self.raw(),
-                first,
-                last,
-                std::mem::size_of::<T>(),
-                call_fold::<T, F, Op>,
-                call_combine::<T, F, Op>,
-                ptr::from_ref(&job).cast_mut().cast(),
-                ptr::from_mut(&mut result).cast(),
-            )
-        };
+        // SAFETY: the member lives in this region, and all wait.
+        let (code, result) = unsafe { job.run(ffi::lockstep_member_reduce, self.raw(), bounds, init) };
         job.panics.finish_in_region(code)?;
         Ok(result)
     }

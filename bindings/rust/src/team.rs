@@ -102,12 +102,55 @@ pub(crate) struct Reduction<'a, F, Op> {
     pub panics: Panics,
 }
 
-pub(crate) unsafe extern "C" fn call_fold<T, F, Op>(
-    first: i64,
-    last: i64,
-    value: *mut c_void,
-    context: *mut c_void,
-) -> c_int
+/// `lockstep_team_reduce` and `lockstep_member_reduce`.
+type ReduceFn<Object> = unsafe extern "C" fn(
+    *mut Object,
+    i64,
+    i64,
+    usize,
+    ffi::lockstep_block_value_fn,
+    ffi::lockstep_combine_fn,
+    *mut c_void,
+    *mut c_void,
+) -> c_int;
+
+impl<F, Op> Reduction<'_, F, Op> {
+    /// Reduces by `function` of the C interface: its code, and what came of `init`. The panics are the caller's to finish.
+    ///
+    /// # Safety
+    /// `object` lives, and `function` waits until all closures have returned.
+    pub unsafe fn run<Object, T>(
+        &self,
+        function: ReduceFn<Object>,
+        object: *mut Object,
+        (first, last): (i64, i64),
+        init: T,
+    ) -> (c_int, T)
+    where
+        T: Copy + Send,
+        F: Fn(Range<usize>) -> T + Sync,
+        Op: Fn(T, T) -> T + Sync,
+    {
+        const { check_value::<T>() };
+        let mut result = init;
+        // SAFETY: the caller's; the values are T, of which the size is given.
+        let code = unsafe {
+            function(
+                object,
+                first,
+                last,
+                std::mem::size_of::<T>(),
+                call_fold::<T, F, Op>,
+                call_combine::<T, F, Op>,
+                ptr::from_ref(self).cast_mut().cast(),
+                ptr::from_mut(&mut result).cast(),
+            )
+        };
+        (code, result)
+    }
+}
+
+unsafe extern "C" fn call_fold<T, F, Op>(first: i64, last: i64, value: *mut c_void, context: *mut c_void) -> c_int
 where
     T: Copy + Send,
     F: Fn(Range<usize>) -> T + Sync,
@@ -122,7 +165,7 @@ where
     })
 }
 
-pub(crate) unsafe extern "C" fn call_combine<T, F, Op>(into: *mut c_void, from: *const c_void, context: *mut c_void)
+unsafe extern "C" fn call_combine<T, F, Op>(into: *mut c_void, from: *const c_void, context: *mut c_void)
 where
     T: Copy + Send,
     F: Fn(Range<usize>) -> T + Sync,
@@ -142,7 +185,7 @@ where
 }
 
 /// Whether the C interface can carry a T: refused when the program is compiled.
-pub(crate) const fn check_value<T>() {
+const fn check_value<T>() {
     assert!(
         std::mem::size_of::<T>() >= 1 && std::mem::size_of::<T>() <= ffi::LOCKSTEP_LARGEST_VALUE,
         "lockstep: values of reductions have 1 to 65536 bytes"
@@ -446,23 +489,10 @@ impl Team {
         F: Fn(Range<usize>) -> T + Sync,
         Op: Fn(T, T) -> T + Sync,
     {
-        const { check_value::<T>() };
-        let (first, last) = error::bounds_of(&range)?;
+        let bounds = error::bounds_of(&range)?;
         let job = Reduction { fold: &fold, combine: &combine, panics: Panics::default() };
-        let mut result = init;
-        // SAFETY: as in run(); the values are T, of which the size is given.
-        let code = unsafe {
-            ffi::lockstep_team_reduce(
-                self.raw(),
-                first,
-                last,
-                std::mem::size_of::<T>(),
-                call_fold::<T, F, Op>,
-                call_combine::<T, F, Op>,
-                ptr::from_ref(&job).cast_mut().cast(),
-                ptr::from_mut(&mut result).cast(),
-            )
-        };
+        // SAFETY: as in run().
+        let (code, result) = unsafe { job.run(ffi::lockstep_team_reduce, self.raw(), bounds, init) };
         job.panics.finish(code)?;
         Ok(result)
     }

@@ -44,6 +44,11 @@
 //     const double all = me.sync_sum(world, mine);
 //     if (world.rank() == 0) me.masked([&] { std::printf("%g\n", all); });
 //   });
+//   const std::size_t n = 1000000;
+//   const lockstep::index_range part = world.part_of(n);
+//   const std::vector<double> x(part.last - part.first, 0.1);  // this rank's
+//   const double sum = world.reduce_each(
+//       team, std::size_t{0}, n, 0.0, [&](std::size_t i) { return x[i - part.first]; }, std::plus<double>());
 #ifndef LOCKSTEP_MPI_WORLD_HPP
 #define LOCKSTEP_MPI_WORLD_HPP
 
@@ -179,8 +184,7 @@ class world {
   std::size_t ended_by() const noexcept { return ended_by_; }
 
   /// The part of [0, length) for which reduce_range(world, ...) calls f on this rank: whole leaves of the fixed tree, in the
-  /// order of ranks, of about the same length on all. Ranks that keep their data by it find there what they are asked for.
-  /// Ranks above some 1000, or of short ranges, may have none.
+  /// order of ranks, of about equal length. Empty where there are more ranks than leaves, 1024 at most.
   index_range part_of(std::size_t length) const noexcept { return part_of(length, rank()); }
   /// That of another rank. Requires: rank < size().
   index_range part_of(std::size_t length, std::size_t rank) const noexcept {
@@ -195,10 +199,6 @@ class world {
   ///        before the return on all.
   /// Errors RANKS-3: also where request_stop ended the region, region_stopped is thrown. See member::reduce_range(world).
   /// Cost   a region, a reduction in it, and two meetings of ranks.
-  /// Example
-  ///   const std::size_t n = 1000000;
-  ///   const double sum = world.reduce_each(team, std::size_t{0}, n, 0.0, [](std::size_t i) { return 1.0 / (1.0 + i); },
-  ///                                        [](double a, double b) { return a + b; });
   template <class First, class Last, class Type, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(team& on, First first, Last last, Type init,
                                                     Function&& f, Operation op,

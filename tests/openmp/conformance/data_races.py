@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """The conformance programs under ThreadSanitizer: the runtime has no data race, and orders what OpenMP says it orders.
 
-usage: data_races.py work-directory [--without-mutants]
+usage: data_races.py compile_commands.json work-directory [--without-mutants]
 
-GCC's OpenMP programs need GCC's ThreadSanitizer, and so does the runtime that serves them: it is compiled anew. Then memory
-orders of openmp/ are weakened, one at a time: some program must report a race for each, or hang.
+GCC's OpenMP programs need GCC's ThreadSanitizer, and so does the runtime that serves them: it is compiled anew, with the
+options of openmp/CMakeLists.txt, which CMake has written to compile_commands.json. Then memory orders of openmp/ are weakened, one at a time: some program must report a race for each, or hang.
 """
 
 import concurrent.futures
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,8 +22,6 @@ import conformance
 ROOT = conformance.HERE.parents[2]
 THREADS = (2, 4)
 OPTIONS = ["-fsanitize=thread", "-O1", "-g1"]
-RUNTIME = [*OPTIONS, "-std=c++20", "-Wno-tsan", "-fPIC", "-fno-exceptions", "-fno-rtti", "-ftls-model=initial-exec",
-           "-fvisibility=hidden", "-DLOCKSTEP_OBSERVABLE=1", "-DLOCKSTEP_DIAGNOSE_MISUSE=0"]
 REPORT = "WARNING: ThreadSanitizer"
 # GCC itself lets each thread write the variable of a lastprivate clause where the loop has no iterations; its sanitizer does
 # not know fences, which `flush` is.
@@ -46,14 +46,27 @@ MUTANTS = (
 )
 
 
-def compile_all(sources, directory):
+def options_of_runtime(commands):
+    """The standard, definitions, directories and -f... of the library; its other options are those of the build."""
+    entries = [each for each in json.loads(Path(commands).read_text(encoding="utf-8"))
+               if Path(each["file"]).parent == ROOT / "openmp"]
+    if not entries:
+        raise SystemExit(f"{commands} has no file of {ROOT / 'openmp'}: configure with LOCKSTEP_BUILD_OPENMP=ON")
+    words = shlex.split(entries[0]["command"])
+    kept = [word for word in words if word.startswith(("-std=", "-D", "-I", "-f")) and "sanitize" not in word]
+    for before, word in zip(words, words[1:]):
+        if before == "-isystem":
+            kept += [before, word]
+    return [*kept, *OPTIONS, "-Wno-tsan"]
+
+
+def compile_all(sources, directory, options):
     """The objects of `sources`, in `directory`; as many at a time as there are CPUs."""
     directory.mkdir(parents=True, exist_ok=True)
 
     def one(source):
         made = directory / (source.name + ".o")
-        subprocess.run([*conformance.COMPILERS[".cpp"][:1], *RUNTIME, "-I", str(ROOT / "include"), "-c", str(source), "-o",
-                        str(made)], check=True)
+        subprocess.run([*conformance.COMPILERS[".cpp"][:1], *options, "-c", str(source), "-o", str(made)], check=True)
         return made
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -106,7 +119,7 @@ def has_thread_sanitizer(directory):
             and subprocess.run([str(launched(made))], capture_output=True, check=False).returncode == 0)
 
 
-def mutant_library(index, objects, directory):
+def mutant_library(index, objects, directory, options):
     """The library with one order weakened: only what that changes is compiled again."""
     file, old, new, _ = MUTANTS[index]
     copy = directory / f"mutant{index}"
@@ -117,17 +130,18 @@ def mutant_library(index, objects, directory):
     (copy / file).write_text(text.replace(old, new), encoding="utf-8")
     sources = [path for path in sorted(copy.glob("*.cpp"))
                if path.name == file or (file.endswith(".hpp") and f'"{file}"' in path.read_text(encoding="utf-8"))]
-    changed = {path.name: path for path in compile_all(sources, copy / "objects")}
+    changed = {path.name: path for path in compile_all(sources, copy / "objects", options)}
     return link([changed.get(path.name, path) for path in objects], copy)
 
 
 def main():
-    directory = Path(sys.argv[1]).resolve()
+    commands, directory = Path(sys.argv[1]), Path(sys.argv[2]).resolve()
     directory.mkdir(parents=True, exist_ok=True)
     if not has_thread_sanitizer(directory):
         print("skipped: no g++ with ThreadSanitizer that works here")
         return conformance.SKIPPED
-    objects = compile_all(sorted((ROOT / "openmp").glob("*.cpp")), directory / "objects")
+    options = options_of_runtime(commands)
+    objects = compile_all(sorted((ROOT / "openmp").glob("*.cpp")), directory / "objects", options)
     library = link(objects, directory)
     programs = {source: (conformance.Program(conformance.HERE / source, directory), executable(source, directory))
                 for source in PROGRAMS}
@@ -142,7 +156,7 @@ def main():
     if bad or "--without-mutants" in sys.argv:
         return 1 if bad else 0
     for index, (file, old, new, noticed_by) in enumerate(MUTANTS):
-        weakened = mutant_library(index, objects, directory)
+        weakened = mutant_library(index, objects, directory, options)
         if not any(races(*programs[source], weakened, threads, 60)
                    for _ in range(3) for source in noticed_by for threads in (4, 2)):
             bad += 1

@@ -116,7 +116,7 @@ class rank_nodes : private reductions::member_nodes {
 };
 
 template <class Type>
-constexpr void check_reducible() noexcept {
+inline void check_reducible() noexcept {
   static_assert(std::is_trivially_copyable<Type>::value,
                 "lockstep: the type of init goes from rank to rank, so it must be trivially "
                 "copyable: a struct or an "

@@ -57,7 +57,7 @@ struct sent_value {
 };
 
 template <class Type>
-constexpr void check_travels() noexcept {
+inline void check_travels() noexcept {
   static_assert(
       std::is_trivially_copyable<Type>::value && std::is_default_constructible<Type>::value,
       "lockstep::mpi: values that go from rank to rank are trivially copyable, and have a default "

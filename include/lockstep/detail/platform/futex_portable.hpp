@@ -13,6 +13,8 @@
 //   1  word.load   relaxed  -      FUTEX-5 promises no order; the mutex of PORTABLE-1 makes the last change visible
 //   2  table.load  acquire  3      the table is made before its address is seen
 //   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
+//   4  fence       seq_cst  5      see wake_if_used(): the waiter's half
+//   5  fence       seq_cst  4      the waker's half
 //
 // Cost   wait that must sleep: lock, condition variable wait; wake: lock, and a system call when the bucket has waiters.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
@@ -29,6 +31,7 @@
 #include "process.hpp"
 
 #if defined(_WIN32)
+#include "timed_sleep_windows.hpp"
 #include "windows.hpp"
 #else
 #include <chrono>
@@ -66,7 +69,27 @@ struct portable_futex {
   static void wake_all(const wait_word* word) {
     bucket& home = bucket_of(word);
     const holding<decltype(home.mutex)> lock(home.mutex);
-    if (home.waiters > 0) home.changed.notify_all();
+    if (home.waiters > 0) home.wake_all();
+  }
+
+  /// For waits that use this table beside another way to sleep. False if there is no memory for it; nothing was done then.
+  static bool wait_beside(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    if (!has_table()) return false;
+    thread_fence(memory_order_seq_cst);  // 4
+    wait(word, expected, deadline);
+    return true;
+  }
+
+  /// Wakes all who wait_beside() on the word. A waker that finds no table has changed the word where the waiter sees it:
+  ///   waiter                      waker
+  ///     table = made                word = changed
+  ///     fence                       fence
+  ///     reads word                  reads table
+  /// One of the two reads sees what the other thread has written. Once there is a table, the mutex does it: PORTABLE-1.
+  static void wake_if_used(const wait_word* word) {
+    thread_fence(memory_order_seq_cst);                                          // 5
+    if (process().portable_futex.load(memory_order_acquire) == nullptr) return;  // 2
+    wake_all(word);
   }
 
  private:
@@ -74,8 +97,16 @@ struct portable_futex {
 #if defined(_WIN32)
     windows_mutex mutex;
     windows_condition changed;
+    timed_sleepers timed;
 
-    void sleep(std::uint64_t deadline) { changed.wait(mutex, deadline); }
+    void sleep(std::uint64_t deadline) {
+      if (deadline != no_deadline && has_fine_timers() && timed.sleep(mutex, deadline)) return;
+      changed.wait(mutex, deadline);
+    }
+    void wake_all() {
+      timed.wake_all();
+      changed.notify_all();
+    }
 #else
     std::mutex mutex;
     std::condition_variable changed;
@@ -89,6 +120,7 @@ struct portable_futex {
       }
       held.release();
     }
+    void wake_all() { changed.notify_all(); }
 #endif
     std::size_t waiters = 0;
   };
@@ -99,10 +131,15 @@ struct portable_futex {
   static bucket* table() {
     watch_forks<around_fork>();
     void* const known = process().portable_futex.load(memory_order_acquire);  // 2
-    return known != nullptr ? static_cast<bucket*>(known) : make();
+    return known != nullptr ? static_cast<bucket*>(known) : keep(new bucket[size_]);
   }
-  static bucket* make() {
-    bucket* const made = new bucket[size_];
+  static bool has_table() {
+    if (process().portable_futex.load(memory_order_acquire) != nullptr) return true;  // 2
+    bucket* const made = new (std::nothrow) bucket[size_];
+    return made != nullptr && keep(made) != nullptr;
+  }
+  /// The table from now on: this one, or that of a thread that was faster.
+  static bucket* keep(bucket* made) {
     void* known = nullptr;
     if (process().portable_futex.compare_exchange_strong(known, made, memory_order_acq_rel,  // 2, 3
                                                          memory_order_acquire)) {            // 2

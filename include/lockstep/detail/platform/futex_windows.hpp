@@ -4,11 +4,13 @@
 // The contract is in futex.hpp. The three calls are there from Windows 8 on, and are looked up at run time
 // (late_call.hpp). On Windows 7 the portable futex takes their place. Run on Wine.
 //
-// Timed waits end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones, and are
-// rounded up to milliseconds. No call of Windows waits for an address and for a finer timer at once.
+// WaitOnAddress ends on a tick of the system's timer, up to 15.6 ms late, and takes milliseconds. So the last 32 ms before
+// a deadline are slept for in the portable futex's table, with a finer timer (timed_sleep_windows.hpp), where the system
+// has one; who sleeps there is woken beside those in WaitOnAddress. A longer wait returns 20 ms before its deadline, which
+// FUTEX-1 allows, and the caller waits again. The first wait near a deadline makes the table.
 //
-// Cost   wait that must sleep: one call and a context switch. Wake: one call, which does not enter the kernel where
-//        nobody sleeps.
+// Cost   wait that must sleep: one call and a context switch; near a deadline: see timed_sleep_windows.hpp. Wake: one call,
+//        which does not enter the kernel where nobody sleeps; a fence; and a mutex, once anybody has slept near a deadline.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_WINDOWS_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FUTEX_WINDOWS_HPP
 
@@ -38,8 +40,21 @@ struct windows_futex {
     const wait_call::type call = wait_call::get();
     if (call == nullptr) return portable_futex::wait(word, expected, deadline);
     const unsigned long saved = GetLastError();
-    call(const_cast<wait_word*>(&word), &expected, sizeof expected,
-         windows_milliseconds_until(deadline));
+    std::uint64_t until = deadline;
+    bool has_slept = false;
+    if (deadline != no_deadline && has_fine_timers()) {
+      const std::uint64_t now = steady_nanoseconds();
+      if (deadline <= now) return;
+      if (deadline - now <= near_time) {
+        has_slept = portable_futex::wait_beside(word, expected, deadline);
+      } else {
+        until = deadline - tick_time;
+      }
+    }
+    if (!has_slept) {
+      call(const_cast<wait_word*>(&word), &expected, sizeof expected,
+           windows_milliseconds_until(until));
+    }
     SetLastError(saved);
   }
 
@@ -47,15 +62,20 @@ struct windows_futex {
     const wake_one_call::type call = wake_one_call::get();
     if (call == nullptr) return portable_futex::wake_one(word);
     call(const_cast<wait_word*>(word));
+    portable_futex::wake_if_used(word);
   }
 
   static void wake_all(const wait_word* word) {
     const wake_all_call::type call = wake_all_call::get();
     if (call == nullptr) return portable_futex::wake_all(word);
     call(const_cast<wait_word*>(word));
+    portable_futex::wake_if_used(word);
   }
 
  private:
+  /// Two ticks; and one, with what milliseconds are rounded up by and a thread needs to wake.
+  static constexpr std::uint64_t near_time = 32000000, tick_time = 20000000;
+
   struct wait_name {
     static const char* text() noexcept { return "WaitOnAddress"; }
   };

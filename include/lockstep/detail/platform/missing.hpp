@@ -15,6 +15,9 @@
 #include "made_once.hpp"
 #include "process_fence.hpp"
 #include "this_thread.hpp"
+#if defined(_WIN32)
+#include "timed_sleep_windows.hpp"
+#endif
 #endif
 
 namespace lockstep {
@@ -28,11 +31,12 @@ LOCKSTEP_COLD const char* text_of_missing();
 
 LOCKSTEP_COLD std::string list_missing() {
 #if defined(__linux__)
-  constexpr bool tells_of_quotas = true, has_fine_timers = true;
+  constexpr bool tells_of_quotas = true, fine_timers = true;
 #elif defined(_WIN32)
-  constexpr bool tells_of_quotas = false, has_fine_timers = false;
+  constexpr bool tells_of_quotas = false;
+  const bool fine_timers = has_fine_timers();
 #else
-  constexpr bool tells_of_quotas = false, has_fine_timers = true;
+  constexpr bool tells_of_quotas = false, fine_timers = true;
 #endif
   const struct {
     bool is_there;
@@ -43,7 +47,7 @@ LOCKSTEP_COLD std::string list_missing() {
       {can_bind_threads, "binding of threads"},
       {can_name_threads, "names of threads"},
       {tells_of_quotas, "quotas of CPU time"},
-      {has_fine_timers, "timers finer than a millisecond"},
+      {fine_timers, "timers finer than a millisecond"},
   };
   std::string text;
   for (const auto& thing : things) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// examples/mpi/heat/heat.cpp -- mpirun -n R mpi_heat --rows 512 --columns 512 --steps 1000: heat flows through a plate
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include "mpi/heat/heat_on_ranks.hpp"
+#include "mpi/support/program_of_ranks.hpp"
+#include "mpi/support/ranks.hpp"
+#include "support/error.hpp"
+#include "support/program.hpp"
+
+namespace examples {
+namespace {
+
+constexpr const char* about =
+    "Solves the heat equation on a plate of cells, divided among the ranks of mpirun with a team "
+    "each. The result is\n"
+    "the same, bit for bit, for every number of ranks and members.\n"
+    "With --checkpoint the state is saved now and then: a run that was killed goes on with "
+    "--resume, also on another\n"
+    "number of ranks or members. All ranks write their part of FILE.new, which then becomes FILE, "
+    "and FILE becomes\n"
+    "FILE.old: so their directory is one that all ranks share.\n"
+    "Exit status: 0 done, 1 the check failed, 2 bad arguments or input.";
+
+struct heat_options {
+  unsigned rows = 256, columns = 256, steps = 1000, every = 100, members = 0;
+  double diffusion = 0.2;
+  bool is_ring = false, resumes = false, checks = false;
+  std::string checkpoint, output;
+};
+
+bool exists(const std::string& checkpoint) {
+  return std::filesystem::exists(checkpoint) || std::filesystem::exists(checkpoint + ".old");
+}
+
+void check_options(const heat_options& options) {
+  if (!(options.diffusion > 0) || options.diffusion > 0.25) {
+    throw input_error("--diffusion: has to be above 0, and at most 0.25, or the result oscillates");
+  }
+  if (options.resumes && options.checkpoint.empty()) {
+    throw input_error("--resume: from what? give --checkpoint FILE as well");
+  }
+}
+
+exit_status run(lockstep::mpi::world& world, const heat_options& options) {
+  check_options(options);
+  first_rank_does(world, [&] {
+    if (options.checkpoint.empty() || options.resumes || !exists(options.checkpoint)) return;
+    throw input_error(fmt::format(
+        "a checkpoint {} is there: give --resume to go on from it, or remove it and its .old",
+        in_quotes(options.checkpoint)));
+  });
+  lockstep::team team(options.members == 0 ? world.options()
+                                           : world.options().members(options.members));
+  heat_on_ranks heat(world, team,
+                     {options.rows, options.columns, options.diffusion, options.is_ring ? 1u : 0u});
+  const bool tells = world.rank() == 0;
+  if (tells) {
+    fmt::print("plate: {} x {} cells on {} ranks of {} members\n", options.rows, options.columns,
+               world.size(), team.size());
+  }
+  if (options.resumes) heat.restore(options.checkpoint, options.steps);
+  while (heat.step() < options.steps) {
+    const std::uint64_t next = heat.step() + options.every - heat.step() % options.every;
+    heat.run_to(options.checkpoint.empty() ? options.steps
+                                           : std::min<std::uint64_t>(next, options.steps));
+    if (options.checkpoint.empty()) continue;
+    heat.save(options.checkpoint);
+    if (tells) fmt::print("checkpoint: step {}\n", heat.step());
+    if (tells) std::fflush(stdout);
+  }
+  bool is_right = true;
+  if (options.checks) {
+    is_right = world.sync_min(heat.is_as_serial() ? 1 : 0) == 1;
+    if (tells) fmt::print("check: {}\n", is_right ? "ok" : "FAILED");
+  }
+  if (!options.output.empty() && is_right) heat.write_result(options.output);
+  if (tells) fmt::print("done: step {}\n", heat.step());
+  return is_right ? exit_status::success : exit_status::check_failed;
+}
+
+int run_heat(int argc, char** argv) {
+  lockstep::mpi::world world(argc, argv);
+  constexpr unsigned most = 1u << 20, most_steps = std::numeric_limits<unsigned>::max();
+  heat_options options;
+  CLI::App app(about);
+  add_count(app, "--rows", options.rows, 1, most, "cells from top to bottom");
+  add_count(app, "--columns", options.columns, 1, most, "cells from left to right");
+  add_count(app, "--steps", options.steps, 0, most_steps, "stop after this step");
+  add_real(app, "--diffusion", options.diffusion, "share of a difference that flows in a step");
+  app.add_flag("--ring", options.is_ring, "the last column is beside the first: a tube");
+  add_count(app, "--members", options.members, 0, 1024,
+            "members of each rank's team; 0: ranks share the CPUs of their node");
+  app.add_option("--checkpoint", options.checkpoint, "save the state here, and in FILE.old")
+      ->type_name("FILE");
+  add_count(app, "--checkpoint-every", options.every, 1, most_steps, "so many steps apart");
+  app.add_flag("--resume", options.resumes, "go on from --checkpoint, if it is there");
+  app.add_flag("--check", options.checks, "compare with a run of one thread, bit for bit");
+  app.add_option("--output", options.output, "write the cells: doubles of this machine, by rows")
+      ->type_name("FILE");
+  return run_on_ranks(world, app, argc, argv, [&] { return run(world, options); });
+}
+
+}  // namespace
+}  // namespace examples
+
+int main(int argc, char** argv) { return examples::run_heat(argc, argv); }

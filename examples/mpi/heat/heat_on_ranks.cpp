@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "mpi/heat/heat_on_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+#include "mpi/support/ranks.hpp"
+#include "support/error.hpp"
+
+namespace examples {
+namespace {
+
+/// The grid at the beginning: cold, with a hot square off its middle.
+double first_value(const heat_problem& of, std::uint64_t row, std::uint64_t column) {
+  const bool is_hot = row >= of.rows / 4 && row < of.rows / 2 && column >= of.columns / 3 &&
+                      column < of.columns - of.columns / 4;
+  return is_hot ? 100.0 : 20.0;
+}
+constexpr double above_the_grid = 80.0, below_the_grid = 0.0, beside_the_grid = 10.0;
+
+/// One cell; the only place where it is computed.
+double next_value(const double* u, std::size_t stride, double diffusion) {
+  const double around = (u[-static_cast<std::ptrdiff_t>(stride)] + u[stride]) + (u[-1] + u[1]);
+  return u[0] + diffusion * (around - 4.0 * u[0]);
+}
+void compute(const std::vector<double>& from, std::vector<double>& to, std::size_t first,
+             std::size_t last, std::size_t stride, double diffusion) {
+  for (std::size_t i = first; i < last; ++i) to[i] = next_value(&from[i], stride, diffusion);
+}
+
+}  // namespace
+
+void all_ranks_do(lockstep::mpi::world& world, const std::function<void()>& f) {
+  struct message {
+    char text[1024];
+  };
+  message what = {};
+  std::size_t failed = world.size();
+  try {
+    f();
+  } catch (const std::exception& failure) {
+    failed = world.rank();
+    std::snprintf(what.text, sizeof what.text, "%s", failure.what());
+  }
+  const std::size_t first = world.sync_min(failed);
+  if (first == world.size()) return;
+  throw input_error(world.broadcast(first, what).text);
+}
+
+heat_on_ranks::heat_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
+                             const heat_problem& problem)
+    : world_(world),
+      team_(team),
+      problem_(problem),
+      cut_(world.size(), {problem.rows, problem.columns}, {false, problem.is_ring != 0}),
+      rows_(cut_.local_extents(world.rank())[0]),
+      columns_(cut_.local_extents(world.rank())[1]),
+      first_row_(cut_.offset(world.rank())[0]),
+      first_column_(cut_.offset(world.rank())[1]),
+      stride_(columns_ + 2),
+      cells_{cells((rows_ + 2) * stride_), cells((rows_ + 2) * stride_)},
+      ghosts_{{{world, team, cut_.neighbours(world.rank(), cells_[0].data(), 1)},
+               {world, team, cut_.neighbours(world.rank(), cells_[1].data(), 1)}}} {
+  begin();
+}
+
+void heat_on_ranks::begin() {
+  step_ = 0;
+  for (cells& each : cells_) {
+    // The edge of the grid, which no halo writes. Where a neighbour is, its cells overwrite this.
+    for (std::size_t row = 0; row < rows_ + 2; ++row) {
+      each[at(row, 0)] = each[at(row, columns_ + 1)] = beside_the_grid;
+    }
+    for (std::size_t column = 0; column < stride_; ++column) {
+      each[at(0, column)] = above_the_grid;
+      each[at(rows_ + 1, column)] = below_the_grid;
+    }
+    for (std::size_t row = 1; row <= rows_; ++row) {
+      for (std::size_t column = 1; column <= columns_; ++column) {
+        each[at(row, column)] =
+            first_value(problem_, first_row_ + row - 1, first_column_ + column - 1);
+      }
+    }
+  }
+}
+
+void heat_on_ranks::run_to(std::uint64_t step) {
+  if (step <= step_) return;
+  const std::uint64_t last = step;
+  if (!world_.run(team_, [&](lockstep::member& me) { advance(me, last); })) {
+    throw input_error("the run was stopped");
+  }
+  step_ = last;
+}
+
+/// Each member computes the rows of its block: first what neighbours need, then, while that is under way, what is inside.
+void heat_on_ranks::advance(lockstep::member& me, std::uint64_t last) {
+  const lockstep::index_range mine = lockstep::static_block(1, rows_ + 1, me.rank(), me.size());
+  const double diffusion = problem_.diffusion;
+  ghosts_[step_ % 2].publish(me);
+  for (std::uint64_t step = step_; step < last; ++step) {
+    const cells& from = cells_[step % 2];
+    cells& to = cells_[(step + 1) % 2];
+    const auto compute_row = [&](std::size_t row, std::size_t first, std::size_t end) {
+      compute(from, to, at(row, first), at(row, end), stride_, diffusion);
+    };
+    ghosts_[step % 2].await_ghosts(me);
+    for (std::size_t row = mine.first; row < mine.last; ++row) {
+      if (row == 1 || row == rows_) {
+        compute_row(row, 1, columns_ + 1);
+      } else {
+        compute_row(row, 1, 2);
+        if (columns_ > 1) compute_row(row, columns_, columns_ + 1);
+      }
+    }
+    if (step + 1 < last) ghosts_[(step + 1) % 2].publish(me);
+    for (std::size_t row = mine.first; row < mine.last; ++row) {
+      if (row != 1 && row != rows_ && columns_ > 2) compute_row(row, 2, columns_);
+    }
+    me.sync_threads();  // rows of other members are read in the next step
+  }
+}
+
+std::uint64_t heat_on_ranks::number_of(std::size_t own_row) const {
+  return (first_row_ + own_row) * problem_.columns + first_column_;
+}
+
+std::uint64_t heat_on_ranks::own_checksum() const {
+  std::uint64_t sum = 0;
+  for (std::size_t row = 0; row < rows_; ++row) {
+    sum += checksum_of(number_of(row), std::span(&present()[at(row + 1, 1)], columns_));
+  }
+  return sum;
+}
+
+void heat_on_ranks::write_cells(const std::string& path, std::uint64_t header_bytes) {
+  const std::uint64_t bytes = header_bytes + problem_.rows * problem_.columns * sizeof(double);
+  first_rank_does(world_, [&] { cell_file(path, cell_file::mode::create).resize(bytes); });
+  all_ranks_do(world_, [&] {
+    cell_file file(path, cell_file::mode::write);
+    for (std::size_t row = 0; row < rows_; ++row) {
+      file.write(header_bytes + number_of(row) * sizeof(double), &present()[at(row + 1, 1)],
+                 columns_ * sizeof(double));
+    }
+    file.sync();
+  });
+}
+
+void heat_on_ranks::save(const std::string& checkpoint) {
+  const std::string path = checkpoint + ".new";
+  checkpoint_header header;
+  header.problem = problem_;
+  header.step = step_;
+  header.cells_checksum = world_.sync_sum(own_checksum());
+  header.header_checksum = checksum_of(header);
+  write_cells(path, sizeof header);
+  first_rank_does(world_, [&] {
+    cell_file file(path, cell_file::mode::write);
+    file.write(0, &header, sizeof header);
+    file.sync();
+    publish_checkpoint(checkpoint);
+  });
+}
+
+void heat_on_ranks::write_result(const std::string& path) {
+  write_cells(path + ".new", 0);
+  first_rank_does(world_, [&] { rename_durably(path + ".new", path); });
+}
+
+void heat_on_ranks::load(const std::string& path, std::uint64_t last_step) {
+  checkpoint_header header;
+  first_rank_does(world_, [&] { header = read_header(path); });
+  header = world_.broadcast(0, header);
+  check_belongs(path, header, problem_, last_step);
+  step_ = header.step;
+  all_ranks_do(world_, [&] {
+    const cell_file file(path, cell_file::mode::read);
+    for (std::size_t row = 0; row < rows_; ++row) {
+      file.read(sizeof header + number_of(row) * sizeof(double), &present()[at(row + 1, 1)],
+                columns_ * sizeof(double));
+    }
+  });
+  if (world_.sync_sum(own_checksum()) != header.cells_checksum) {
+    throw input_error(fmt::format(
+        "{} is no complete checkpoint: its checksum does not fit its cells", in_quotes(path)));
+  }
+}
+
+void heat_on_ranks::restore(const std::string& checkpoint, std::uint64_t last_step) {
+  const bool tells = world_.rank() == 0;
+  std::string reasons;
+  for (const std::string& path : {checkpoint, checkpoint + ".old"}) {
+    if (!world_.broadcast(0, std::filesystem::exists(path))) continue;
+    try {
+      load(path, last_step);
+      if (tells && !reasons.empty()) fmt::print("warning: {}\n", one_line(reasons));
+      if (tells) fmt::print("goes on from {}, step {}\n", one_line(path), step_);
+      return;
+    } catch (const checkpoint_mismatch&) {
+      throw;
+    } catch (const std::exception& failure) {  // on all ranks
+      reasons += (reasons.empty() ? "" : "; ") + std::string(failure.what());
+    }
+  }
+  begin();
+  if (reasons.empty()) return;
+  throw input_error(reasons + "; put a complete one there, or remove all of " +
+                    in_quotes(checkpoint + "*") + " to begin anew");
+}
+
+bool heat_on_ranks::is_as_serial() const {
+  const std::size_t stride = problem_.columns + 2;
+  std::vector<double> from((problem_.rows + 2) * stride, beside_the_grid), to;
+  for (std::size_t column = 0; column < stride; ++column) {
+    from[column] = above_the_grid;
+    from[(problem_.rows + 1) * stride + column] = below_the_grid;
+  }
+  for (std::size_t row = 0; row < problem_.rows; ++row) {
+    for (std::size_t column = 0; column < problem_.columns; ++column) {
+      from[(row + 1) * stride + column + 1] = first_value(problem_, row, column);
+    }
+  }
+  to = from;
+  for (std::uint64_t step = 0; step < step_; ++step) {
+    for (std::size_t row = 1; row <= problem_.rows; ++row) {
+      const std::size_t first = row * stride + 1, last = first + problem_.columns;
+      if (problem_.is_ring != 0) {
+        from[first - 1] = from[last - 1];
+        from[last] = from[first];
+      }
+      compute(from, to, first, last, stride, problem_.diffusion);
+    }
+    from.swap(to);
+  }
+  for (std::size_t row = 0; row < rows_; ++row) {
+    const double* mine = &present()[at(row + 1, 1)];
+    const double* serial = &from[(first_row_ + row + 1) * stride + first_column_ + 1];
+    if (std::memcmp(mine, serial, columns_ * sizeof(double)) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace examples
