@@ -55,10 +55,23 @@ function(lockstep_find_mpis)
   set(LOCKSTEP_MPI_HEADERS ${header_directories} PARENT_SCOPE)
 endfunction()
 
-# lockstep_mpi_programs(<name> SOURCES <file>... [LIBRARIES <target>...]): <name>.<MPI> for each MPI, linked as users link.
+# lockstep_mpis_to_test(<variable> [EACH]): by day the first MPI, with EACH all of them; at night all.
+function(lockstep_mpis_to_test variable)
+  set(mpis ${LOCKSTEP_MPIS})
+  if(mpis AND LOCKSTEP_TEST_BRIEF AND NOT "EACH" IN_LIST ARGN)
+    list(GET LOCKSTEP_MPIS 0 mpis)
+  endif()
+  set(${variable} ${mpis} PARENT_SCOPE)
+endfunction()
+
+# lockstep_mpi_programs(<name> SOURCES <file>... [MPIS <MPI>...] [LIBRARIES <target>...]): <name>.<MPI> for each MPI, or for
+# these, linked as users link.
 function(lockstep_mpi_programs name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
-  foreach(mpi ${LOCKSTEP_MPIS})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;MPIS")
+  if(NOT arg_MPIS)
+    set(arg_MPIS ${LOCKSTEP_MPIS})
+  endif()
+  foreach(mpi ${arg_MPIS})
     add_executable(${name}.${mpi} ${arg_SOURCES})
     target_compile_features(${name}.${mpi} PRIVATE cxx_std_20)
     target_link_libraries(${name}.${mpi} PRIVATE lockstep::lockstep lockstep_with_${mpi} ${arg_LIBRARIES})
@@ -68,24 +81,38 @@ function(lockstep_mpi_programs name)
   endforeach()
 endfunction()
 
-# lockstep_mpi_test(<name> SOURCES <file>... [RANKS <number>...] [LIBRARIES <target>...] [TIMEOUT <seconds>]): a program of
-# GoogleTest, run as mpi.<name>.<MPI>.<ranks> with 1, 2 and 4 ranks by default.
+# lockstep_mpi_test(<name> SOURCES <file>... [RANKS <number>...] [LIBRARIES <target>...] [TIMEOUT <seconds>] [EACH]): a
+# program of GoogleTest, run as mpi.<name>.<MPI>.<ranks> with 1, 2 and 4 ranks by default. By day with the first MPI only;
+# with EACH also with the others, on two ranks, or the least of RANKS above that.
 function(lockstep_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH" "TIMEOUT" "SOURCES;RANKS;LIBRARIES")
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2 4)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  lockstep_mpi_programs(mpi.${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/main.cpp
+  set(each "")
+  if(arg_EACH)
+    set(each EACH)
+  endif()
+  lockstep_mpis_to_test(mpis ${each})
+  lockstep_mpi_programs(mpi.${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/main.cpp MPIS ${mpis}
     LIBRARIES ${arg_LIBRARIES} GTest::gtest)
-  foreach(mpi ${LOCKSTEP_MPIS})
+  list(GET LOCKSTEP_MPIS 0 thorough)
+  foreach(mpi ${mpis})
+    set(numbers ${arg_RANKS})
+    if(LOCKSTEP_TEST_BRIEF AND NOT mpi STREQUAL thorough)
+      list(REMOVE_ITEM numbers 1)
+      list(GET numbers 0 numbers)
+    endif()
+    # One unit: GoogleTest's and MPI's headers are read once.
+    set_target_properties(mpi.${name}.${mpi} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     if(LOCKSTEP_TEST_UNOPTIMISED)
       target_compile_options(mpi.${name}.${mpi} PRIVATE -O0)
     endif()
-    foreach(ranks ${arg_RANKS})
+    foreach(ranks ${numbers})
       add_test(NAME mpi.${name}.${mpi}.${ranks}
         COMMAND ${PROJECT_SOURCE_DIR}/scripts/run/ranks.sh ${mpi} ${ranks} $<TARGET_FILE:mpi.${name}.${mpi}>)
       set_tests_properties(mpi.${name}.${mpi}.${ranks} PROPERTIES LABELS "mpi" TIMEOUT ${arg_TIMEOUT})
