@@ -199,7 +199,7 @@ class halo {
       return of_.protocol_.is_under_way() || of_.transport_.is_leaving();
     }
     void progress() noexcept override {
-      of_.protocol_.look_beside();
+      of_.protocol_.look_beside(!of_.transport_.has_left());
       of_.transport_.push_notices();
     }
 

@@ -108,7 +108,7 @@ class halo_protocol {
     }
   }
 
-  /// Blocks until the exchange that this member has published last is done. False once the region is stopped.
+  /// Blocks until this member's last exchange is done. False once the region is stopped.
   bool await(member_state& self, std::size_t i, call_site where = call_site::none()) {
     slot& mine = slot_of(self, i);
     if (!mine.is_pending) fail_not_published(self.rank(), i);
@@ -142,7 +142,6 @@ class halo_protocol {
   std::uint32_t started(std::size_t i) const noexcept {
     return words_[i].value.read.started.load(memory_order_acquire);  // 6
   }
-  /// How many of them are done.
   std::uint32_t done(std::size_t i) const noexcept {
     return words_[i].value.read.done.load(memory_order_acquire);  // 8
   }
@@ -153,10 +152,10 @@ class halo_protocol {
     return false;
   }
   /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
-  void look_beside() noexcept {
+  void look_beside(bool may_start) noexcept {
     if (!take_poller()) return;
     const poller_role role(*this);
-    look_at_all();
+    look_at_all(may_start);
   }
   /// Whether every exchange that a member has published is done. While nobody uses this object.
   bool is_at_rest() const noexcept {
@@ -292,10 +291,10 @@ class halo_protocol {
   }
 
   /// By the poller.
-  void look_at_all() {
+  void look_at_all(bool may_start = true) {
     bool has_news = false;
     for (std::size_t i = 0; i < neighbours() && code_ == 0; ++i) {
-      if (is_full(i)) code_ = start(i, started(i) + 1);
+      if (may_start && is_full(i)) code_ = start(i, started(i) + 1);
       const std::uint32_t now = started(i);
       auto& done = words_[i].value.read.done;
       if (code_ != 0 || now == done.load(memory_order_relaxed)) continue;  // 12
@@ -308,7 +307,6 @@ class halo_protocol {
     if (code_ == 0) code_ = transport_.look_for_leavers(has_leavers_);
     if (has_news) wake();
   }
-  /// By the poller: whether what it waits for may never come.
   bool is_bad() const noexcept { return code_ != 0 || has_leavers_; }
   /// By the poller: ends the region where that is so.
   void end_badly(const member_state& self) {

@@ -172,6 +172,8 @@ class halo_transport {
               "MPI_Isend");
     }
   }
+  /// Whether the notices are made: nothing may be started any more, for they say how much was.
+  bool has_left() const noexcept { return has_left_; }
   /// Whether notices may not have gone yet. They may stand behind large messages, so others wait for what this rank sends.
   bool is_leaving() const noexcept { return has_left_ && !have_gone_; }
   void push_notices() noexcept {
