@@ -155,6 +155,10 @@ def verdict(rows, cpus):
     return found
 
 
+def shown_ratio(value):
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
+
+
 def us(value):
     return records.shown_time(1000 * value)
 
@@ -178,7 +182,7 @@ def kernel_table(rows, mpi):
                 continue
             peer, own = best(those, *plan.OPENMP), best(those, plan.LOCKSTEP)
             lines.append([f"{layout.name} {work}", *(contender_cell(best(those, c)) for c in (plan.ALONE, plan.GOMP, plan.OMP)),
-                          contender_cell(own, peer), f"{wall(own) / wall(peer):.2f}" if own and peer else "-",
+                          contender_cell(own, peer), shown_ratio(wall(own) / wall(peer)) if own and peer else "-",
                           us(peer["cpu_us"]["median"]) if peer else "-", us(own["cpu_us"]["median"]) if own else "-"])
     return records.aligned(lines) if len(lines) > 1 else ""
 
@@ -192,7 +196,7 @@ def latency_table(rows, mpi):
             continue
         bare, peer, own = best(those, plan.BARE), best(those, *plan.OPENMP), best(those, plan.LOCKSTEP)
         lines.append([layout.name, contender_cell(bare), contender_cell(best(those, plan.GOMP)), contender_cell(best(those, plan.OMP)),
-                      contender_cell(own, peer), *(f"{wall(own) / wall(other):.2f}" if own and other else "-" for other in (bare, peer))])
+                      contender_cell(own, peer), *(shown_ratio(wall(own) / wall(other)) if own and other else "-" for other in (bare, peer))])
     return records.aligned(lines) if len(lines) > 1 else ""
 
 

@@ -6,9 +6,9 @@
 set -euo pipefail
 
 directory=${1:?usage: fetch_fork_union.sh DIRECTORY}
-version=2.3.1
-checksum=1628ff3f250d7cdf1384c517419171944a73b5822a9cd0e15ad47485c42e8f57
-package=$directory/vendor/fork_union
+version=3.0.2
+checksum=c08014f7d40a9672ec8abf4afa3efb9488248e1e2254e9bbcd6fa2b2ec61fcf1
+package=$directory/vendor/forkunion
 
 is_there() { grep -qs "\"package\":\"$checksum\"" "$package/.cargo-checksum.json"; }
 
@@ -20,7 +20,7 @@ fi
 rm -rf "$directory"
 mkdir -p "$directory/src"
 : >"$directory/src/lib.rs"
-printf '[package]\nname = "fetch"\nversion = "0.0.0"\n[workspace]\n[dependencies]\nfork_union = "=%s"\n' \
+printf '[package]\nname = "fetch"\nversion = "0.0.0"\n[workspace]\n[dependencies]\nforkunion = "=%s"\n' \
   "$version" >"$directory/Cargo.toml"
 if ! (cd "$directory" && cargo vendor --quiet vendor >/dev/null); then
   echo "ForkUnion is left out: its package could not be fetched" >&2

@@ -17,8 +17,8 @@ void add_fork_union(catalogue& to) {
 }
 
 std::string fork_union_version() {
-  return std::to_string(FORK_UNION_VERSION_MAJOR) + "." + std::to_string(FORK_UNION_VERSION_MINOR) +
-         "." + std::to_string(FORK_UNION_VERSION_PATCH);
+  return std::to_string(FORKUNION_VERSION_MAJOR) + "." + std::to_string(FORKUNION_VERSION_MINOR) +
+         "." + std::to_string(FORKUNION_VERSION_PATCH);
 }
 
 }  // namespace team_bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "team/kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace team_bench {
@@ -132,6 +133,23 @@ double improve(std::size_t first, std::size_t last, std::size_t side, double a, 
     }
   }
   return sum;
+}
+
+double propagate(std::size_t first, std::size_t last, std::size_t vertices, std::size_t group,
+                 const double* from, double* into) {
+  double changes = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t own = i / group * group;
+    double least = from[i];
+    for (std::size_t other = own; other < own + group; ++other) {
+      least = std::min(least, from[other]);
+    }
+    if (i == own) least = std::min(least, from[(own + vertices - 1) % vertices]);
+    if (i == own + group - 1) least = std::min(least, from[(i + 1) % vertices]);
+    changes += least != from[i];
+    into[i] = least;
+  }
+  return changes;
 }
 
 void turn(std::size_t first, std::size_t last, std::size_t side, double b, const double* r,

@@ -52,6 +52,11 @@ void jacobi(std::size_t first, std::size_t last, std::size_t side, const double*
 [[nodiscard]] double improve(std::size_t first, std::size_t last, std::size_t side, double a,
                              const double* p, const double* q, double* x, double* r);
 
+/// Each vertex takes the smallest label among itself and its neighbours; returns how many have changed. Vertices form groups
+/// of `group` that all know each other; the last of a group knows the first of the next one, in a ring.
+[[nodiscard]] double propagate(std::size_t first, std::size_t last, std::size_t vertices,
+                               std::size_t group, const double* from, double* into);
+
 /// p = r + b p
 void turn(std::size_t first, std::size_t last, std::size_t side, double b, const double* r,
           double* p);

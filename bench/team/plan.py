@@ -85,8 +85,8 @@ CONSTRUCTS = ("parallel", "for", "parallel_for", "barrier", "single", "critical"
               "ordered", "atomic", "reduction")
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128)
 LOOPS = ("daxpy", "dot", "stencil", "filter", "matrix")
-PROGRAMS = (("n-body", (16, 32, 128)), ("jacobi", (32, 64, 128)), ("gauss-seidel", (32, 64, 128)),
-            ("cg", (64,)))
+PROGRAMS = (("n-body", (16, 32, 128, 512)), ("jacobi", (32, 64, 128)), ("gauss-seidel", (32, 64, 128)),
+            ("cg", (64,)), ("components", (256, 4096)))
 
 
 def overhead_works(threads):

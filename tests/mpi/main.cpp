@@ -7,6 +7,8 @@
 #include <lockstep/mpi.hpp>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -27,8 +29,15 @@ class failures_of_rank : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int count, char** arguments) {
+  // LOCKSTEP_TEST_MPI_LEVEL: funneled or multiple, in place of serialized.
+  const char* named = std::getenv("LOCKSTEP_TEST_MPI_LEVEL");
+  const std::string asked = named != nullptr ? named : "serialized";
   int level = 0;
-  MPI_Init_thread(&count, &arguments, MPI_THREAD_SERIALIZED, &level);
+  MPI_Init_thread(&count, &arguments,
+                  asked == "funneled"   ? MPI_THREAD_FUNNELED
+                  : asked == "multiple" ? MPI_THREAD_MULTIPLE
+                                        : MPI_THREAD_SERIALIZED,
+                  &level);
   testing::InitGoogleTest(&count, arguments);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

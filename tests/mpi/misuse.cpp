@@ -49,6 +49,14 @@ void run(const char* how) {
     begin_mpi(MPI_THREAD_FUNNELED);
     lockstep::mpi::world ranks(MPI_COMM_WORLD, lockstep::mpi::world_options().ranks_per_node(1));
     on_another_thread([&] { ranks.sync(); });
+  } else if (is("halo_under_way")) {
+    begin_mpi(MPI_THREAD_SERIALIZED);
+    lockstep::mpi::world ranks;
+    lockstep::team one(1);
+    double cells[4] = {};
+    const lockstep::mpi::decomposition<1> cut(ranks.size(), {2 * ranks.size()}, {true});
+    lockstep::mpi::halo ghosts(ranks, one, cut.neighbours(ranks.rank(), cells, 1));
+    ranks.run(one, [&](lockstep::member& me) { ghosts.publish(me); });
   } else if (is("members_differ")) {
     begin_mpi(MPI_THREAD_SERIALIZED);
     lockstep::mpi::world ranks;

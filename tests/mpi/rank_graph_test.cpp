@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -216,23 +218,23 @@ INSTANTIATE_TEST_SUITE_P(of, rank_graphs,
 TEST_P(rank_graphs, with_edges_only) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(60));
+  compare(taste, graphs(30));
 }
 TEST_P(rank_graphs, with_loops) {
   graph_taste taste;
   taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(60));
+  compare(taste, graphs(30));
 }
 TEST_P(rank_graphs, with_feedback) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = false;
-  compare(taste, graphs(60));
+  compare(taste, graphs(30));
 }
-TEST_P(rank_graphs, with_all) { compare(graph_taste(), graphs(100)); }
+TEST_P(rank_graphs, with_all) { compare(graph_taste(), graphs(50)); }
 TEST_P(rank_graphs, with_all_and_many_nodes) {
   graph_taste taste;
   taste.most_nodes = 40;
-  compare(taste, graphs(40));
+  compare(taste, graphs(20));
 }
 
 }  // namespace

@@ -362,6 +362,17 @@ TEST_P(world_graphs, a_rank_that_needs_no_message_hears_of_a_stop) {
   EXPECT_FALSE(plan.run(SIZE_MAX / 4));
 }
 
+TEST_P(world_graphs, inside_of_a_region_a_plan_runs_on_the_thread_that_calls_it) {
+  int value = 0, sum = 0;
+  world_graph g;
+  const auto make = g.node(0, "make", [&](std::size_t i) { value = static_cast<int>(i); }),
+             add = g.node(last(), "add", [&] { sum += value; });
+  g.edge(make, add, value).feedback(add, make, 1);
+  world_plan plan(g, world_, team_);
+  team_.run([&](lockstep::member& me) { me.masked([&] { EXPECT_TRUE(plan.run(10)); }); });
+  EXPECT_EQ(sum, world_.rank() == last() ? 45 : 0);
+}
+
 TEST_P(world_graphs, several_plans_at_the_same_time) {
   int value = 0, first = 0, second = 0;
   world_graph g, h;

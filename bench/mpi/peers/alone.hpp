@@ -43,6 +43,8 @@ class peer {
   ~peer() { MPI_Finalize(); }
 
   [[nodiscard]] MPI_Comm comm() const { return MPI_COMM_WORLD; }
+  /// Of all ranks, by one thread of each.
+  void meet() { MPI_Barrier(comm()); }
   static std::string runtime() { return ""; }
 
   template <class Body>

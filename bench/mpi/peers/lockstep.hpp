@@ -82,6 +82,8 @@ class peer {
       : world_(argc, argv), team_(world_.options().members(threads)) {}
 
   [[nodiscard]] MPI_Comm comm() const { return world_.comm(); }
+  /// Of all ranks, by one thread of each.
+  void meet() { world_.sync(); }
   static std::string runtime() {
     return "lockstep " + std::to_string(LOCKSTEP_VERSION_MAJOR) + "." +
            std::to_string(LOCKSTEP_VERSION_MINOR) + "." + std::to_string(LOCKSTEP_VERSION_PATCH);

@@ -69,6 +69,8 @@ class peer {
   ~peer() { MPI_Finalize(); }
 
   [[nodiscard]] MPI_Comm comm() const { return shared_.comm; }
+  /// Of all ranks, by one thread of each.
+  void meet() { MPI_Barrier(comm()); }
   static std::string runtime() { return "OpenMP " + std::to_string(_OPENMP); }
 
   template <class Body>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // bench/team/peers/fork_union_pool.hpp -- ForkUnion: its pool with each of its two ways to wait
 //
-// Its threads wait for work without ever sleeping: with `pause` in the fastest way, with `yield` (its default)
-// so that others get the CPU. They cannot meet inside.
+// Its threads wait for work without ever sleeping: in the way that it prefers for the processor that is compiled for
+// (`pause`; with -mwaitpkg TPAUSE on the line of the word), which is the fastest, or with `yield` (its default), so that
+// others get the CPU. They cannot meet inside.
 #pragma once
 
 #include <cstddef>
-#include <fork_union.hpp>
+#include <forkunion.hpp>
 #include <memory>
 #include <stdexcept>
 
@@ -14,15 +15,8 @@
 
 namespace team_bench {
 
-using fork_union_yield = ashvardanian::fork_union::standard_yield_t;
-using fork_union_pause =
-#if defined(__x86_64__)
-    ashvardanian::fork_union::x86_pause_t;
-#elif defined(__aarch64__)
-    ashvardanian::fork_union::arm64_yield_t;
-#else
-    ashvardanian::fork_union::standard_yield_t;
-#endif
+using fork_union_yield = ashvardanian::forkunion::standard_yield_t;
+using fork_union_pause = ashvardanian::forkunion::preferred_yield_t;
 
 template <class Waiting>
 class fork_union_pool : public loops_by_fork<fork_union_pool<Waiting>> {
@@ -39,7 +33,7 @@ class fork_union_pool : public loops_by_fork<fork_union_pool<Waiting>> {
   }
 
  private:
-  using pool = ashvardanian::fork_union::basic_pool<std::allocator<std::thread>, Waiting>;
+  using pool = ashvardanian::forkunion::flat_pool<std::allocator<std::thread>, Waiting>;
 
   pool pool_;
 };

@@ -89,7 +89,7 @@ measurement measure_program(const request& given, std::size_t usual_size) {
   return take_sample(wanted, [&](std::size_t steps) { runner.run(program, now, steps); });
 }
 
-/// The four programs with one way to run them, as entries of `peer`. The size is --size.
+/// The programs with one way to run them, as entries of `peer`. The size is --size.
 template <template <class> class Runner>
 void add_programs(catalogue& to, const std::string& peer) {
   const auto add = [&](const char* work, auto program, std::size_t size) {
@@ -102,6 +102,7 @@ void add_programs(catalogue& to, const std::string& peer) {
   add("jacobi", std::type_identity<jacobi_program>(), 64);
   add("gauss-seidel", std::type_identity<gauss_seidel_program>(), 64);
   add("cg", std::type_identity<cg_program>(), 64);
+  add("components", std::type_identity<components_program>(), 256);
 }
 
 /// The runners of a peer, as templates of the program alone.

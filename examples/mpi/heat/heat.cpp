@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "mpi/heat/heat_on_ranks.hpp"
@@ -58,8 +60,15 @@ exit_status run(lockstep::mpi::world& world, const heat_options& options) {
   });
   lockstep::team team(options.members == 0 ? world.options()
                                            : world.options().members(options.members));
-  heat_on_ranks heat(world, team,
-                     {options.rows, options.columns, options.diffusion, options.is_ring ? 1u : 0u});
+  std::optional<heat_on_ranks> made;
+  try {
+    const heat_problem problem{options.rows, options.columns, options.diffusion,
+                               options.is_ring ? 1u : 0u};
+    made.emplace(world, team, problem);
+  } catch (const std::invalid_argument& failure) {  // on all ranks: more of them than cells
+    throw input_error(failure.what());
+  }
+  heat_on_ranks& heat = *made;
   const bool tells = world.rank() == 0;
   if (tells) {
     fmt::print("plate: {} x {} cells on {} ranks of {} members\n", options.rows, options.columns,

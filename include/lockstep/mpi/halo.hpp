@@ -83,8 +83,15 @@ class halo {
         transport_(comm_.get(), of.thread_level(), neighbours),
         protocol_(transport_, neighbours.size(), by.size(), of.policy(by.size())),
         at_early_end_(*this) {}
-  /// Collective, unless the stack is unwound.
-  ~halo() = default;
+  /// Collective, unless the stack is unwound. Ends the program with a message if an exchange is under way, in whose blocks
+  /// MPI may still read and write: every publish() has its await_ghosts() before the halo ends.
+  ~halo() {
+    if (protocol_.is_at_rest() || detail::exceptions_in_flight() != 0) return;
+    detail::end_program(
+        "lockstep::mpi::halo: destroyed on rank %zu while an exchange is under way: call "
+        "await_ghosts() after each publish(), also after the last one",
+        world_.rank());
+  }
   halo(const halo&) = delete;
   halo& operator=(const halo&) = delete;
 
@@ -186,6 +193,14 @@ class halo {
     void settle() override {
       of_.transport_.settle(started(), of_.world_.policy(of_.protocol_.members()));
       of_.protocol_.reset();
+    }
+
+    bool is_under_way() const noexcept override {
+      return of_.protocol_.is_under_way() || of_.transport_.is_leaving();
+    }
+    void progress() noexcept override {
+      of_.protocol_.look_beside(!of_.transport_.has_left());
+      of_.transport_.push_notices();
     }
 
    private:

@@ -59,6 +59,7 @@
 #include <string>
 #include <type_traits>
 
+#include "../detail/mpi/session.hpp"
 #include "../detail/mpi/world_reductions.hpp"
 #include "../detail/mpi/world_region.hpp"
 #include "../team.hpp"
@@ -99,26 +100,6 @@ class world_options {
 
 /// The ranks of a communicator. One thread of each rank uses it, and the members of the region that it runs.
 class world {
-  /// MPI itself, where the world begins and ends it.
-  class session {
-   public:
-    session() noexcept = default;
-    session(int& argc, char**& argv) : is_ours_(true) {
-      int level = MPI_THREAD_SINGLE;
-      detail::mpi::checked(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level),
-                           "MPI_Init_thread");
-    }
-    /// Not while the stack is unwound: the others may be waiting for this rank, which is about to fail.
-    ~session() {
-      if (is_ours_ && detail::exceptions_in_flight() == 0) MPI_Finalize();
-    }
-    session(const session&) = delete;
-    session& operator=(const session&) = delete;
-
-   private:
-    bool is_ours_ = false;
-  };
-
  public:
   using is_world = std::true_type;
   using kinds = detail::mpi::world_construct;
@@ -130,9 +111,7 @@ class world {
   /// Of all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if it was
   /// initialised before.
   world(int& argc, char**& argv, const world_options& options = {})
-      : session_(refuse_second(argc), argv),
-        core_(MPI_COMM_WORLD, options.ranks_per_node()),
-        region_(core_) {}
+      : session_(argc, argv), core_(MPI_COMM_WORLD, options.ranks_per_node()), region_(core_) {}
   /// Collective. Left out while the stack is unwound: then the process has to end, and MPI ends the others.
   ~world() = default;
   world(const world&) = delete;
@@ -168,7 +147,7 @@ class world {
   /// stopped. One region of a world at a time.
   template <class Function>
   bool run(team& on, Function&& f, call_site where = {}) {
-    if (region_.is_in_progress()) refuse_inside("run");
+    if (region_.is_in_progress()) detail::mpi::refuse_inside("run");
     ending part(*this);
     region_.begin(on.size());
     const bool is_complete = on.run(
@@ -315,7 +294,7 @@ class world {
   /// What run() returns, or throws.
   bool outcome(const detail::mpi::meeting_record& met) const {
     using detail::mpi::rank_state;
-    if (met.state == rank_state::differs) fail_difference(met);
+    if (met.state == rank_state::differs) detail::mpi::fail_difference(met);
     if (met.state == rank_state::has_failed) fail_rank(met.rank);
     return met.state == rank_state::has_ended;
   }
@@ -343,7 +322,7 @@ class world {
   void meet(const char* function, kinds kind, std::uint32_t argument, void* value,
             std::size_t bytes, const detail::mpi::world_combine& combine) {
     using detail::mpi::rank_state;
-    if (region_.is_in_progress()) refuse_inside(function);
+    if (region_.is_in_progress()) detail::mpi::refuse_inside(function);
     const detail::mpi::meeting_note note = {rank_state::goes_on, kind,
                                             static_cast<std::uint16_t>(bytes), argument};
     const detail::mpi::meeting_record met = core_.meet(note, value, combine, core_.policy(1));
@@ -352,14 +331,6 @@ class world {
     fail_rank(met.rank);  // it ended a region of its own meanwhile
   }
 
-  [[noreturn]] LOCKSTEP_NOINLINE static void refuse_inside(const char* function) {
-    char message[200];
-    std::snprintf(message, sizeof message,
-                  "lockstep::mpi::world::%s: called inside of a region of this world: members call "
-                  "me.sync_threads(world), me.sync_sum(world, x) and so on",
-                  function);
-    detail::fail_use(message);
-  }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_rank(std::size_t rank) {
     char message[160];
     std::snprintf(
@@ -372,32 +343,7 @@ class world {
     detail::print_and_abort(message);
 #endif
   }
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_difference(
-      const detail::mpi::meeting_record& met) {
-    using detail::mpi::text_of;
-    char message[320];
-    std::snprintf(message, sizeof message,
-                  "lockstep::mpi::world: ranks came to different constructs: rank %u to %s (%u "
-                  "bytes, argument %u), rank "
-                  "%u to %s (%u bytes, argument %u): all ranks call the same ones in the same "
-                  "order, with values of one type",
-                  met.rank, text_of(met.note.construct), met.note.bytes, met.note.argument,
-                  met.other, text_of(met.others.construct), met.others.bytes, met.others.argument);
-    detail::fail_use(message);
-  }
-  static int& refuse_second(int& argc) {
-    int has_begun = 0;
-    MPI_Initialized(&has_begun);
-    if (has_begun != 0) {
-      detail::fail_use(
-          "lockstep::mpi::world: MPI is initialised already: make the world from a communicator, "
-          "such as "
-          "MPI_COMM_WORLD");
-    }
-    return argc;
-  }
-
-  session session_;  // the first: MPI ends last
+  detail::mpi::session session_;  // the first: MPI ends last
   detail::mpi::world_core core_;
   detail::mpi::world_region region_;
   std::size_t ended_by_ = 0;

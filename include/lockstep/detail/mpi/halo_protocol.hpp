@@ -47,6 +47,7 @@
 //   11  poller.load        relaxed  -      a guess, which 9 tests
 //   12  done.load          relaxed  -      its own: the poller by 9, a publishing member by its last wait, 8
 //   13  store              relaxed  -      while nobody uses it
+//   14  arrived.load       relaxed  -      as 13
 //
 // Cost   publish: one RMW on a line of the neighbour's; the last: start(), one store, one look for sleepers with a fence.
 //        await: one load if the exchange is done; the poller one look() for each that is under way.
@@ -107,7 +108,7 @@ class halo_protocol {
     }
   }
 
-  /// Blocks until the exchange that this member has published last is done. False once the region is stopped.
+  /// Blocks until this member's last exchange is done. False once the region is stopped.
   bool await(member_state& self, std::size_t i, call_site where = call_site::none()) {
     slot& mine = slot_of(self, i);
     if (!mine.is_pending) fail_not_published(self.rank(), i);
@@ -141,9 +142,28 @@ class halo_protocol {
   std::uint32_t started(std::size_t i) const noexcept {
     return words_[i].value.read.started.load(memory_order_acquire);  // 6
   }
-  /// How many of them are done.
   std::uint32_t done(std::size_t i) const noexcept {
     return words_[i].value.read.done.load(memory_order_acquire);  // 8
+  }
+  bool is_under_way() const noexcept {
+    for (std::size_t i = 0; i < neighbours(); ++i) {
+      if (started(i) != done(i)) return true;
+    }
+    return false;
+  }
+  /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
+  void look_beside(bool may_start) noexcept {
+    if (!take_poller()) return;
+    const poller_role role(*this);
+    look_at_all(may_start);
+  }
+  /// Whether every exchange that a member has published is done. While nobody uses this object.
+  bool is_at_rest() const noexcept {
+    for (std::size_t i = 0; i < neighbours(); ++i) {
+      const std::uint32_t arrived = words_[i].value.arrived.load(memory_order_relaxed);  // 14
+      if (arrived != 0 || started(i) != done(i) || is_full(i)) return false;
+    }
+    return true;
   }
   /// As new, after a region that was stopped. While nobody uses this object, and nothing is under way.
   void reset() noexcept {
@@ -271,10 +291,10 @@ class halo_protocol {
   }
 
   /// By the poller.
-  void look_at_all() {
+  void look_at_all(bool may_start = true) {
     bool has_news = false;
     for (std::size_t i = 0; i < neighbours() && code_ == 0; ++i) {
-      if (is_full(i)) code_ = start(i, started(i) + 1);
+      if (may_start && is_full(i)) code_ = start(i, started(i) + 1);
       const std::uint32_t now = started(i);
       auto& done = words_[i].value.read.done;
       if (code_ != 0 || now == done.load(memory_order_relaxed)) continue;  // 12
@@ -287,7 +307,6 @@ class halo_protocol {
     if (code_ == 0) code_ = transport_.look_for_leavers(has_leavers_);
     if (has_news) wake();
   }
-  /// By the poller: whether what it waits for may never come.
   bool is_bad() const noexcept { return code_ != 0 || has_leavers_; }
   /// By the poller: ends the region where that is so.
   void end_badly(const member_state& self) {

@@ -13,8 +13,8 @@
 //   LEAVE-2  Each rank sends each of its neighbouring ranks one notice for every region that ended early, and receives one.
 //       So no notice is left for a later region.
 //
-// Cost   an exchange: two MPI_Start and, while it is under way, MPI_Testall at each look. A look for notices: MPI_Testsome,
-//        once in 16 looks.
+// Cost   an exchange: two MPI_Start and, while any is under way, one MPI_Testsome for all neighbours at each look. A look
+//        for notices: another MPI_Testsome, once in 16 looks.
 #ifndef LOCKSTEP_DETAIL_MPI_HALO_TRANSPORT_HPP
 #define LOCKSTEP_DETAIL_MPI_HALO_TRANSPORT_HPP
 
@@ -89,7 +89,12 @@ class halo_transport {
   /// On a communicator of its own, whose errors come back as codes; MATCH-1 holds.
   halo_transport(MPI_Comm own, int level,
                  const std::vector<lockstep::mpi::halo_neighbour>& neighbours)
-      : comm_(own), level_(level), requests_(2 * neighbours.size(), MPI_REQUEST_NULL) {
+      : comm_(own),
+        level_(level),
+        requests_(2 * neighbours.size(), MPI_REQUEST_NULL),
+        ended_(2 * neighbours.size()),
+        under_way_(neighbours.size(), 0),
+        last_looked_after_(neighbours.size()) {
     int rank = 0;
     checked(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
@@ -131,14 +136,18 @@ class halo_transport {
   // For halo_protocol.
 
   int start(std::size_t i) {
-    const call_permit permit(level_, "lockstep::mpi::halo");
+    const call_permit permit(level_of_exchanges(), "lockstep::mpi::halo");
+    under_way_[i] = 2;
     return MPI_Startall(2, &requests_[2 * i]);
   }
+  /// The poller looks after one neighbour after the other. The first of a round looks after all: MPI makes progress, and may
+  /// give the CPU to another rank, in every call.
   int look(std::size_t i, bool& has_ended) {
-    const call_permit permit(level_, "lockstep::mpi::halo");
-    int flag = 0;
-    const int code = MPI_Testall(2, &requests_[2 * i], &flag, MPI_STATUSES_IGNORE);
-    has_ended = flag != 0;
+    const call_permit permit(level_of_exchanges(), "lockstep::mpi::halo");
+    const bool is_new_round = i <= last_looked_after_;
+    last_looked_after_ = i;
+    const int code = is_new_round ? look_after_all() : MPI_SUCCESS;
+    has_ended = under_way_[i] == 0;
     return code;
   }
   int look_for_leavers(bool& has_left) {
@@ -172,6 +181,17 @@ class halo_transport {
               "MPI_Isend");
     }
   }
+  /// Whether the notices are made: nothing may be started any more, for they say how much was.
+  bool has_left() const noexcept { return has_left_; }
+  /// Whether notices may not have gone yet. They may stand behind large messages, so others wait for what this rank sends.
+  bool is_leaving() const noexcept { return has_left_ && !have_gone_; }
+  void push_notices() noexcept {
+    if (!is_leaving()) return;
+    const call_permit permit(level_, "lockstep::mpi::halo");
+    int flag = 0;
+    MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &flag, MPI_STATUSES_IGNORE);
+    have_gone_ = flag != 0;
+  }
   /// Ends all that is under way: LEAVE-1. All ranks have left, or are about to.
   template <class Started>
   void settle(const Started& started, wait_policy policy) {
@@ -187,7 +207,7 @@ class halo_transport {
     for (const pair& each : own_pairs_.pairs) settle_own(each, started, policy);
     wait(requests_.data(), requests_.size(), policy);
     wait(sends_.data(), sends_.size(), policy);
-    has_left_ = false;
+    has_left_ = have_gone_ = false;
     expect_notices();
   }
 
@@ -206,6 +226,19 @@ class halo_transport {
     std::vector<std::uint32_t> sent, received;
   };
 
+  /// One member starts an exchange while another looks after all of them: with MULTIPLE, too, one at a time.
+  int level_of_exchanges() const noexcept {
+    return level_ == MPI_THREAD_MULTIPLE ? MPI_THREAD_SERIALIZED : level_;
+  }
+  int look_after_all() {
+    int count = 0;
+    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                  ended_.data(), MPI_STATUSES_IGNORE);
+    if (code != MPI_SUCCESS || count == MPI_UNDEFINED) return code;
+    for (int k = 0; k < count; ++k)
+      --under_way_[static_cast<std::size_t>(ended_[static_cast<std::size_t>(k)]) / 2];
+    return code;
+  }
   side& side_of(const lockstep::mpi::halo_neighbour& of, int own_rank) {
     const int rank = static_cast<int>(of.rank);
     if (rank == own_rank) return own_pairs_;
@@ -251,12 +284,16 @@ class halo_transport {
   const MPI_Comm comm_;
   const int level_;
   std::vector<MPI_Request> requests_;  ///< of neighbour i: the receive at 2 i, the send at 2 i + 1
-  std::vector<side> sides_;            ///< other ranks
+  std::vector<int> ended_;             ///< of them, in one look
+  std::vector<unsigned char> under_way_;  ///< of each neighbour's two
+  std::size_t last_looked_after_;
+  std::vector<side> sides_;  ///< other ranks
   side own_pairs_ = {};
   std::vector<MPI_Request> receives_, sends_;  ///< of notices, one a side
   std::vector<int> indices_;
   unsigned looks_ = 0;
-  bool has_left_ = false;
+  bool has_left_ = false;   ///< notices of this region are on their way
+  bool have_gone_ = false;  ///< they have left this rank
 };
 
 }  // namespace mpi

@@ -81,6 +81,11 @@ class node_board {
     wait_engine::wait(what, policy, history);
   }
 
+  /// Whether wait() would return at once.
+  bool has_come(std::size_t at, std::uint32_t number) const noexcept {
+    return waiter{places_[at], {number}}.ready();
+  }
+
   /// After wait(): what the rank came with. `rank`: its number in the world.
   meeting_record record_of(std::size_t at, std::uint32_t number, std::size_t rank) const noexcept {
     const meeting_note& note = slot_of(at, number).note;

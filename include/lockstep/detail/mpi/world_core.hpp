@@ -8,6 +8,8 @@
 //            fold of all values in the order of ranks; or what kept one of them from going on.
 //   WORLD-2  What happens before any rank's arrival at a meeting happens before every return from it, as far as
 //            processes share anything.
+//   WORLD-4  A rank that sleeps in a meeting moves no messages, and another may need them to come there. So while messages
+//            are under way beside the meetings, a rank that waits polls, and lets MPI move them.
 //   WORLD-3  Where the ranks of a node are not neighbours in the world, each rank is a node of its own: values are
 //            combined in the order of ranks.
 //
@@ -23,11 +25,24 @@
 
 #include "../platform/cpus.hpp"
 #include "node_exchange.hpp"
+#include "polling_nap.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
+
+/// Messages that are under way beside the meetings. Many MPI libraries move them only inside of calls.
+class messages_beside {
+ public:
+  virtual bool are_under_way() const noexcept = 0;
+  /// Lets MPI move them.
+  virtual void progress() noexcept = 0;
+
+ protected:
+  messages_beside() = default;
+  ~messages_beside() = default;
+};
 
 class world_core {
  public:
@@ -56,6 +71,9 @@ class world_core {
   }
   world_core(const world_core&) = delete;
   world_core& operator=(const world_core&) = delete;
+
+  /// They are moved while this rank waits in a meeting: WORLD-4.
+  void watch(messages_beside& beside) noexcept { beside_ = &beside; }
 
   MPI_Comm comm() const noexcept { return all_; }
   int level() const noexcept { return level_; }
@@ -189,13 +207,25 @@ class world_core {
     if (cpus_ == 0) cpus_ = 1;
   }
 
+  /// WORLD-4: it does not sleep while messages are under way.
+  void wait(std::size_t at, wait_policy policy) {
+    if (LOCKSTEP_UNLIKELY(beside_ != nullptr && beside_->are_under_way())) {
+      polling_nap nap;
+      while (!board_.has_come(at, number_) && beside_->are_under_way()) {
+        beside_->progress();
+        nap.take();
+      }
+    }
+    board_.wait(at, number_, policy, history_);
+  }
+
   meeting_record meet_flat(const meeting_record& mine, void* value, const world_combine& combine,
                            wait_policy policy) {
     const std::size_t bytes = mine.note.bytes;
     board_.publish(node_rank_, number_, mine, value, bytes);
     for (std::size_t i = 1, at = node_rank_; i < node_size_; ++i) {
       if (++at == node_size_) at = 0;
-      board_.wait(at, number_, policy, history_);
+      wait(at, policy);
     }
     meeting_record whole = board_.record_of(0, number_, first_);
     for (std::size_t at = 1; at < node_size_; ++at) {
@@ -214,7 +244,7 @@ class world_core {
     const std::size_t bytes = mine.note.bytes, result = board_.result();
     if (node_rank_ != 0) {
       board_.publish(node_rank_, number_, mine, value, bytes);
-      board_.wait(result, number_, policy, history_);
+      wait(result, policy);
       const meeting_record whole = board_.record_of(result, number_, 0);
       if (whole.state == rank_state::goes_on && bytes != 0) {
         std::memcpy(value, board_.value_of(result, number_, bytes), bytes);
@@ -225,7 +255,7 @@ class world_core {
     folded.record = mine;
     if (bytes != 0) std::memcpy(folded.value, value, bytes);
     for (std::size_t at = 1; at < node_size_; ++at) {
-      board_.wait(at, number_, policy, history_);
+      wait(at, policy);
       folded.record.merge(board_.record_of(at, number_, first_ + at));
       if (folded.record.state == rank_state::goes_on && bytes != 0) {
         combine(folded.value, board_.value_of(at, number_, bytes));
@@ -251,6 +281,7 @@ class world_core {
   node_board board_;
   node_exchange exchange_;
   std::uint32_t number_ = 0;  ///< of the last meeting
+  messages_beside* beside_ = nullptr;
   wait_history history_ = {};
 };
 

@@ -68,28 +68,36 @@ inline void check_travels() noexcept {
                 "world.comm()");
 }
 
+/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
+class early_end_listener;
+class early_end_link {
+  friend class world_region;
+  early_end_listener* next_ = nullptr;
+};
+
 /// What has messages under way in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the
 /// regions.
-class early_end_listener {
+class early_end_listener : public early_end_link {
  public:
   /// This rank's region is over early; the other ranks may wait for messages of it.
   virtual void leave() = 0;
   /// The region is over early on all ranks. Comes to all of them, after leave() or without.
   virtual void settle() = 0;
+  /// As those of messages_beside. By member 0 of the region as well.
+  virtual bool is_under_way() const noexcept = 0;
+  virtual void progress() noexcept = 0;
 
  protected:
   early_end_listener() = default;
   ~early_end_listener() = default;
-
- private:
-  friend class world_region;
-  early_end_listener* next_ = nullptr;
 };
 
 /// A region of one rank, as part of one of all ranks.
-class world_region {
+class world_region final : private messages_beside {
  public:
-  explicit world_region(world_core& ranks) noexcept : ranks_(ranks) {}
+  explicit world_region(world_core& ranks) noexcept : ranks_(ranks) { ranks_.watch(*this); }
+  world_region(const world_region&) = delete;
+  world_region& operator=(const world_region&) = delete;
 
   world_core& ranks() const noexcept { return ranks_; }
   bool is_in_progress() const noexcept { return is_in_progress_; }
@@ -261,6 +269,15 @@ class world_region {
               "world.run(team, f), on every rank",
         text_of(construct));
     fail_use(message);
+  }
+
+  bool are_under_way() const noexcept override {
+    const early_end_listener* at = listeners_;
+    while (at != nullptr && !at->is_under_way()) at = at->next_;
+    return at != nullptr;
+  }
+  void progress() noexcept override {
+    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) at->progress();
   }
 
   void tell_listeners(void (early_end_listener::*what)()) {

@@ -13,7 +13,8 @@
 //   REDUCE-5  A member's leaves are not its block: it calls f(i) for indices whose data another may write in a loop
 //             before that has no wait. So members meet before the leaves, if they have run a construct without a wait
 //             since they met. They need not where that was a loop in blocks, over a range of this length, whose blocks
-//             are those of the leaves; then nobody takes leaves of others (LOOPS-6). All members decide alike: MEMBER-1.
+//             are those of the leaves; then nobody takes leaves of others (LOOPS-6), and f(i) sees of that loop what its
+//             iteration i wrote, no more. All members decide alike: MEMBER-1.
 //             `fast` reductions run by rank or ticket, as loops do.
 //
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTIONS_HPP
