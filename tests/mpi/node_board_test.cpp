@@ -37,14 +37,15 @@ meeting_record note_of(std::size_t rank, std::size_t bytes) {
   return meeting_record::of(note, rank);
 }
 
-/// Zeroed, and aligned as a board wants it.
+/// Where a board begins.
 class memory_for {
  public:
   explicit memory_for(std::size_t ranks) {
     std::size_t room = node_board::bytes_for(ranks) + 128;
-    raw_.reset(new unsigned char[room]());
+    raw_.reset(new unsigned char[room]);
     aligned_ = raw_.get();
     std::align(128, node_board::bytes_for(ranks), aligned_, room);
+    node_board::make(aligned_, ranks);
   }
   void* get() const { return aligned_; }
 
@@ -124,6 +125,7 @@ TEST(node_board, NODE2_processes_sleep_and_wake_each_other) {
   void* const memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
+  node_board::make(memory, 2);
   const auto meet = [&](std::size_t rank) {
     node_board board(memory, 2);
     wait_history history = {};

@@ -42,7 +42,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// Over zeroed memory that all ranks of a node have mapped.
+/// Over memory that all ranks of a node have mapped.
 class node_board {
  public:
   /// The most bytes that a rank brings to a meeting.
@@ -53,8 +53,13 @@ class node_board {
     return (ranks + 1) * sizeof(place);
   }
 
+  /// Begins a board; by one rank, before the others come. `memory`: aligned to 128 bytes.
+  static void make(void* memory, std::size_t ranks) noexcept {
+    for (std::size_t i = 0; i <= ranks; ++i) ::new (static_cast<place*>(memory) + i) place;
+  }
+
   node_board() noexcept = default;
-  /// `memory`: aligned to 128 bytes, the same for all ranks, zeroed before any of them comes.
+  /// `memory`: where make() has begun it, as this process has it mapped.
   node_board(void* memory, std::size_t ranks) noexcept
       : places_(static_cast<place*>(memory)), ranks_(ranks) {}
 
@@ -104,6 +109,8 @@ class node_board {
     unsigned char value[small];
   };
   struct place {
+    place() noexcept : number(0), sleepers(0) {}
+
     alignas(64) wait_word number;
     alignas(8) slot slots[2];
     alignas(64) wait_word sleepers;

@@ -169,13 +169,13 @@ class world_core {
     MPI_Aint size = 0;
     int unit = 1;
     checked(MPI_Win_shared_query(memory_, 0, &size, &unit, &memory), "MPI_Win_shared_query");
-    if (node_rank_ == 0) std::memset(memory, 0, bytes);
-    checked(MPI_Win_lock_all(MPI_MODE_NOCHECK, memory_), "MPI_Win_lock_all");
-    checked(MPI_Barrier(node_), "MPI_Barrier");
     // All processes map whole pages, so they agree on what is aligned.
     const std::size_t off = reinterpret_cast<std::uintptr_t>(memory) % alignment;
-    board_ = node_board(static_cast<unsigned char*>(memory) + (off == 0 ? 0 : alignment - off),
-                        node_size_);
+    memory = static_cast<unsigned char*>(memory) + (off == 0 ? 0 : alignment - off);
+    if (node_rank_ == 0) node_board::make(memory, node_size_);
+    checked(MPI_Win_lock_all(MPI_MODE_NOCHECK, memory_), "MPI_Win_lock_all");
+    checked(MPI_Barrier(node_), "MPI_Barrier");
+    board_ = node_board(memory, node_size_);
   }
 
   /// A CPU on which k ranks of the node may run counts 1/k for each. Whole CPUs are given in the order of ranks.

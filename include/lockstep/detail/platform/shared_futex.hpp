@@ -14,7 +14,9 @@
 #include "atomic.hpp"
 #include "config.hpp"
 
-#if defined(__linux__)
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+#include "system.hpp"
+#elif defined(__linux__)
 #include "futex_linux.hpp"
 #else
 #include <chrono>
@@ -25,7 +27,15 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-#if defined(__linux__)
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+/// A test's system is one process.
+struct shared_futex {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    futex_wait(word, expected, deadline);
+  }
+  static void wake_all(const wait_word* word) { futex_wake_all(word); }
+};
+#elif defined(__linux__)
 using shared_futex = basic_linux_futex<0>;
 #else
 struct shared_futex {

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Weakens memory orders of the room mpi; the tests that need no MPI must notice under ThreadSanitizer.
+
+usage: order_mutants.py INCLUDE-DIRECTORY [HEADER...]
+
+Of this room the model tests know the node_board; scripts/run/mutate_orders.py leaves the rest out. So each acquire, release and
+acq_rel of a header becomes relaxed in a copy of include/; the header's test is compiled against the copy by Clang
+and run, a few times if it passes, for a race is a matter of luck. It has to report a race, fail, or hang. The test of the
+headers as they are has to pass. Ends with status 77 where there is no Clang with ThreadSanitizer.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOM = Path("lockstep/detail/mpi")
+TEST_OF = {"halo_protocol.hpp": "halo_protocol_test.cpp", "rank_graph.hpp": "rank_graph_test.cpp"}
+ORDER = re.compile(r"memory_order_(acquire|release|acq_rel)\b")
+RUNS, SECONDS = 3, 60
+SKIPPED = 77
+
+
+def mutants(text):
+    """(number of the line, what is weakened, changed text) of each."""
+    for found in ORDER.finditer(text):
+        number = text.count("\n", 0, found.start()) + 1
+        yield number, found.group(1), text[:found.start()] + "memory_order_relaxed" + text[found.end():]
+
+
+def compiled(compiler, include, test, program):
+    subprocess.run([compiler, "-std=c++20", "-O1", "-g1", "-fsanitize=thread", f"-I{include}", f"-I{ROOT / 'tests'}",
+                    ROOT / "tests/mpi" / test, ROOT / "tests/support/main.cpp", "-o", program, "-lgtest", "-pthread"],
+                   check=True)
+
+
+def complains(program):
+    """Whether the test fails, hangs, or reports a race."""
+    try:
+        done = subprocess.run(["setarch", "-R", program], capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
+
+
+def main(arguments):
+    compiler = shutil.which("clang++-19") or shutil.which("clang++")
+    if not compiler:
+        print("no Clang here")
+        return SKIPPED
+    include, *only = arguments[1:]
+    bad = 0
+    with tempfile.TemporaryDirectory() as place:
+        copy, program = Path(place) / "include", Path(place) / "test"
+        shutil.copytree(include, copy)
+        for header in only or TEST_OF:
+            path = copy / ROOM / header
+            text = path.read_text(encoding="utf-8")
+            compiled(compiler, copy, TEST_OF[header], program)
+            if complains(program):
+                print(f"{header}: the test fails as it is")
+                bad += 1
+                continue
+            for number, what, changed in mutants(text):
+                path.write_text(changed, encoding="utf-8")
+                compiled(compiler, copy, TEST_OF[header], program)
+                is_noticed = any(complains(program) for _ in range(RUNS))
+                print(f"{header}:{number}: {what} weakened: {'noticed' if is_noticed else 'NOT NOTICED'}", flush=True)
+                bad += not is_noticed
+            path.write_text(text, encoding="utf-8")
+    print(f"{bad} complaints")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
