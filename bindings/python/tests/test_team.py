@@ -403,6 +403,7 @@ print("done")
 """,
     "is interrupted in a wait": """
 import lockstep, os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the job of a shell in the background ignores it
 event = lockstep.Event()
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
@@ -412,6 +413,7 @@ except KeyboardInterrupt:
 """,
     "is interrupted in a region": """
 import lockstep, os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 with lockstep.Team(2) as team:
     def region(me):
