@@ -200,7 +200,10 @@ class halo_protocol {
     const source_place where;
     polling_nap nap;
 
-    bool ready() {
+    /// Looks twice: a library that shares CPUs gives this one away at the end of a call that finds nothing, and what came
+    /// meanwhile is seen by the next. A yield of the engine's between the two would give it away once more.
+    bool ready() { return looks() || looks(); }
+    bool looks() {
       of.look_at_all();
       return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
     }
