@@ -180,6 +180,7 @@ class halo_protocol {
     bool is_pending;
   };
   static constexpr std::size_t slots_per_line = 8;
+  static constexpr unsigned looks_at_once = 8;
   struct slot_line {
     slot slots[slots_per_line] = {};
   };
@@ -200,9 +201,14 @@ class halo_protocol {
     const source_place where;
     polling_nap nap;
 
-    /// Looks twice: a library that shares CPUs gives this one away at the end of a call that finds nothing, and what came
-    /// meanwhile is seen by the next. A yield of the engine's between the two would give it away once more.
-    bool ready() { return looks() || looks(); }
+    /// Looks several times: a library that shares CPUs gives this one away at the end of each call that finds nothing, and the
+    /// next call sees what has come meanwhile. A yield of the engine's between the two would give it away once more.
+    bool ready() {
+      for (unsigned i = 0; i < looks_at_once; ++i) {
+        if (looks()) return true;
+      }
+      return false;
+    }
     bool looks() {
       of.look_at_all();
       return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
