@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "mpi/layouts.hpp"
 
 using lockstep::index_range;
 using lockstep::member;
@@ -21,37 +21,17 @@ using lockstep::schedule;
 using lockstep::team;
 using lockstep::mpi::world;
 using lockstep::mpi::world_options;
+using lockstep::test::layout;
 
 namespace {
 
-struct layout {
-  std::size_t ranks_per_node, members;
-};
-
-std::string text_of(const testing::TestParamInfo<layout>& of) {
-  return std::to_string(of.param.ranks_per_node) + "_per_node_" + std::to_string(of.param.members) +
-         "_members";
-}
-
-/// One for each number of ranks per node: to make one takes MPICH a third of a second where ranks share CPUs.
-world& world_with(std::size_t ranks_per_node) {
-  static std::map<std::size_t, std::unique_ptr<world>> worlds;
-  std::unique_ptr<world>& one = worlds[ranks_per_node];
-  if (!one) one.reset(new world(MPI_COMM_WORLD, world_options().ranks_per_node(ranks_per_node)));
-  return *one;
-}
-
-class world_reductions : public testing::TestWithParam<layout> {
- protected:
-  world& ranks = world_with(GetParam().ranks_per_node);
-  team members{lockstep::team_options(ranks.options()).members(GetParam().members)};
-};
+class world_reductions : public lockstep::test::ranks_and_members {};
 
 // Nine members meet by a tree, fewer by flags.
 INSTANTIATE_TEST_SUITE_P(layouts, world_reductions,
                          testing::Values(layout{0, 1}, layout{0, 2}, layout{0, 4}, layout{1, 2},
                                          layout{2, 1}, layout{2, 9}),
-                         text_of);
+                         lockstep::test::text_of);
 
 const std::size_t lengths[] = {0, 1, 2, 3, 7, 100, 128, 129, 1000, 8193, 20'011};
 

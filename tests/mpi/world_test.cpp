@@ -6,57 +6,29 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "mpi/layouts.hpp"
 
 using lockstep::member;
 using lockstep::team;
 using lockstep::mpi::rank_failed;
 using lockstep::mpi::world;
 using lockstep::mpi::world_options;
+using lockstep::test::layout;
 
 namespace {
 
-/// How a test's ranks are taken for nodes, and how many members each has.
-struct layout {
-  std::size_t ranks_per_node, members;
-};
-
-std::string text_of(const testing::TestParamInfo<layout>& of) {
-  return std::to_string(of.param.ranks_per_node) + "_per_node_" + std::to_string(of.param.members) +
-         "_members";
-}
-
-/// Worlds are made once: that is many calls of MPI, which polls for the ranks that lack a CPU.
-class world_of : public testing::TestWithParam<layout> {
- public:
-  static void TearDownTestSuite() { worlds().clear(); }
-
- protected:
-  world& ranks = world_with(GetParam().ranks_per_node);
-  team members{lockstep::team_options(ranks.options()).members(GetParam().members)};
-  std::size_t all() const { return ranks.size() * members.size(); }
-
- private:
-  static std::map<std::size_t, world>& worlds() {
-    static std::map<std::size_t, world> all;
-    return all;
-  }
-  static world& world_with(std::size_t ranks_per_node) {
-    return worlds()
-        .try_emplace(ranks_per_node, MPI_COMM_WORLD, world_options().ranks_per_node(ranks_per_node))
-        .first->second;
-  }
-};
+class world_of : public lockstep::test::ranks_and_members {};
 
 INSTANTIATE_TEST_SUITE_P(layouts, world_of,
                          testing::Values(layout{0, 1}, layout{0, 2}, layout{0, 4}, layout{1, 2},
                                          layout{2, 1}, layout{2, 4}, layout{3, 1}, layout{0, 12},
                                          layout{2, 9}),
-                         text_of);
+                         lockstep::test::text_of);
 
 /// Larger than a cell, smaller than a line.
 struct triple {

@@ -153,7 +153,7 @@ class halo {
       MPI_Request request = MPI_REQUEST_NULL;
       detail::mpi::checked(MPI_Comm_idup(of.comm(), &comm_, &request), "MPI_Comm_idup");
       detail::mpi::await_requests(of.thread_level(), "lockstep::mpi::halo", of.policy(1), 1,
-                                  &request, MPI_STATUS_IGNORE, detail::mpi::never_stops());
+                                  &request);
       detail::mpi::checked(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN),
                            "MPI_Comm_set_errhandler");
       const release_unless_checked here{*this};

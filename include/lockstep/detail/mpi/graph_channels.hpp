@@ -183,7 +183,7 @@ class graph_channels final : public graph_transport {
     mutable unsigned looks = 0;
 
     explicit early_end(graph_channels& all) noexcept : of(all) {}
-    bool operator()() const noexcept {
+    bool requested() const noexcept {
       constexpr unsigned often = 16;
       if (++looks % often == 0) of.look();
       return of.state_.has_ended();
@@ -234,7 +234,7 @@ class graph_channels final : public graph_transport {
                                       &notes[c]);
       });
     }
-    ranks_.await(static_cast<int>(notes.size()), notes.data(), never_stops());
+    ranks_.await(static_cast<int>(notes.size()), notes.data());
     for (std::size_t c = 0; c < channels_.size(); ++c) {
       graph_channel& each = channels_[c];
       while (!each.sends && each.count < counts[c]) {
@@ -246,9 +246,9 @@ class graph_channels final : public graph_transport {
     }
     for (graph_channel& each : channels_) {
       if (!each.sends) continue;
-      ranks_.await(static_cast<int>(each.requests.size()), each.requests.data(), never_stops());
+      ranks_.await(static_cast<int>(each.requests.size()), each.requests.data());
     }
-    ranks_.await(static_cast<int>(words.size()), words.data(), never_stops());
+    ranks_.await(static_cast<int>(words.size()), words.data());
   }
 
   // --- requests ---

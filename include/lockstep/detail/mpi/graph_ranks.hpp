@@ -51,11 +51,11 @@ class graph_ranks {
   std::uint32_t rank() const noexcept { return rank_; }
   std::uint32_t size() const noexcept { return size_; }
 
-  template <class Stop>
-  bool await(int count, MPI_Request* requests, const Stop& stop) const {
-    return await_requests(level_, who(), policy_, count, requests, MPI_STATUSES_IGNORE, stop);
+  template <class Stop = never_stops>
+  bool await(int count, MPI_Request* requests, const Stop& stop = Stop()) const {
+    return await_requests(level_, who(), policy_, count, requests, stop);
   }
-  void await(MPI_Request& request) const { await(1, &request, never_stops()); }
+  void await(MPI_Request& request) const { await(1, &request); }
 
   /// Begins what give(request) begins, and waits until it is over.
   template <class Give>

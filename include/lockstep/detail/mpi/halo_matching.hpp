@@ -62,7 +62,7 @@ class halo_matching {
 
   void wait(std::vector<MPI_Request>& all) const {
     await_requests(world_.thread_level(), "lockstep::mpi::halo", world_.policy(1),
-                   static_cast<int>(all.size()), all.data(), MPI_STATUSES_IGNORE, never_stops());
+                   static_cast<int>(all.size()), all.data());
   }
 
   template <class... Values>

@@ -364,8 +364,7 @@ class halo_protocol {
     std::snprintf(
         message, sizeof message,
         "lockstep::mpi::halo::publish: member %zu has published its part for neighbour %zu "
-        "and not waited for the exchange; call await_ghosts() before the next publish(), and "
-        "reset() on all ranks after a region that was stopped",
+        "and not waited for the exchange; call await_ghosts() before the next publish()",
         rank, i);
     fail_use(message);
   }

@@ -277,8 +277,7 @@ class halo_transport {
     }
   }
   void wait(MPI_Request* first, std::size_t count, wait_policy policy) {
-    await_requests(level_, "lockstep::mpi::halo", policy, static_cast<int>(count), first,
-                   MPI_STATUSES_IGNORE, never_stops());
+    await_requests(level_, "lockstep::mpi::halo", policy, static_cast<int>(count), first);
   }
 
   const MPI_Comm comm_;

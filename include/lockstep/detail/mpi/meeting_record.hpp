@@ -38,9 +38,7 @@ enum class world_construct : std::uint8_t {
   sync_max,
   sync_count,
   broadcast,
-  reduce_range,
-  halo,
-  world_graph
+  reduce_range
 };
 
 inline const char* text_of(world_construct which) noexcept {
@@ -52,9 +50,7 @@ inline const char* text_of(world_construct which) noexcept {
                                    "sync_max",
                                    "sync_count",
                                    "broadcast",
-                                   "reduce_range",
-                                   "a halo",
-                                   "a world_graph"};
+                                   "reduce_range"};
   return texts[static_cast<std::size_t>(which)];
 }
 

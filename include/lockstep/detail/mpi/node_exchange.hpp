@@ -124,7 +124,7 @@ class node_exchange {
         "MPI_Irecv");
   }
   void await(int count, MPI_Request* requests, wait_policy policy) {
-    await_requests(level_, name_, policy, count, requests, MPI_STATUSES_IGNORE, never_stops());
+    await_requests(level_, name_, policy, count, requests);
   }
 
   static constexpr const char* name_ = "lockstep::mpi::world: a meeting of several nodes";

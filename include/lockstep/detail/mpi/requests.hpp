@@ -12,6 +12,7 @@
 #ifndef LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
 #define LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
 
+#include "../wait/published_words.hpp"
 #include "../wait/wait_engine.hpp"
 #include "calls.hpp"
 #include "polling_nap.hpp"
@@ -21,25 +22,19 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// What the wait engine looks at. Requests: int test(), an MPI code, and sets `is_complete`. Stop: bool operator()(),
-/// after which nobody waits any more.
+/// What the wait engine looks at. Stop: bool requested(), after which nobody waits any more.
 template <class Stop>
 class awaited_requests {
  public:
   awaited_requests(int level, const char* what, int count, MPI_Request* requests,
-                   MPI_Status* statuses, const Stop& stop) noexcept
-      : level_(level),
-        what_(what),
-        count_(count),
-        requests_(requests),
-        statuses_(statuses),
-        stop_(stop) {}
+                   const Stop& stop) noexcept
+      : level_(level), what_(what), count_(count), requests_(requests), stop_(stop) {}
 
   /// Also after an error, which is kept: the engine's looks do not throw.
   bool ready() noexcept {
-    if (is_complete_ != 0 || code_ != MPI_SUCCESS || stop_()) return true;
+    if (is_complete_ != 0 || code_ != MPI_SUCCESS || stop_.requested()) return true;
     const call_permit permit(level_, what_);
-    code_ = MPI_Testall(count_, requests_, &is_complete_, statuses_);
+    code_ = MPI_Testall(count_, requests_, &is_complete_, MPI_STATUSES_IGNORE);
     return is_complete_ != 0 || code_ != MPI_SUCCESS;
   }
   void sleep(deadline) { nap_.take(); }
@@ -55,24 +50,18 @@ class awaited_requests {
   const char* const what_;
   const int count_;
   MPI_Request* const requests_;
-  MPI_Status* const statuses_;
   const Stop& stop_;
   int is_complete_ = 0, code_ = MPI_SUCCESS;
   polling_nap nap_;
 };
 
-/// For waits that nothing ends early.
-struct never_stops {
-  bool operator()() const noexcept { return false; }
-};
-
-/// Blocks until all requests are complete; false if stop() was true before. `what`: for messages, what waits. `level`:
+/// Blocks until all requests are complete; false if a stop was requested before. `what`: for messages, what waits. `level`:
 /// that of MPI. With FUNNELED it is called by the thread that initialised MPI: else it fails with std::logic_error.
-template <class Stop>
+template <class Stop = never_stops>
 bool await_requests(int level, const char* what, wait_policy policy, int count,
-                    MPI_Request* requests, MPI_Status* statuses, const Stop& stop) {
+                    MPI_Request* requests, const Stop& stop = Stop()) {
   check_may_call(level, what);
-  awaited_requests<Stop> all(level, what, count, requests, statuses, stop);
+  awaited_requests<Stop> all(level, what, count, requests, stop);
   wait_engine::wait(all, policy, this_thread_history());
   return all.result();
 }
