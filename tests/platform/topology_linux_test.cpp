@@ -34,6 +34,37 @@ TEST(kinds_of_cores, values_that_are_nearly_alike_are_not_parted) {
   EXPECT_EQ(fast_from({0, 1024, 0, 1024}), 0u) << "not known is no step";
 }
 
+numbers of_mask(const std::string& text) {
+  numbers result = {77};
+  const bool is_mask = sysfs::parse_cpu_mask(text.c_str(), result);
+  EXPECT_EQ(is_mask, !result.empty());
+  return result;
+}
+
+TEST(masks, the_lowest_cpu_is_the_last_bit) {
+  EXPECT_EQ(of_mask("1\n"), numbers({0}));
+  EXPECT_EQ(of_mask("00c0"), numbers({6, 7})) << "a system of 16 CPUs";
+  EXPECT_EQ(of_mask("3,00000001\n"), numbers({0, 32, 33}));
+  EXPECT_EQ(of_mask("00000000,0000f00f"), numbers({0, 1, 2, 3, 12, 13, 14, 15}));
+  EXPECT_EQ(of_mask("80000000,00000000,00000000"), numbers({95}));
+}
+
+TEST(masks, what_is_no_mask_or_has_no_cpu_is_refused) {
+  for (const char* text :
+       {"", "\n", "0", "00000000,00000000", "0-3", "0,2", "1,", ",00000001", "1,,00000001", "g",
+        "0x1", "-1", "100000001", "1,000000001", "1 2", "1,0000000G"}) {
+    EXPECT_EQ(of_mask(text), numbers()) << text;
+  }
+}
+
+TEST(masks, no_cpu_is_read_that_no_system_has) {
+  std::string zeros;
+  for (unsigned group = 0; group < max_cpus / 32; ++group) zeros += ",00000000";
+  EXPECT_EQ(of_mask("1" + zeros), numbers());
+  EXPECT_EQ(of_mask("1" + zeros.substr(9)), numbers({max_cpus - 32}));
+  EXPECT_EQ(of_mask("0" + zeros + ",00000002"), numbers({1})) << "zeros may be there";
+}
+
 class cpu_tree : public lockstep::test::system_tree {
  protected:
   cpu_tree() : system_tree("topology") {}
@@ -92,6 +123,7 @@ TEST_F(cpu_tree, garbage_in_any_file_is_as_nothing) {
     for (const unsigned cpu : {0u, 1u, 2u}) {
       place(cpu, garbage, garbage);
       cpu_file(cpu, "topology/thread_siblings_list", garbage);
+      cpu_file(cpu, "topology/thread_siblings", garbage);
       cpu_file(cpu, "cpu_capacity", garbage);
       cpu_file(cpu, "cpufreq/cpuinfo_max_freq", garbage);
       cache(cpu, 0, "1", "Data", garbage);
@@ -99,6 +131,7 @@ TEST_F(cpu_tree, garbage_in_any_file_is_as_nothing) {
     }
     file("/sys/devices/system/node/online", garbage);
     file("/sys/devices/system/node/node0/cpulist", garbage);
+    file("/sys/devices/system/node/node0/cpumap", garbage);
     file("/sys/devices/system/node/node3/cpulist", garbage);
     file("/sys/devices/cpu_core/cpus", garbage);
     file("/sys/devices/cpu_atom/cpus", garbage);
@@ -136,6 +169,29 @@ TEST_F(cpu_tree, the_older_name_of_the_list_of_siblings_is_read_too) {
   cpu_file(0, "topology/thread_siblings_list", "0,2\n");
   cpu_file(2, "topology/thread_siblings_list", "0,2\n");
   EXPECT_EQ(cores(read({0, 1, 2})), numbers({0, 1, 0}));
+}
+
+TEST_F(cpu_tree, masks_are_read_where_lists_are_missing) {
+  for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
+    const std::string mask = cpu % 2 == 0 ? "00000005\n" : "0000000a\n";
+    cpu_file(cpu, "topology/thread_siblings", mask);
+    cpu_file(cpu, "cache/index0/level", "2\n");
+    cpu_file(cpu, "cache/index0/type", "Unified\n");
+    cpu_file(cpu, "cache/index0/shared_cpu_map", mask);
+  }
+  file("/sys/devices/system/node/online", "0-2\n");
+  file("/sys/devices/system/node/node0/cpumap", "00000003\n");
+  file("/sys/devices/system/node/node1/cpumap", "0000000c\n");
+  file("/sys/devices/system/node/node2/cpumap", "00000000\n");
+  const cpu_topology cpus = read({0, 1, 2, 3});
+  EXPECT_EQ(cores(cpus), numbers({0, 1, 0, 1}));
+  EXPECT_EQ(caches(cpus), numbers({0, 1, 0, 1}));
+  EXPECT_EQ(nodes(cpus), numbers({0, 0, 1, 1}));
+  cpu_file(0, "cache/index0/shared_cpu_list", "0-3\n");
+  EXPECT_EQ(caches(read({0, 1, 2, 3})), numbers({0, 0, 0, 0})) << "a list goes before a mask";
+  cpu_file(0, "cache/index0/shared_cpu_list", "1-3\n");
+  cpu_file(0, "cache/index0/shared_cpu_map", "0000000e\n");
+  EXPECT_EQ(caches(read({0, 1, 3})), numbers({1, 0, 0})) << "nor is a mask believed without itself";
 }
 
 TEST_F(cpu_tree, a_package_that_the_system_does_not_know_is_the_first) {

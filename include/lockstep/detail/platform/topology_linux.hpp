@@ -6,7 +6,8 @@
 // four for each other CPU, 20 us each: for those who place threads, not for every program.
 //
 //   core     topology/core_cpus_list, or thread_siblings_list of older systems
-//   package  topology/physical_package_id
+//   package  topology/physical_package_id; where that says -1, as on POWER's and older z's partitions, the first one. What
+//            such systems call siblings of a package is a core (POWER) or a chip (z)
 //   node     the node whose cpulist has the CPU; nodes without CPUs (memory only) have none
 //   cache    of cache/index*/ the one of the highest level that is not for instructions alone. Where that directory
 //            is missing, as in many virtual machines: all CPUs of a package and node
@@ -15,7 +16,8 @@
 //            2. cpu_capacity, as ARM has it   3. the highest clock rate
 //            In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest (fast_from).
 //
-// A list that does not name the CPU itself is not believed. `root` is a directory put before every path, for tests.
+// Where a list is missing, the mask beside it is read: Linux before 2.6.26 has masks only, and that of POWER told caches
+// by masks for years longer. A list or mask that does not name the CPU itself is not believed. `root` is a directory put before every path, for tests.
 // Compiled on all systems: where there is no /sys, nothing is known.
 // Source [SYSFS-CPU]
 #ifndef LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP
@@ -30,6 +32,10 @@
 #include "cpus.hpp"
 #include "system_texts.hpp"
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstring>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -39,8 +45,14 @@ namespace sysfs {
 LOCKSTEP_COLD unsigned number_in(const char* root, unsigned cpu, const char* file,
                                  unsigned otherwise);
 
-/// The list of CPUs in a file of `cpu`, ascending. False, and `cpus` empty, if it does not name `cpu` itself.
-LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file,
+/// Reads a mask as Linux writes it, 32 bits to a group, the highest first: "3,00000001" are CPUs 0, 32 and 33. False, and
+/// `cpus` empty, if the text is no such mask, has no CPU, or one from `max_cpus` on.
+LOCKSTEP_COLD bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpus);
+
+/// The CPUs in a file of `cpu`, ascending; `parse` reads its text. False, and `cpus` empty, if they have not `cpu` itself
+/// among them.
+using cpus_parser = bool (*)(const char* text, std::vector<unsigned>& cpus);
+LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file, cpus_parser parse,
                                 std::vector<unsigned>& cpus);
 
 /// The lowest CPU of the core that `cpu` is on.
@@ -73,10 +85,33 @@ LOCKSTEP_COLD unsigned number_in(const char* root, unsigned cpu, const char* fil
              : otherwise;
 }
 
-LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file,
+LOCKSTEP_COLD bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpus) {
+  static const char* const digits = "0123456789abcdef";
+  constexpr std::size_t group = 9;  // 8 digits and a comma before them
+  cpus.clear();
+  text = skip_blanks(text);
+  const std::size_t size = std::strspn(text, "0123456789abcdef,");
+  bool is_right = *skip_blanks(text + size) == 0 && size % group != 0;
+  // From the lowest digit, which is the last.
+  for (std::size_t i = 0; is_right && i < size; ++i) {
+    const char each = text[size - 1 - i];
+    is_right = (each == ',') == (i % group == group - 1);
+    if (!is_right || each == ',' || each == '0') continue;
+    const std::size_t value = static_cast<std::size_t>(std::strchr(digits, each) - digits);
+    const std::size_t first = (i - i / group) * 4;
+    is_right = first < max_cpus;
+    for (unsigned bit = 0; is_right && bit < 4; ++bit) {
+      if ((value >> bit & 1u) != 0) cpus.push_back(static_cast<unsigned>(first) + bit);
+    }
+  }
+  if (!is_right) cpus.clear();
+  return !cpus.empty();
+}
+
+LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file, cpus_parser parse,
                                 std::vector<unsigned>& cpus) {
   const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
-  parse_cpu_list(text.c_str(), cpus);
+  parse(text.c_str(), cpus);
   sort_once(cpus);
   if (find_sorted(cpus, cpu) < cpus.size()) return true;
   cpus.clear();
@@ -84,11 +119,16 @@ LOCKSTEP_COLD bool read_sharing(const char* root, unsigned cpu, const char* file
 }
 
 LOCKSTEP_COLD unsigned first_of_core(const char* root, unsigned cpu) {
-  // The first name is that of newer systems.
-  static const char* const files[] = {"topology/core_cpus_list", "topology/thread_siblings_list"};
-  for (const char* file : files) {
+  // From newer systems to older ones.
+  static const struct {
+    const char* file;
+    cpus_parser parse;
+  } sources[] = {{"topology/core_cpus_list", parse_cpu_list},
+                 {"topology/thread_siblings_list", parse_cpu_list},
+                 {"topology/thread_siblings", parse_cpu_mask}};
+  for (const auto& source : sources) {
     std::vector<unsigned> siblings;
-    if (read_sharing(root, cpu, file, siblings)) return siblings[0];
+    if (read_sharing(root, cpu, source.file, source.parse, siblings)) return siblings[0];
   }
   return cpu;
 }
@@ -109,9 +149,11 @@ LOCKSTEP_COLD bool read_last_cache(const char* root, unsigned cpu, std::vector<u
     last = index;
   }
   if (highest == 0) return false;
-  std::string file;
-  append(file, "cache/index%u/shared_cpu_list", last);
-  return read_sharing(root, cpu, file.c_str(), cpus);
+  std::string list, mask;
+  append(list, "cache/index%u/shared_cpu_list", last);
+  append(mask, "cache/index%u/shared_cpu_map", last);
+  return read_sharing(root, cpu, list.c_str(), parse_cpu_list, cpus) ||
+         read_sharing(root, cpu, mask.c_str(), parse_cpu_mask, cpus);
 }
 
 LOCKSTEP_COLD void set_caches(const char* root, cpu_topology& places) {
@@ -130,8 +172,10 @@ LOCKSTEP_COLD void set_nodes(const char* root, cpu_topology& places) {
   std::vector<unsigned> nodes, cpus;
   parse_cpu_list(file_text("%s/sys/devices/system/node/online", root).c_str(), nodes);
   for (const unsigned node : nodes) {
-    const std::string text = file_text("%s/sys/devices/system/node/node%u/cpulist", root, node);
-    if (!parse_cpu_list(text.c_str(), cpus)) continue;  // memory only
+    const std::string list = file_text("%s/sys/devices/system/node/node%u/cpulist", root, node);
+    const std::string mask = file_text("%s/sys/devices/system/node/node%u/cpumap", root, node);
+    if (!parse_cpu_list(list.c_str(), cpus) && !parse_cpu_mask(mask.c_str(), cpus))
+      continue;  // memory only
     sort_once(cpus);
     for (cpu_place& place : places) {
       if (find_sorted(cpus, place.cpu) < cpus.size()) place.node = node;

@@ -11,6 +11,7 @@
 //   PLACEMENT-3  close fills a core with its siblings, then a last-level cache, a node, a package, before the next one;
 //       so neighbouring ranks share all they can. cores numbers the ranks in the same way. spread takes packages, the
 //       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart.
+//       A node may have several packages, and a cache may, as guests tell it: whatever has fewer groups is the wider.
 //   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
@@ -67,6 +68,10 @@ struct resolved_team {
 
 namespace placement {
 
+/// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`: the more groups
+/// a number parts the CPUs into, the narrower it is. Where they are as many, package, node, cache.
+LOCKSTEP_COLD cpu_topology widest_first(const cpu_topology& places);
+
 /// Appends `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the
 /// caches, and the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
 LOCKSTEP_COLD void deal(const cpu_place* places, std::size_t size, std::size_t count,
@@ -110,6 +115,31 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options);
 #if LOCKSTEP_HAS_BODIES
 
 namespace placement {
+
+LOCKSTEP_COLD cpu_topology widest_first(const cpu_topology& places) {
+  constexpr unsigned count = 3;
+  unsigned cpu_place::* numbers[count] = {&cpu_place::package, &cpu_place::node, &cpu_place::cache};
+  unsigned last[count] = {0, 0, 0};  // numbers have no gaps
+  for (const cpu_place& place : places) {
+    for (unsigned i = 0; i < count; ++i) {
+      if (place.*numbers[i] > last[i]) last[i] = place.*numbers[i];
+    }
+  }
+  for (unsigned end = count - 1; end > 0; --end) {
+    for (unsigned i = 0; i < end; ++i) {
+      if (last[i] <= last[i + 1]) continue;
+      std::swap(last[i], last[i + 1]);
+      std::swap(numbers[i], numbers[i + 1]);
+    }
+  }
+  cpu_topology result(places);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    result[i].package = places[i].*numbers[0];
+    result[i].node = places[i].*numbers[1];
+    result[i].cache = places[i].*numbers[2];
+  }
+  return result;
+}
 
 struct place_key {
   unsigned numbers[6];
@@ -208,7 +238,7 @@ LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t
     part_by_use(usable, where.list(), order, left_out);
   } else if (!usable.empty() && (where.is_close() || where.is_spread() || where.is_cores())) {
     const std::size_t count = members < usable.size() ? members : usable.size();
-    cpu_topology sorted(usable);
+    cpu_topology sorted = widest_first(usable);
     std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place),
                where.is_close() ? compare_by_place : compare_by_core);
     if (where.is_spread()) {
@@ -233,13 +263,14 @@ LOCKSTEP_COLD rank_groups groups_of(const cpu_topology& usable,
   std::vector<unsigned> known;
   for (const cpu_place& place : usable) known.push_back(place.cpu);
   sort_once(known);
+  const cpu_topology ordered = widest_first(usable);
   std::vector<std::size_t> index(known.size());
   for (std::size_t i = 0; i < usable.size(); ++i) index[find_sorted(known, usable[i].cpu)] = i;
   std::vector<rank_groups::place> places;
   for (const unsigned cpu : cpu_of_rank) {
     const std::size_t at = find_sorted(known, cpu);
     if (at == known.size()) return rank_groups();
-    const cpu_place& on = usable[index[at]];
+    const cpu_place& on = ordered[index[at]];
     const rank_groups::place shared = {{on.package, on.node, on.cache}};
     places.push_back(shared);
   }
