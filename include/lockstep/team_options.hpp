@@ -33,6 +33,7 @@ inline namespace LOCKSTEP_ABI {
 ///   binding::spread()  over packages, nodes, caches, then cores, in turns; then the second hyper-threads. For members
 ///                      that need memory bandwidth, or caches of their own
 ///   binding::cpus({})  rank i on the i-th of these CPUs
+/// Where a node has several packages, a package comes before a node in that order, and spread() begins with nodes.
 /// Where the system tells big cores from little ones, close(), cores() and spread() fill the big ones first.
 /// In all of them the CPUs are taken in turns when there are more members than CPUs.
 class binding {
