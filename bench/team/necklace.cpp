@@ -62,16 +62,17 @@ graph make_necklace(const necklace_shape& shape) {
   const std::size_t size = std::size_t{1} << shape.scale;
   graph result;
   result.begins.reserve(shape.communities * size + 1);
+  std::vector<std::vector<vertex>> neighbours(size);  // a sort of each is faster than one of all edges
   for (std::size_t community = 0; community < shape.communities; ++community) {
-    std::vector<edge> edges = edges_from(shape, community);
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    auto next = edges.begin();
-    for (std::size_t i = community * size; i < (community + 1) * size; ++i) {
-      for (; next != edges.end() && next->first == i; ++next) {
-        result.neighbours.push_back(next->second);
-      }
+    for (const auto& [from, to] : edges_from(shape, community)) {
+      neighbours[from - community * size].push_back(to);
+    }
+    for (std::vector<vertex>& own : neighbours) {
+      std::sort(own.begin(), own.end());
+      result.neighbours.insert(result.neighbours.end(), own.begin(),
+                               std::unique(own.begin(), own.end()));
       result.begins.push_back(result.neighbours.size());
+      own.clear();
     }
   }
   return result;
