@@ -12,15 +12,20 @@
 #include <string>
 #include <vector>
 
-#if defined(__linux__) && defined(__GNUC__) && \
-    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
-#define LOCKSTEP_TEST_ILLEGAL_INSTRUCTIONS 1
+#if defined(__linux__)
 #include <ucontext.h>
 #include <csignal>
 #endif
 
 #include "lockstep/detail/platform/cpus.hpp"
 #include "support/threads.hpp"
+
+// batch.py copies directives that choose headers, and reads lines.
+#if defined(__linux__) && defined(__GNUC__)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv)
+#define LOCKSTEP_TEST_ILLEGAL_INSTRUCTIONS 1
+#endif
+#endif
 
 namespace {
 
