@@ -2,7 +2,8 @@
 // bench/team/executors.hpp -- different ways to run the loops of a program
 //
 // A program is written once, as steps made of loop(first, last, f) and sum(first, last, f), where
-// f(begin, end) does a part; after each everybody may read what anybody wrote. Its scalars are values that
+// f(begin, end) does a part; after each everybody may read what anybody wrote. claimed_loop() and claimed_sum() are the
+// same with claims of one index, by the peer's own schedule. Its scalars are values that
 // every executor has of its own, so that the same text is the serial program, the one of each member in one
 // long region, and the one of a caller who forks for every loop.
 #pragma once
@@ -25,9 +26,18 @@ class serial_executor {
   double sum(std::size_t first, std::size_t last, Function f) {
     return f(first, last);
   }
+  template <class Function>
+  void claimed_loop(std::size_t first, std::size_t last, Function f) {
+    f(first, last);
+  }
+  template <class Function>
+  double claimed_sum(std::size_t first, std::size_t last, Function f) {
+    return f(first, last);
+  }
 };
 
-/// Inside a region: `Member` has rank(), size(), barrier() and sum(value).
+/// Inside a region: `Member` has rank(), size(), barrier() and sum(value); for the loops with claims, which wait at
+/// their end, claimed_loop() and claimed_sum().
 template <class Member>
 class region_executor {
  public:
@@ -44,6 +54,14 @@ class region_executor {
     const lockstep::index_range mine = block(first, last);
     return member_.sum(f(mine.first, mine.last));
   }
+  template <class Function>
+  void claimed_loop(std::size_t first, std::size_t last, Function f) {
+    member_.claimed_loop(first, last, f);
+  }
+  template <class Function>
+  double claimed_sum(std::size_t first, std::size_t last, Function f) {
+    return member_.claimed_sum(first, last, f);
+  }
 
  private:
   lockstep::index_range block(std::size_t first, std::size_t last) const {
@@ -53,7 +71,7 @@ class region_executor {
   Member& member_;
 };
 
-/// Outside: a fork/join for every loop. `Peer` has loop() and sum() itself.
+/// Outside: a fork/join for every loop. `Peer` has loop() and sum() itself, and those with claims if it has claims.
 template <class Peer>
 class phase_executor {
  public:
@@ -67,6 +85,14 @@ class phase_executor {
   double sum(std::size_t first, std::size_t last, Function f) {
     return peer_.sum(first, last, f);
   }
+  template <class Function>
+  void claimed_loop(std::size_t first, std::size_t last, Function f) {
+    peer_.claimed_loop(first, last, f);
+  }
+  template <class Function>
+  double claimed_sum(std::size_t first, std::size_t last, Function f) {
+    return peer_.claimed_sum(first, last, f);
+  }
 
  private:
   Peer& peer_;
@@ -77,6 +103,9 @@ class slots {
  public:
   explicit slots(std::size_t threads) : values_(threads) {}
   double& operator[](std::size_t rank) { return values_[rank].value; }
+  void clear() {
+    for (slot& one : values_) one.value = 0;
+  }
   [[nodiscard]] double total() const {
     double sum = 0;
     for (const slot& one : values_) sum += one.value;

@@ -3,6 +3,7 @@
 #include "team/peers/fork_union_pool.hpp"
 #include "team/team_entries.hpp"
 #include "team/works/overhead_works.hpp"
+#include "team/works/scheduled_works.hpp"
 #include "team/works/team_works.hpp"
 
 namespace team_bench {
@@ -10,6 +11,8 @@ namespace team_bench {
 void add_fork_union(catalogue& to) {
   add_fork_works<fork_union_pool<fork_union_pause>>(to, "fork_union-pause");
   add_fork_works<fork_union_pool<fork_union_yield>>(to, "fork_union-yield");
+  add_scheduled_by_forks<fork_union_pool<fork_union_pause>>(to, "fork_union-pause");
+  add_scheduled_by_forks<fork_union_pool<fork_union_yield>>(to, "fork_union-yield");
   add_overheads_of_forks<fork_union_pool<fork_union_pause>>(to, "fork_union-pause");
   add_overheads_of_forks<fork_union_pool<fork_union_yield>>(to, "fork_union-yield");
   add_loops_between<fork_union_pool<fork_union_pause>>(to, "fork_union-pause");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace team_bench {
 
@@ -52,10 +53,25 @@ void jacobi(std::size_t first, std::size_t last, std::size_t side, const double*
 [[nodiscard]] double improve(std::size_t first, std::size_t last, std::size_t side, double a,
                              const double* p, const double* q, double* x, double* r);
 
-/// Each vertex takes the smallest label among itself and its neighbours; returns how many have changed. Vertices form groups
-/// of `group` that all know each other; the last of a group knows the first of the next one, in a ring.
-[[nodiscard]] double propagate(std::size_t first, std::size_t last, std::size_t vertices,
-                               std::size_t group, const double* from, double* into);
+/// A body of scheduled_programs.hpp.
+struct body {
+  float position[3];
+  float velocity[3];
+  float mass;
+};
+
+/// The forces on bodies [first, last), three numbers each. Sums of eight lanes, in one order for any range.
+void attract_in_box(std::size_t first, std::size_t last, std::size_t count, const body* bodies,
+                    float* forces);
+
+/// A step in time; what leaves the unit box comes in again on the other side.
+void move_in_box(std::size_t first, std::size_t last, const float* forces, body* bodies);
+
+/// Each of the vertices takes the smallest label among its own and its neighbours'; returns how many labels differ now.
+[[nodiscard]] std::size_t lower_labels(std::size_t first, std::size_t last,
+                                       const std::uint64_t* begins,
+                                       const std::uint32_t* neighbours, const std::uint32_t* from,
+                                       std::uint32_t* into);
 
 /// p = r + b p
 void turn(std::size_t first, std::size_t last, std::size_t side, double b, const double* r,

@@ -9,6 +9,7 @@
 #include "team/openmp_names.hpp"
 #include "team/overheads.hpp"
 #include "team/peers/openmp_team.hpp"
+#include "team/works/scheduled_works.hpp"
 #include "team/works/team_works.hpp"
 
 namespace team_bench {
@@ -46,6 +47,7 @@ void add_overheads(catalogue& to) {
 catalogue all_entries() {
   catalogue all;
   add_region_works<openmp_team>(all, peer);
+  add_scheduled_in_regions<openmp_team>(all, peer);
   add_overheads(all);
   add_loops_between<openmp_team>(all, peer);
   return all;

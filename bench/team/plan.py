@@ -54,6 +54,7 @@ def variants():
     return [
         Variant("lockstep", "lockstep", own, "lockstep"),
         Variant("lockstep", "lockstep stepwise", own, "lockstep/stepwise"),
+        Variant("lockstep", "lockstep loops", own, "lockstep/loops"),
         Variant("lockstep block", "lockstep block", own, "lockstep-block"),
         Variant("lockstep hybrid 2us", "lockstep hybrid 2us", own, "lockstep-hybrid"),
         Variant("lockstep spin", "lockstep spin", own, "lockstep-spin", uncrowded_only=True),
@@ -74,6 +75,7 @@ def variants():
         Variant("ForkUnion", "ForkUnion pause", own, "fork_union-pause", uncrowded_only=True),
         Variant("ForkUnion", "ForkUnion yield", own, "fork_union-yield"),
         Variant("oneTBB", "oneTBB", own, "tbb"),
+        Variant("oneTBB", "oneTBB simple", own, "tbb/simple"),
         Variant("std::barrier", "std::barrier", own, "std::barrier"),
         Variant("std::barrier", "std::barrier stepwise", own, "std::barrier/stepwise"),
         Variant("std::thread", "std::thread", own, "std::thread"),
@@ -85,8 +87,10 @@ CONSTRUCTS = ("parallel", "for", "parallel_for", "barrier", "single", "critical"
               "ordered", "atomic", "reduction")
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128)
 LOOPS = ("daxpy", "dot", "stencil", "filter", "matrix")
-PROGRAMS = (("n-body", (16, 32, 128, 512)), ("jacobi", (32, 64, 128)), ("gauss-seidel", (32, 64, 128)),
-            ("cg", (64,)), ("components", (256, 4096)))
+PROGRAMS = (("n-body", (16, 32, 128)), ("jacobi", (32, 64, 128)), ("gauss-seidel", (32, 64, 128)),
+            ("cg", (64,)))
+# ForkUnion's own: title, work, sizes. Its own sizes are 512 bodies and 64 communities.
+SCHEDULED = (("n-body", "bodies-in-box", (512,)), ("components", "components", (4, 64)))
 
 
 def overhead_works(threads):
@@ -118,6 +122,10 @@ def program_works():
     for program, sizes in PROGRAMS:
         for size in sizes:
             yield Work("Programs, a step", f"{program} {size}", program, 2, size)
+    for title, work, sizes in SCHEDULED:
+        for size in sizes:
+            for schedule in ("static", "dynamic"):
+                yield Work("ForkUnion's benchmarks, a step", f"{title} {size}, {schedule}", f"{work}/{schedule}", 2, size)
 
 
 def competitor_works():

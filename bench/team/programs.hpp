@@ -166,40 +166,4 @@ class cg_program {
   std::vector<double> right_, x_, r_, p_, q_;
 };
 
-/// Connected components by propagation of labels, a sweep over a necklace a step: the smallest label goes round half of
-/// the groups. Begun anew when no label changes. Whole numbers in doubles: bitwise the serial result.
-class components_program {
- public:
-  static constexpr double tolerance = 0;
-  static constexpr std::size_t group = 16;
-  struct scalars {
-    std::size_t from = 0;  // the array that is read
-    bool has_begun = false;
-  };
-
-  explicit components_program(std::size_t groups)
-      : vertices_(groups * group),
-        labels_{std::vector<double>(vertices_), std::vector<double>(vertices_)} {}
-
-  template <class Executor>
-  scalars step(Executor& on, scalars now) {
-    if (!now.has_begun) {
-      on.loop(0, vertices_, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) labels_[now.from][i] = static_cast<double>(i);
-      });
-    }
-    const double changes = on.sum(0, vertices_, [&](std::size_t first, std::size_t last) {
-      return propagate(first, last, vertices_, group, labels_[now.from].data(),
-                       labels_[1 - now.from].data());
-    });
-    return {1 - now.from, changes != 0};
-  }
-
-  const std::vector<double>& result() const { return labels_[0]; }
-
- private:
-  std::size_t vertices_;
-  std::vector<double> labels_[2];
-};
-
 }  // namespace team_bench

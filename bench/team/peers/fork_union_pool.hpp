@@ -21,7 +21,8 @@ using fork_union_pause = ashvardanian::forkunion::preferred_yield_t;
 template <class Waiting>
 class fork_union_pool : public loops_by_fork<fork_union_pool<Waiting>> {
  public:
-  explicit fork_union_pool(std::size_t threads) : loops_by_fork<fork_union_pool>(threads) {
+  explicit fork_union_pool(std::size_t threads)
+      : loops_by_fork<fork_union_pool>(threads), partial_(threads) {
     if (!pool_.try_spawn(threads)) throw std::runtime_error("ForkUnion started no threads");
   }
 
@@ -31,11 +32,27 @@ class fork_union_pool : public loops_by_fork<fork_union_pool<Waiting>> {
   void fork(const Function& f) {
     pool_.for_threads([&f](std::size_t rank) noexcept { f(rank); });
   }
+  template <class Function>
+  void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
+    pool_.for_n_dynamic(last - first, [&f, first](std::size_t i) noexcept {
+      f(first + i, first + i + 1);
+    });
+  }
+  template <class Function>
+  double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
+    partial_.clear();
+    pool_.for_n_dynamic(last - first, [this, &f, first](prong at) noexcept {
+      partial_[at.thread] += f(first + at.task, first + at.task + 1);
+    });
+    return partial_.total();
+  }
 
  private:
   using pool = ashvardanian::forkunion::flat_pool<std::allocator<std::thread>, Waiting>;
+  using prong = typename pool::prong_t;
 
   pool pool_;
+  slots partial_;
 };
 
 }  // namespace team_bench

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <lockstep/lockstep.hpp>
 
 #include "team/executors.hpp"
@@ -46,6 +47,19 @@ class lockstep_team : public loops_by_fork<lockstep_team<Waiting>> {
     std::size_t size() const { return self_.size(); }
     void barrier() { self_.sync_threads(); }
     double sum(double value) { return self_.sync_sum(value); }
+    template <class Function>
+    void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
+      self_.for_each(
+          first, last, [&f](std::size_t i) { f(i, i + 1); }, lockstep::dynamic_schedule());
+    }
+    template <class Function>
+    double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
+      double mine = 0;
+      self_.for_each(
+          lockstep::nowait, first, last, [&](std::size_t i) { mine += f(i, i + 1); },
+          lockstep::dynamic_schedule());
+      return self_.sync_sum(mine);
+    }
 
    private:
     lockstep::member& self_;
@@ -61,6 +75,31 @@ class lockstep_team : public loops_by_fork<lockstep_team<Waiting>> {
 
  private:
   lockstep::team team_;
+};
+
+/// The same team by its loops, without regions.
+template <class Waiting>
+class lockstep_team_by_loops : public lockstep_team<Waiting> {
+ public:
+  using lockstep_team<Waiting>::lockstep_team;
+
+  template <class Function>
+  void loop(std::size_t first, std::size_t last, const Function& f) {
+    this->itself().for_range(first, last, f);
+  }
+  template <class Function>
+  double sum(std::size_t first, std::size_t last, const Function& f) {
+    return this->itself().reduce_range(lockstep::fast, first, last, 0.0, f, std::plus<double>());
+  }
+  template <class Function>
+  void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
+    this->itself().for_range(first, last, f, lockstep::dynamic_schedule());
+  }
+  template <class Function>
+  double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
+    return this->itself().reduce_range(lockstep::fast, first, last, 0.0, f, std::plus<double>(),
+                                       lockstep::dynamic_schedule());
+  }
 };
 
 }  // namespace team_bench

@@ -37,6 +37,18 @@ class openmp_team : public loops_by_fork<openmp_team> {
     double sum(double value) {
       return team_.sums_.sum(rank_, turn_++, value, [this] { barrier(); });
     }
+    template <class Function>
+    void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
+#pragma omp for schedule(dynamic, 1)
+      for (std::size_t i = first; i < last; ++i) f(i, i + 1);
+    }
+    template <class Function>
+    double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
+      double mine = 0;
+#pragma omp for schedule(dynamic, 1) nowait
+      for (std::size_t i = first; i < last; ++i) mine += f(i, i + 1);
+      return sum(mine);
+    }
 
    private:
     openmp_team& team_;
