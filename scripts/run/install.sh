@@ -239,7 +239,7 @@ debian_mirror() {
 # Starts a program of it with the libraries beside it.
 later_program() {  # group, /path, arguments...
   local place=$LATER_PLACE/$1
-  "$place/lib64/ld-linux-x86-64.so.2" --library-path "$place/usr/lib/x86_64-linux-gnu" "$place$2" "${@:3}"
+  "$place/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$place/usr/lib/x86_64-linux-gnu" "$place$2" "${@:3}"
 }
 
 # --- whoever brought it ---
