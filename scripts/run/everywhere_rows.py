@@ -2,6 +2,9 @@
 """The table of ./do everywhere: systems, machines and compilers, how programs get there, and what is run on each."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
+
+LATER = Path(__file__).resolve().parents[2] / "build" / "later"  # of install.sh
 
 # Sources of tests that need nothing but threads, so that they run on every system.
 ANYWHERE = (
@@ -16,6 +19,9 @@ LINUX = (*ANYWHERE, "platform/system", "platform/process_fence", "platform/futex
 SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/word_waiter")
 # On a processor without instructions that the usual one has.
 OTHER_PROCESSOR = ("platform/atomic", "platform/futex", "contract/notify_wait_contract", "sync/mutex", "team/team")
+# What waits with the processor's own instructions, where they are executed.
+PROCESSOR_WAITS = ("platform/processor_wait", "contract/notify_wait_contract", "contract/barrier_contract", "sync/event",
+                   "sync/barrier", "team/team", "team/member_sync")
 # With --quick: these sources, parts and standards.
 BRIEF = ("contract/notify_wait_contract", "sync/mutex", "team/team", "loop/partition")
 BRIEF_PARTS = ("tests", "jacobi")
@@ -66,7 +72,14 @@ def gcc(machine, triple, qemu=None, **more):
                 "parts": ("tests", "scripted", "jacobi", "examples"), "sources": LINUX}
     if qemu:
         settings.update(how=QEMU, runner=(f"qemu-{qemu}",), left_out=NOT_EMULATED, needs=("emulator", f"for_{machine}"))
-    return Row(name=f"linux-{machine}", **{**settings, **more})
+    return Row(**{"name": f"linux-{machine}", **settings, **more})
+
+
+def newest_qemu(machine, qemu, **more):
+    """QEMU of a later Debian and the newest processor that it knows, for instructions that older ones have not."""
+    return gcc(machine, f"{machine}-linux-gnu", qemu, name=f"linux-{machine}-newest", parts=("tests",),
+               sources=PROCESSOR_WAITS, needs=("later_emulator", f"for_{machine}"),
+               runner=(str(LATER / "later_emulator" / "usr" / "bin" / f"qemu-{qemu}"),), environment={"QEMU_CPU": "max"}, **more)
 
 
 def standards(name, compiler, **more):
@@ -102,6 +115,9 @@ ROWS = (
     gcc("riscv64", "riscv64-linux-gnu", "riscv64"),
     gcc("ppc64le", "powerpc64le-linux-gnu", "ppc64le"),
     gcc("s390x", "s390x-linux-gnu", "s390x", remark="big-endian"),
+    newest_qemu("aarch64", "aarch64", remark="QEMU 11 executes WFET and passes over it, and does not say that it has it"),
+    newest_qemu("riscv64", "riscv64", remark="QEMU 11 says by hwprobe that it has Zawrs, and executes WRS.STO; waits "
+                "in it are short"),
     # Other C libraries and C++ libraries
     Row("linux-x86_64-libcxx", "Linux, glibc", "x86_64", ("clang++-19",), ("tests", "scripted", "jacobi", "standards"),
         ("clang", "libcxx"), flags=("-stdlib=libc++",), sources=LINUX, left_out=NOTHING_LEFT_OUT),

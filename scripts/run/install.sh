@@ -22,6 +22,7 @@ team     libtbb-dev          <tbb/parallel_for.h> -ltbb
 test     libgtest-dev        <gtest/gtest.h> -lgtest
 model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
+later    mmdebstrap          mmdebstrap
 bochs    bochs               bochs
 bochs    bochsbios           /usr/share/bochs/BIOS-bochs-latest
 bochs    bochs-term          /usr/share/doc/bochs-term
@@ -80,7 +81,31 @@ large_proofs gromacs         gmx
 large_proofs python3-torch   /usr/lib/python3/dist-packages/torch
 '
 
+# Programs of which a later Debian has a version that does more: unpacked into build/later/GROUP, where they find what
+# they depend on, and not installed. 'later_program' says how they are started.
+later_packages() {  # group: packages, with a suite where that of LATER has an older version
+  case $1 in
+    later_bochs) echo bochs bochs-term ;;
+    later_emulator) echo qemu-user/trixie-backports ;;
+    *) return 1 ;;
+  esac
+}
+LATER=trixie
+LATER_PLACE=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/../../build/later")
+
 need() {
+  local group others=()
+  for group in "$@"; do
+    if later_packages "$group" >/dev/null; then
+      need_later "$group" || return 1
+    else
+      others+=("$group")
+    fi
+  done
+  [ ${#others[@]} -eq 0 ] || need_here "${others[@]}"
+}
+
+need_here() {
   if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     need_from_apt "$@"
   else
@@ -174,6 +199,47 @@ need_from_apt() {
   echo "Installing: ${missing[*]}"
   apt_get update || echo "The package lists could not all be fetched; trying with those at hand." >&2
   apt_get install --no-install-recommends "${missing[@]}"
+}
+
+# --- of a later Debian ---
+
+need_later() {  # group
+  local place=$LATER_PLACE/$1 packages mirror scratch
+  packages=$(later_packages "$1")
+  [ "$(cat "$place/holds" 2>/dev/null)" = "$LATER $packages" ] && return 0
+  mirror=$(debian_mirror)
+  [ -n "$mirror" ] || {
+    echo "${packages// /, } of Debian $LATER: apt-get knows no mirror of Debian for this processor; unpack them into $place" >&2
+    return 1
+  }
+  need_here later || return 1
+  rm -rf "$place"
+  mkdir -p "$place"
+  scratch=$(mktemp -d)
+  chmod 755 "$scratch"
+  echo "Unpacking into build/later: $packages"
+  # The order of suites is apt's: a package is taken from backports only where that is said.
+  if as_root mmdebstrap --quiet --variant=extract --include="${packages// /,}" --aptopt='APT::Install-Recommends "false"' \
+    "$LATER" "$scratch/root" "deb $mirror $LATER main" "deb $mirror $LATER-backports main" >"$place/log" 2>&1 </dev/null; then
+    as_root cp -a "$scratch/root/." "$place"
+    echo "$LATER $packages" >"$place/holds"
+  else
+    echo "${packages// /, } of Debian $LATER cannot be had: $(grep -m1 -E '^(E|W): ' "$place/log")" >&2
+  fi
+  as_root rm -rf "$scratch"
+  [ -e "$place/holds" ]
+}
+
+# Where this machine's own packages come from, if that is Debian.
+debian_mirror() {
+  [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] || return 0
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1
+}
+
+# Starts a program of it with the libraries beside it.
+later_program() {  # group, /path, arguments...
+  local place=$LATER_PLACE/$1
+  "$place/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$place/usr/lib/x86_64-linux-gnu" "$place$2" "${@:3}"
 }
 
 # --- whoever brought it ---
