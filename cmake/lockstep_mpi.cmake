@@ -109,9 +109,7 @@ function(lockstep_mpi_test name)
     # One unit: GoogleTest's and MPI's headers are read once.
     set_target_properties(mpi.${name}.${mpi} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    if(LOCKSTEP_TEST_UNOPTIMISED)
-      target_compile_options(mpi.${name}.${mpi} PRIVATE -O0)
-    endif()
+    lockstep_precompiled(mpi.${name}.${mpi})
     foreach(ranks ${numbers})
       add_test(NAME mpi.${name}.${mpi}.${ranks}
         COMMAND ${PROJECT_SOURCE_DIR}/scripts/run/ranks.sh ${mpi} ${ranks} $<TARGET_FILE:mpi.${name}.${mpi}>)

@@ -5,7 +5,7 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 
 # lockstep_test(<name> SOURCES <file>... [LABELS <label>...] [TIMEOUT <seconds>]
 #               [DEFINES <macro[=value]>...] [LIBRARIES <target>...] [PROGRAM <name>] [ALONE]
-#               [BOTH_BACKENDS] [DELAYED])
+#               [BOTH_BACKENDS] [DELAYED] [NIGHT])
 #
 # One ctest entry, a process of its own. The part of the name before the first dot becomes a label: sync.event
 # carries 'sync'. The timeout (default 120 s) is what catches a hang.
@@ -16,6 +16,7 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 # the options of lockstep_test.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
+# NIGHT leaves the test, and the program that only it needs, to ./do nightly: not where LOCKSTEP_TEST_BRIEF is ON.
 # The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF, so that no other
 # preset may leave it to them; 'pure', for functions of values, out of ThreadSanitizer's, which has nothing to say of
 # them.
@@ -198,12 +199,12 @@ function(lockstep_make_program program)
 endfunction()
 
 function(lockstep_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED;NO_PRECOMPILED;ALONE" "TIMEOUT;PROGRAM"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED;NIGHT;NO_PRECOMPILED;ALONE" "TIMEOUT;PROGRAM"
     "SOURCES;LABELS;DEFINES;LIBRARIES")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lockstep_test(${name}): no SOURCES, or unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  if("pure" IN_LIST arg_LABELS AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  if(("pure" IN_LIST arg_LABELS AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread") OR (arg_NIGHT AND LOCKSTEP_TEST_BRIEF))
     return()
   endif()
   if(NOT arg_TIMEOUT)

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. While the tests of
-# a preset run, the next one is built with the time that they leave over. What the library costs to compile is measured
-# beside the first parts, and printed; it fails nothing. A few tests for other machines (./do everywhere --quick) run
-# beside the last tests. The last lines give the seconds of each part, to build and to run, and count the tests; the exit
-# status is 0 only if none failed.
+# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. With the time that
+# the tests of a preset leave over, the next ones are built, then the tests of other languages run, and a few tests for
+# other machines (./do everywhere --quick). The last lines give the seconds of each part, to build and to run, and count
+# the tests; the exit status is 0 only if none failed.
 #
 #   scripts/run/test.sh                     what CI runs
 #   scripts/run/test.sh --nightly [REGEX]   the nightly presets in full; REGEX chooses by name
@@ -43,18 +42,38 @@ launcher() {
   fi
 }
 
-run_preset() {  # preset, the next one
-  local preset=$1 next=${2:-} start=env status counts bad all choice=(--preset "$1")
-  [ -z "$ahead" ] || wait "$ahead"
-  ahead=
+# One thing after another, with the time that tests leave over. build/PART.ahead has the exit status of each part that is
+# done.
+ahead() {  # presets
+  local preset
+  for preset in "$@"; do
+    ./do build "$preset" >"build/$preset.ahead.log" 2>&1  # what fails is built again, and said, in its turn
+    is_done "$preset" $?
+  done
+  [ -z "$nightly" ] || return 0
+  LOCKSTEP_C_LIBRARY=build/gcc/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
+  is_done languages $?
+  ./do everywhere --quick >build/everywhere.log 2>&1
+  is_done everywhere $?
+}
+is_done() { echo "$2" >"build/$1.status" && mv "build/$1.status" "build/$1.ahead"; }
+
+# Waits for a part of what is done ahead; its exit status.
+await() {
+  while [ ! -e "build/$1.ahead" ] && kill -0 "$behind" 2>/dev/null; do
+    sleep 0.2
+  done
+  [ -s "build/$1.ahead" ] && return "$(cat "build/$1.ahead")"
+}
+
+run_preset() {  # preset
+  local preset=$1 start=env status counts bad all choice=(--preset "$1")
+  [ -z "$behind" ] || await "$preset"
   ./do build "$preset"
   status=$? built=$SECONDS
-  if [ -n "$next" ]; then
-    nice -n 19 ./do build "$next" >"build/$next.ahead.log" 2>&1 &  # what fails is built again, and said, in its turn
-    ahead=$!
-  elif [ -z "$nightly" ]; then
-    nice -n 19 ./do everywhere --quick >build/everywhere.log 2>&1 &
-    elsewhere=$!
+  if [ -z "$behind" ]; then
+    nice -n 19 "$BASH" -c "$(declare -f ahead is_done); nightly=$nightly; ahead ${PRESETS[*]:1}" &
+    behind=$!
   fi
   if [ $status -ne 0 ]; then
     note "$preset" 0 1 0 "does not build"
@@ -78,39 +97,36 @@ run_preset() {  # preset, the next one
 }
 
 started=$SECONDS built=$SECONDS
+mkdir -p build
+rm -f build/*.ahead
 if [ -z "$nightly" ]; then
-  mkdir -p build
-  ROUNDS=1 scripts/check/include_cost.sh >build/cost.log 2>&1 &
-  cost=$!
   echo "== check"
   if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi
 fi
-ahead=
-for ((i = 0; i < ${#PRESETS[@]}; ++i)); do
-  echo "== ${PRESETS[i]}"
+behind=
+for preset in "${PRESETS[@]}"; do
+  echo "== $preset"
   started=$SECONDS built=$SECONDS
-  run_preset "${PRESETS[i]}" "${PRESETS[i + 1]:-}"
+  run_preset "$preset"
 done
 
 if [ -z "$nightly" ]; then
-  echo "== everywhere --quick"
-  started=$SECONDS built=$SECONDS
-  if wait "$elsewhere"; then note everywhere 1 0 0 ""; else note everywhere 0 1 0 "see its table"; fi
-  cat build/everywhere.log
-
   echo "== other languages, with the library of the preset gcc; C and Fortran are among its tests"
   started=$SECONDS built=$SECONDS
-  LOCKSTEP_C_LIBRARY=build/gcc/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python |
-    tee build/languages.log
-  status=${PIPESTATUS[0]}
+  await languages
+  status=$?
+  cat build/languages.log
   counts=$(tail -1 build/languages.log | tr -dc '0-9 ')
   read -r good bad omitted <<<"$counts"
   [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
   note "Rust and Python" "${good:-0}" "${bad:-1}" "${omitted:-0}" ""
-  echo "== cost of compiling a unit that uses the library"
-  wait "$cost"
-  cat build/cost.log
+
+  echo "== everywhere --quick"
+  started=$SECONDS built=$SECONDS
+  if await everywhere; then note everywhere 1 0 0 ""; else note everywhere 0 1 0 "see its table"; fi
+  cat build/everywhere.log
 fi
+wait
 
 echo
 printf '%s\n' "${summary[@]}"

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -266,7 +267,8 @@ TYPED_TEST_SUITE(on_a_protected_page, classes);
 
 TYPED_TEST(on_a_protected_page, nobody_touches_it_after_it_may_be_destroyed) {
   using plan = scenario<TypeParam>;
-  constexpr int rounds = plan::counted == plan::threads ? 6000 : 1500;  // locks are quick
+  const int rounds =
+      lockstep::test::effort(plan::counted == plan::threads ? 6000 : 1500);  // locks are quick
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     page home;

@@ -24,6 +24,7 @@
 #include "fault/control_group.hpp"
 #include "fault/seeded_draws.hpp"
 #include "fault/workloads.hpp"
+#include "support/effort.hpp"
 
 namespace {
 
@@ -60,7 +61,7 @@ void let_pass() {
 TEST(stopped_program, goes_on_where_it_was_each_time) {
   shared_with_child<progress> state;
   child_process child([&] { return run_until_over(*state); });
-  constexpr int enough = 2000;
+  const int enough = lockstep::test::effort(2000);
   int stops = 0;
   for (; stops < enough && child.stop(); ++stops) {
     if (stops % 8 == 0) let_pass();
@@ -164,7 +165,7 @@ void freeze_members(Freezer& freezer, progress& state, unsigned enough) {
 }
 
 TEST(frozen_member, of_any_object_holds_up_the_others_only_until_it_is_thawed) {
-  constexpr unsigned enough = 8000;
+  const unsigned enough = lockstep::test::effort(8000u);
   shared_with_child<progress> state;
   shared_with_child<unsigned> freezes;
   child_process child([&] {
@@ -183,7 +184,7 @@ TEST(frozen_member, of_any_object_holds_up_the_others_only_until_it_is_thawed) {
 TEST(frozen_member, by_the_system_holds_up_the_others_only_until_it_is_thawed) {
   lockstep::test::control_group group("freezer");
   if (!group.write("freezer.state", "THAWED")) GTEST_SKIP() << "no freezer group can be made here";
-  constexpr unsigned enough = 4000;
+  const unsigned enough = lockstep::test::effort(4000u);
   shared_with_child<progress> state;
   shared_with_child<unsigned> freezes;
   child_process child([&] {

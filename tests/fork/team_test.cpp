@@ -22,6 +22,7 @@
 
 #include "fault/child_process.hpp"
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 
 namespace {
 
@@ -436,7 +437,7 @@ TEST(team_fork, TEAM_5_a_child_may_be_made_while_another_thread_pauses_and_resum
         ++rounds;
       }
     });
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < lockstep::test::effort(50); ++i) {
       const long before = rounds;
       while (rounds == before) std::this_thread::yield();
       expect_usable_in_child(workers);

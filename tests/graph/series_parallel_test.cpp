@@ -10,6 +10,7 @@
 
 #include <lockstep/graph.hpp>
 #include <lockstep/plan.hpp>
+#include "support/effort.hpp"
 
 namespace {
 
@@ -110,7 +111,7 @@ TEST(series_parallel, is_what_has_no_four_nodes_that_form_an_n) {
 
 /// A hundred thousand nodes, of which the rule takes no longer than the making of the graph.
 TEST(series_parallel, of_large_graphs_is_found_at_once) {
-  constexpr int size = 100000;
+  const int size = lockstep::test::is_brief() ? 30000 : 100000;
   graph chain, fork, deep, twisted;
   graph_node last = chain.node("first", nothing);
   const graph_node begin = fork.node("begin", nothing), end = fork.node("end", nothing);

@@ -15,6 +15,7 @@
 #include <lockstep/event.hpp>
 #include <lockstep/sub_team.hpp>
 #include <lockstep/team.hpp>
+#include "support/effort.hpp"
 
 namespace {
 
@@ -272,8 +273,13 @@ class without_wait : public testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(sizes, without_wait, testing::Values(2, 3, 4, 8));
 
 TEST_P(without_wait, REDUCE_5_a_reduction_or_scan_reads_what_any_construct_before_it_wrote) {
+  // In brief, every fourth pair; with each number of members others.
+  const std::size_t step = lockstep::test::is_brief() ? 4 : 1;
+  std::size_t number_of_pair = static_cast<std::size_t>(GetParam() == 8 ? 1 : GetParam());
   for (const writer& first : writers()) {
-    for (const reader& second : reductions()) expect_right(first, second);
+    for (const reader& second : reductions()) {
+      if (number_of_pair++ % step == 0) expect_right(first, second);
+    }
   }
 }
 

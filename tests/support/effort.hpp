@@ -13,10 +13,10 @@ inline bool is_brief() {
   return is_set;
 }
 
-/// `plenty`, or a quarter of it.
+/// `plenty`, or an eighth of it.
 template <class Count>
 Count effort(Count plenty) {
-  return is_brief() ? static_cast<Count>((plenty + 3) / 4) : plenty;
+  return is_brief() ? static_cast<Count>((plenty + 7) / 8) : plenty;
 }
 
 }  // namespace lockstep::test

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/ranked_barriers.hpp"
 #include "support/threads.hpp"
@@ -50,7 +51,7 @@ class ranked_barrier_of : public testing::TestWithParam<parameters> {
   int phases() const {
     // Spinning crowds pass a time slice for every hand-over.
     if (policy().is_spin()) return participants() > lockstep::detail::usable_cpus() ? 2 : 50;
-    return participants() > 8 ? 100 : 500;
+    return lockstep::test::effort(participants() > 8 ? 100 : 500);
   }
 };
 

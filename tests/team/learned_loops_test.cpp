@@ -22,6 +22,7 @@
 #include <lockstep/team.hpp>
 #include <lockstep/weighted_schedule.hpp>
 
+#include "support/effort.hpp"
 #include "support/wide_team.hpp"
 
 namespace {
@@ -43,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(teams, learned_loops,
                                   (std::get<1>(team.param) ? "_learning" : "_not_learning");
                          });
 
+// In brief, sizes between those that are run often are left out.
 constexpr int often = 30, seldom = 3;  // a place is known after 4 loops, one in 16 is measured
 
 std::vector<schedule> all_schedules() {
@@ -54,7 +56,10 @@ std::vector<schedule> all_schedules() {
 /// 0 to 50, and around powers of two; how often a loop of that size is run.
 std::vector<std::pair<std::size_t, int>> all_sizes() {
   std::vector<std::pair<std::size_t, int>> sizes;
-  for (std::size_t n = 0; n <= 50; ++n) sizes.emplace_back(n, n % 10 < 2 ? often : seldom);
+  for (std::size_t n = 0; n <= 50; ++n) {
+    const bool is_often = n % 10 < 2;
+    if (is_often || n < 10 || !lockstep::test::is_brief()) sizes.emplace_back(n, is_often ? often : seldom);
+  }
   for (const std::size_t power : {64u, 256u, 1024u, 4096u}) {
     for (const std::size_t n : {power - 1, power, power + 1}) sizes.emplace_back(n, seldom);
   }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/refused/refused.cpp -- functions and values of a wrong type, one for each value of REFUSED
-#include <lockstep/mailbox.hpp>
-#include <lockstep/per_member.hpp>
-#include <lockstep/reduction.hpp>
-#include <lockstep/team.hpp>
-
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <string>
-#include <tuple>
+#include "headers.hpp"
 
 namespace {
 
