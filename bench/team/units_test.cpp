@@ -76,7 +76,9 @@ TEST(Necklace, HasEachEdgeOnceInBothDirections) {
   for (std::size_t i = 0; i < made.vertices(); ++i) {
     for (std::size_t j = made.begins[i]; j < made.begins[i + 1]; ++j) {
       EXPECT_NE(made.neighbours[j], i);
-      if (j > made.begins[i]) EXPECT_LT(made.neighbours[j - 1], made.neighbours[j]);
+      if (j > made.begins[i]) {
+        EXPECT_LT(made.neighbours[j - 1], made.neighbours[j]);
+      }
       edges.emplace(i, made.neighbours[j]);
     }
   }
