@@ -54,7 +54,8 @@ class Plan(unittest.TestCase):
         titles = {work.title for work in plan.works((2,), True)}
         for title in ("overhead ordered of 2", "overhead guided(128) of 2", "barrier of 64", "burst after 1000 ms",
                       "last start after 10 ms", "break-even filter", "n-body 128", "gauss-seidel 32",
-                      "cg 64", "jacobi 64 beside a bound one"):
+                      "cg 64", "n-body 512, static", "n-body 512, dynamic", "components 64, static",
+                      "components 64, dynamic", "jacobi 64 beside a bound one"):
             self.assertIn(title, titles)
 
 

@@ -69,9 +69,8 @@ void move_in_box(std::size_t first, std::size_t last, const float* forces, body*
 
 /// Each of the vertices takes the smallest label among its own and its neighbours'; returns how many labels differ now.
 [[nodiscard]] std::size_t lower_labels(std::size_t first, std::size_t last,
-                                       const std::uint64_t* begins,
-                                       const std::uint32_t* neighbours, const std::uint32_t* from,
-                                       std::uint32_t* into);
+                                       const std::uint64_t* begins, const std::uint32_t* neighbours,
+                                       const std::uint32_t* from, std::uint32_t* into);
 
 /// p = r + b p
 void turn(std::size_t first, std::size_t last, std::size_t side, double b, const double* r,

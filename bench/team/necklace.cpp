@@ -62,7 +62,8 @@ graph make_necklace(const necklace_shape& shape) {
   const std::size_t size = std::size_t{1} << shape.scale;
   graph result;
   result.begins.reserve(shape.communities * size + 1);
-  std::vector<std::vector<vertex>> neighbours(size);  // a sort of each is faster than one of all edges
+  std::vector<std::vector<vertex>> neighbours(
+      size);  // a sort of each is faster than one of all edges
   for (std::size_t community = 0; community < shape.communities; ++community) {
     for (const auto& [from, to] : edges_from(shape, community)) {
       neighbours[from - community * size].push_back(to);

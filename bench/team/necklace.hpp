@@ -22,7 +22,8 @@ namespace team_bench {
 
 /// Every edge in both directions, none twice, none from a vertex to itself.
 struct graph {
-  std::vector<std::uint64_t> begins{0};   ///< of a vertex's neighbours; one more than there are vertices
+  std::vector<std::uint64_t> begins{
+      0};  ///< of a vertex's neighbours; one more than there are vertices
   std::vector<std::uint32_t> neighbours;  ///< those of a vertex in ascending order
 
   [[nodiscard]] std::size_t vertices() const { return begins.size() - 1; }
@@ -30,7 +31,7 @@ struct graph {
 
 struct necklace_shape {
   std::size_t communities;
-  std::size_t scale = 14;             ///< a community has 2^scale vertices
+  std::size_t scale = 14;              ///< a community has 2^scale vertices
   std::size_t edges_of_a_vertex = 16;  ///< before double ones are dropped
 };
 

@@ -25,6 +25,9 @@ NOTES = {
            "does the work of threads that are late.",
     "Break-even of 2 threads": "The smallest number of elements or rows for which two threads are faster than one.",
     "Programs, a step": "Two threads. ForkUnion's and oneTBB's threads cannot meet inside a region, so there each loop is a fork.",
+    "ForkUnion's benchmarks, a step": "Two threads. ForkUnion's own two benchmarks: 512 bodies in single precision, and a round of connected "
+                  "components on 4 and on 64 R-MAT communities (27 million edges). static: a block for each thread. dynamic: one body "
+                  "or vertex for each claim.",
     IDLE: "Each setting has a column of its own. In parentheses: the CPUs that the idle threads used, counted from 5 ms after the "
           "last region.",
     "Starts": "From the call until the last member starts. oneTBB takes no part in the comparison, as above.",

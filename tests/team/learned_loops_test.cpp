@@ -58,7 +58,8 @@ std::vector<std::pair<std::size_t, int>> all_sizes() {
   std::vector<std::pair<std::size_t, int>> sizes;
   for (std::size_t n = 0; n <= 50; ++n) {
     const bool is_often = n % 10 < 2;
-    if (is_often || n < 10 || !lockstep::test::is_brief()) sizes.emplace_back(n, is_often ? often : seldom);
+    if (is_often || n < 10 || !lockstep::test::is_brief())
+      sizes.emplace_back(n, is_often ? often : seldom);
   }
   for (const std::size_t power : {64u, 256u, 1024u, 4096u}) {
     for (const std::size_t n : {power - 1, power, power + 1}) sizes.emplace_back(n, seldom);

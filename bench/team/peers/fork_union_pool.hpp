@@ -34,9 +34,8 @@ class fork_union_pool : public loops_by_fork<fork_union_pool<Waiting>> {
   }
   template <class Function>
   void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
-    pool_.for_n_dynamic(last - first, [&f, first](std::size_t i) noexcept {
-      f(first + i, first + i + 1);
-    });
+    pool_.for_n_dynamic(last - first,
+                        [&f, first](std::size_t i) noexcept { f(first + i, first + i + 1); });
   }
   template <class Function>
   double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
