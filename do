@@ -153,7 +153,7 @@ do_nightly() {
   need build program peers team libomp test model scripts clang browser openmp mpi
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
-  [ $# -gt 0 ] || { do_docs --check && scripts/run/bochs.sh; } || status=1
+  [ $# -gt 0 ] || { do_docs --check && scripts/run/bochs.sh && scripts/run/arm_linux.sh; } || status=1
   return $status
 }
 

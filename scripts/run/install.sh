@@ -23,6 +23,7 @@ test     libgtest-dev        <gtest/gtest.h> -lgtest
 model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
 later    mmdebstrap          mmdebstrap
+archive  cpio                cpio
 bochs    bochs               bochs
 bochs    bochsbios           /usr/share/bochs/BIOS-bochs-latest
 bochs    bochs-term          /usr/share/doc/bochs-term
@@ -87,6 +88,8 @@ later_packages() {  # group: packages, with a suite where that of LATER has an o
   case $1 in
     later_bochs) echo bochs bochs-term ;;
     later_emulator) echo qemu-user/trixie-backports ;;
+    later_machine) echo qemu-system-{arm,data,common}/trixie-backports ;;
+    later_linux_arm64) echo linux-image-cloud-arm64 ;;
     *) return 1 ;;
   esac
 }
@@ -204,10 +207,11 @@ need_from_apt() {
 # --- of a later Debian ---
 
 need_later() {  # group
-  local place=$LATER_PLACE/$1 packages mirror scratch
+  local place=$LATER_PLACE/$1 packages mirror scratch architecture=amd64
   packages=$(later_packages "$1")
   [ "$(cat "$place/holds" 2>/dev/null)" = "$LATER $packages" ] && return 0
   mirror=$(debian_mirror)
+  case $1 in *_arm64) architecture=arm64 ;; esac
   [ -n "$mirror" ] || {
     echo "${packages// /, } of Debian $LATER: apt-get knows no mirror of Debian for this processor; unpack them into $place" >&2
     return 1
@@ -219,7 +223,7 @@ need_later() {  # group
   chmod 755 "$scratch"
   echo "Unpacking into build/later: $packages"
   # The order of suites is apt's: a package is taken from backports only where that is said.
-  if as_root mmdebstrap --quiet --variant=extract --include="${packages// /,}" --aptopt='APT::Install-Recommends "false"' \
+  if as_root mmdebstrap --quiet --variant=extract --architectures=$architecture --include="${packages// /,}" --aptopt='APT::Install-Recommends "false"' \
     "$LATER" "$scratch/root" "deb $mirror $LATER main" "deb $mirror $LATER-backports main" >"$place/log" 2>&1 </dev/null; then
     as_root cp -a "$scratch/root/." "$place"
     echo "$LATER $packages" >"$place/holds"
