@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs tests under a Linux of their own, on two processors of an AArch64 machine that QEMU emulates whole: there the
-# system says what the processor has, WFET among it, which user emulation does not. Half a minute, and what
-# ./do everywhere linux-aarch64-newest compiles.
+# system says what the processor has, WFET among it, which user emulation does not. Half a minute, after what
+# ./do everywhere linux-aarch64-newest takes, which compiles them.
 #
 #   scripts/run/arm_linux.sh [DIRECTORY]    where to build; build/arm_linux
 set -euo pipefail
@@ -15,7 +15,7 @@ if ! need later_machine later_linux_arm64; then
 fi
 
 program=$PWD/build/everywhere/linux-aarch64-newest/tests.program root=$PWD
-[ -x "$program" ] || ./do everywhere linux-aarch64-newest
+./do everywhere linux-aarch64-newest  # compiles what has changed
 [ -x "$program" ] || { echo "arm_linux: ./do everywhere linux-aarch64-newest makes no program" >&2; exit 1; }
 directory=$(realpath -m "${1:-build/arm_linux}")
 mkdir -p "$directory/files"

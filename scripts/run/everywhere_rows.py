@@ -116,8 +116,8 @@ ROWS = (
     gcc("ppc64le", "powerpc64le-linux-gnu", "ppc64le"),
     gcc("s390x", "s390x-linux-gnu", "s390x", remark="big-endian"),
     newest_qemu("aarch64", "aarch64", remark="QEMU 11 executes WFET and passes over it, and does not say that it has it"),
-    newest_qemu("riscv64", "riscv64", remark="QEMU 11 says by hwprobe that it has Zawrs, and executes WRS.STO; waits "
-                "in it are short"),
+    newest_qemu("riscv64", "riscv64", remark="QEMU 11 says by hwprobe that it has Zawrs, and executes WRS.STO; it "
+                "ends each wait at once"),
     # Other C libraries and C++ libraries
     Row("linux-x86_64-libcxx", "Linux, glibc", "x86_64", ("clang++-19",), ("tests", "scripted", "jacobi", "standards"),
         ("clang", "libcxx"), flags=("-stdlib=libc++",), sources=LINUX, left_out=NOTHING_LEFT_OUT),

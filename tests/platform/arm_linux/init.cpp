@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/arm_linux/init.cpp -- the first process of an emulated machine: runs tests, and switches it off
 //
-// /tests.program is that of ./do everywhere; each line of /tests is an argument list for one run of it.
+// /tests.program is that of ./do everywhere; each line of /tests is a source and a filter for one run of it.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
