@@ -117,7 +117,7 @@ if [ -z "$nightly" ]; then
   status=$?
   cat build/languages.log
   counts=$(tail -1 build/languages.log | tr -dc '0-9 ')
-  read -r good bad omitted <<<"$counts"
+  read -r good bad omitted _ <<<"$counts"
   [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
   note "Rust and Python" "${good:-0}" "${bad:-1}" "${omitted:-0}" ""
 

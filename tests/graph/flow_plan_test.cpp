@@ -262,7 +262,7 @@ TEST(flow_plan, of_loops_anywhere_has_them_in_one_piece_or_none_could_GRAPH_5) {
     EXPECT_TRUE(comes_before_itself) << "seed " << seed << ": " << problem;
   }
   EXPECT_GT(accepted, lockstep::test::effort(1000));
-  EXPECT_GT(refused, 10);
+  EXPECT_GT(refused, lockstep::test::effort(10));
 }
 
 TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
