@@ -94,7 +94,7 @@ later_packages() {  # group: packages, with a suite where that of LATER has an o
   esac
 }
 LATER=trixie
-LATER_PLACE=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/../../build/later")
+LATER_PLACE=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/build/later
 
 need() {
   local group others=()
