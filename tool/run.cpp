@@ -321,7 +321,9 @@ struct run_options {
   const fs::path library = find_library(options.library);
   const fs::path program = find_program(options.command[0]);
   fs::path binary = program;
+  std::optional<fs::path> python;  // which may be a script itself, as where versions of Python are chosen by one
   for (int depth = 0; depth < 4; ++depth) {
+    if (!python && binary.filename().string().rfind("python", 0) == 0) python = binary;
     const std::optional<fs::path> next = interpreter_of(binary);
     if (!next) break;
     binary = *next;
@@ -329,15 +331,14 @@ struct run_options {
   check_program(binary);
   loaded libraries = libraries_of(binary);
   std::set<std::string>& names = libraries.runtimes;
-  const bool is_python = binary.filename().string().rfind("python", 0) == 0;
-  if (is_python) add_from_python(binary, names);
+  if (python) add_from_python(*python, names);
   for (const std::string& each : options.bundled) add_bundled(each, names);
   if (!options.is_quiet) {
     if (!libraries.other.empty()) {
       say(fmt::format(
           "{} uses {}, the runtime of another compiler: lockstep serves only what GCC has compiled",
           program.string(), libraries.other));
-    } else if (names.empty() && !is_python && binary == program) {
+    } else if (names.empty() && !python && binary == program) {
       say(
           fmt::format("{} does not load GCC's OpenMP runtime when it starts; if it loads it later, "
                       "that is lockstep's",

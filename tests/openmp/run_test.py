@@ -135,6 +135,15 @@ class Run(support.Programs):
             arguments = ("-c", script) if name == "python3" else (script,)
             self.assertEqual(self.call(name, *arguments, PYTHONPATH=str(self.scratch / "site")).stdout, "3 members\n")
 
+    def test_a_python_that_is_a_script_is_asked_too(self):
+        directory = self.scratch / "shims"
+        directory.mkdir(exist_ok=True)
+        shim = directory / "python3"
+        shim.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n")
+        shim.chmod(0o755)
+        script = f"import ctypes; print(ctypes.CDLL('{self.module}').members_of_region(), 'members')"
+        self.assertEqual(self.call(shim, "-c", script, PYTHONPATH=str(self.scratch / "site")).stdout, "3 members\n")
+
     def write_script(self):
         path = self.write("script", "#!/usr/bin/env python3\nimport sys\nexec(sys.argv[1])\n")
         path.chmod(0o755)
