@@ -321,7 +321,8 @@ struct run_options {
   const fs::path library = find_library(options.library);
   const fs::path program = find_program(options.command[0]);
   fs::path binary = program;
-  std::optional<fs::path> python;  // which may be a script itself, as where versions of Python are chosen by one
+  std::optional<fs::path>
+      python;  // which may be a script itself, as where versions of Python are chosen by one
   for (int depth = 0; depth < 4; ++depth) {
     if (!python && binary.filename().string().rfind("python", 0) == 0) python = binary;
     const std::optional<fs::path> next = interpreter_of(binary);
