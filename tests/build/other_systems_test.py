@@ -100,10 +100,10 @@ class OtherSystems(unittest.TestCase):
             self.assertEqual(done.returncode == 0, bool(threads), done.stderr)
             self.assertEqual("lockstep needs threads" in done.stderr, not threads, done.stderr)
 
-    def said_of(self, header, *flags):
+    def said_of(self, header, *flags, room="platform"):
         """What a compiler says of a header for a system or processor that it takes this one for."""
         done = subprocess.run([GCC, "-std=c++11", *WARNINGS, *flags, "-fsyntax-only", "-x", "c++",
-                               Path(INCLUDE) / "lockstep" / "detail" / "platform" / header],
+                               Path(INCLUDE) / "lockstep" / "detail" / room / header],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stderr
 
@@ -120,6 +120,12 @@ class OtherSystems(unittest.TestCase):
         status, said = self.said_of("atomic.hpp", "-Wno-builtin-macro-redefined", f"-U{name}", f"-D{name}=0")
         self.assertNotEqual(status, 0)
         self.assertIn("lockstep needs lock-free atomics of 32 bits", said)
+
+    @unittest.skipUnless(GCC, "no GCC")
+    def test_where_mpi_is_not_found_is_said_how_to_find_it(self):
+        status, said = self.said_of("library.hpp", "-nostdinc", "-I", self.directory, room="mpi")
+        self.assertNotEqual(status, 0)
+        self.assertIn("needs MPI's <mpi.h>, which is not found: compile with mpicxx", said)
 
     @unittest.skipUnless(ARMHF, "no compiler for armhf")
     def test_arm_passes_values_as_compilers_always_did(self):

@@ -13,6 +13,12 @@
 #if !defined(MPICH_SKIP_MPICXX)
 #define MPICH_SKIP_MPICXX 1
 #endif
+#ifdef __has_include
+#if !__has_include(<mpi.h>)
+#error \
+    "lockstep: <lockstep/mpi.hpp> needs MPI's <mpi.h>, which is not found: compile with mpicxx, or use CMake's target lockstep::mpi"
+#endif
+#endif
 #include <mpi.h>
 
 #include <cstdio>
