@@ -176,7 +176,7 @@ class Work:
             raise Failure(f"{what}: not done in {limit} s")
         if status != 0 and not is_program:
             errors = [line for line in text.splitlines() if "error" in line.lower()] or text.splitlines() or ["?"]
-            raise Failure(f"{what}: {errors[0][:300]}")
+            raise Failure(f"{what}: {errors[0].replace(f'{ROOT}/', '')[:300]}")
         return status, text
 
     def run(self, program, *arguments, limit=None):
