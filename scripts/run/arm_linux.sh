@@ -26,9 +26,9 @@ for each in platform/processor_wait contract/notify_wait_contract contract/barri
   echo "--from=$root/tests/${each}_test.cpp --gtest_filter=-*_death.*:*_misuse.*:*_may_destroy_*:*_on_one_cpu.*"
 done >files/tests
 (cd files && printf '%s\n' init tests tests.program | cpio --quiet -o -H newc) >files.cpio
-later_program later_machine /usr/bin/qemu-system-aarch64 -L "$LATER_PLACE/later_machine/usr/share/qemu" \
+debian_program later_machine /usr/bin/qemu-system-aarch64 -L "$DEBIAN_PLACE/later_machine/usr/share/qemu" \
   -M virt -cpu max,pauth=off -smp 2 -m 1024 -nic none -display none -serial stdio -no-reboot \
-  -kernel "$LATER_PLACE"/later_linux_arm64/boot/vmlinuz-* -initrd files.cpio \
+  -kernel "$DEBIAN_PLACE"/later_linux_arm64/boot/vmlinuz-* -initrd files.cpio \
   -append "console=ttyAMA0 quiet panic=-1 rdinit=/init" </dev/null >said 2>&1 &
 machine=$!
 for ((i = 0; i < 600; ++i)); do

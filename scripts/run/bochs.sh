@@ -3,7 +3,7 @@
 # Runs tests/platform/bochs on two processors of a PC that Bochs emulates: UMONITOR, UMWAIT and TPAUSE on a model of Intel,
 # MONITORX and MWAITX on one of AMD, for x86 machines that do not offer them. A few seconds each.
 #
-# Takes Bochs 3.0 of a later Debian, into build/later. Where that is not to be had, the system's own Bochs: 2.7 knows
+# Takes Bochs 3.0 of a later Debian, into build/debian. Where that is not to be had, the system's own Bochs: 2.7 knows
 # MONITORX and MWAITX, without their time.
 #
 #   scripts/run/bochs.sh [DIRECTORY]    where to build; build/bochs
@@ -13,9 +13,9 @@ source scripts/run/install.sh
 need build
 
 if need later_bochs; then
-  bios=$LATER_PLACE/later_bochs/usr/share/bochs ends_by_time=1 runs=("arrow_lake umwait" "ryzen mwaitx")
-  export LTDL_LIBRARY_PATH=$LATER_PLACE/later_bochs/usr/lib/x86_64-linux-gnu/bochs/plugins
-  start=(later_program later_bochs /usr/bin/bochs-bin)
+  bios=$DEBIAN_PLACE/later_bochs/usr/share/bochs ends_by_time=1 runs=("arrow_lake umwait" "ryzen mwaitx")
+  export LTDL_LIBRARY_PATH=$DEBIAN_PLACE/later_bochs/usr/lib/x86_64-linux-gnu/bochs/plugins
+  start=(debian_program later_bochs /usr/bin/bochs-bin)
 else
   echo "bochs: UMWAIT is skipped: it needs Bochs 3.0. MWAITX runs without its time, on the system's own Bochs." >&2
   need bochs
@@ -58,7 +58,7 @@ run() {  # makes said
   rm -f said ended
   # Bochs wants a terminal, and begins in its debugger: c goes on. It ends when the program switches the PC off.
   { sleep 1; echo c; for ((i = 0; i < 60; ++i)); do [ -e ended ] || sleep 1; done; } |
-    SHELL=$BASH TERM=xterm timeout 60 script -qc "$(declare -p LATER_PLACE); $(declare -f later_program); ${start[*]} -q -f bochsrc" \
+    SHELL=$BASH TERM=xterm timeout 60 script -qc "$(declare -p DEBIAN_PLACE); $(declare -f debian_program); ${start[*]} -q -f bochsrc" \
       said >screen 2>&1 &
   local bochs=$!
   for ((i = 0; i < 60; ++i)); do

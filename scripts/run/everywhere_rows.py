@@ -4,7 +4,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LATER = Path(__file__).resolve().parents[2] / "build" / "later"  # of install.sh
+ROOT = Path(__file__).resolve().parents[2]
+DEBIAN = ROOT / "build" / "debian"  # of install.sh
 
 # Sources of tests that need nothing but threads, so that they run on every system.
 ANYWHERE = (
@@ -79,13 +80,19 @@ def newest_qemu(machine, qemu, **more):
     """QEMU of a later Debian and the newest processor that it knows, for instructions that older ones have not."""
     return gcc(machine, f"{machine}-linux-gnu", qemu, name=f"linux-{machine}-newest", parts=("tests",),
                sources=PROCESSOR_WAITS, needs=("later_emulator", f"for_{machine}"),
-               runner=(str(LATER / "later_emulator" / "usr" / "bin" / f"qemu-{qemu}"),), environment={"QEMU_CPU": "max"}, **more)
+               runner=(str(DEBIAN / "later_emulator" / "usr" / "bin" / f"qemu-{qemu}"),), environment={"QEMU_CPU": "max"}, **more)
 
 
 def standards(name, compiler, **more):
     """A compiler of this machine: all headers in each standard, and a small program."""
     settings = {"system": "Linux, glibc", "architecture": "x86_64", "parts": ("standards",)}
     return Row(name=name, compiler=compiler, **{**settings, **more})
+
+
+def debian(name, group, program, **more):
+    """A compiler of another release of Debian. It and its programs run there."""
+    there = (str(ROOT / "scripts" / "run" / "in_debian.sh"), group)
+    return standards(name, (*there, program), runner=there, needs=("releases", group), **more)
 
 
 def zig(name, version, target, **more):
@@ -141,8 +148,16 @@ ROWS = (
     zig("freebsd-x86_64", NEWEST_ZIG, "x86_64-freebsd", system="FreeBSD", architecture="x86_64", how=NOTHING,
         parts=("link",), remark="no FreeBSD is at hand"),
     # Compilers, from the oldest that the package indexes have
+    debian("gcc-9", "oldest_compilers", "g++-9"),
+    debian("gcc-10", "oldest_compilers", "g++-10"),
     standards("gcc-11", ("g++-11",), needs=("old_gcc",)),
     standards("gcc-12", ("g++-12",), needs=("build",)),
+    debian("gcc-13", "newest_compilers", "g++-13"),
+    debian("gcc-14", "newest_compilers", "g++-14"),
+    debian("gcc-15", "newest_compilers", "g++-15"),
+    debian("gcc-newest", "newest_compilers", "g++-16", parts=("standards", "tests"), sources=LINUX),
+    debian("clang-9", "oldest_compilers", "clang++-9"),
+    debian("clang-11", "oldest_compilers", "clang++-11"),
     zig("clang-12", "0.8.1", "x86_64-linux-gnu", system="Linux, glibc", architecture="x86_64", parts=("standards",)),
     standards("clang-13", ("clang++-13",), needs=("old_clang",)),
     standards("clang-14", ("clang++-14",), needs=("old_clang",)),
@@ -152,6 +167,7 @@ ROWS = (
     zig("clang-18", "0.13.0", "x86_64-linux-gnu", system="Linux, glibc", architecture="x86_64", parts=("standards",)),
     standards("clang-19", ("clang++-19",), needs=("clang",)),
     zig("clang-20", "0.15.2", "x86_64-linux-gnu", system="Linux, glibc", architecture="x86_64", parts=("standards",)),
-    zig("clang-newest", NEWEST_ZIG, "x86_64-linux-gnu", system="Linux, glibc", architecture="x86_64",
-        parts=("standards",)),
+    debian("clang-21", "newest_compilers", "clang++-21"),
+    zig("clang-22", NEWEST_ZIG, "x86_64-linux-gnu", system="Linux, glibc", architecture="x86_64", parts=("standards",)),
+    debian("clang-newest", "newest_compilers", "clang++-23", parts=("standards", "tests"), sources=LINUX),
 )

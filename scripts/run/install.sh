@@ -22,7 +22,8 @@ team     libtbb-dev          <tbb/parallel_for.h> -ltbb
 test     libgtest-dev        <gtest/gtest.h> -lgtest
 model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
-later    mmdebstrap          mmdebstrap
+releases mmdebstrap          mmdebstrap
+releases bubblewrap          bwrap
 archive  cpio                cpio
 bochs    bochs               bochs
 bochs    bochsbios           /usr/share/bochs/BIOS-bochs-latest
@@ -82,25 +83,26 @@ large_proofs gromacs         gmx
 large_proofs python3-torch   /usr/lib/python3/dist-packages/torch
 '
 
-# Programs of which a later Debian has a version that does more: unpacked into build/later/GROUP, where they find what
-# they depend on, and not installed. 'later_program' says how they are started.
-later_packages() {  # group: packages, with a suite where that of LATER has an older version
+# Programs that another release of Debian has, and this one has not, or not in that version: unpacked into
+# build/debian/GROUP, with what they depend on, and not installed. 'debian_program' starts them.
+debian_packages() {  # group: the release; its packages, each with a suite if that of the release has an older version
   case $1 in
-    later_bochs) echo bochs bochs-term ;;
-    later_emulator) echo qemu-user/trixie-backports ;;
-    later_machine) echo qemu-system-{arm,data,common}/trixie-backports ;;
-    later_linux_arm64) echo linux-image-cloud-arm64 ;;
+    later_bochs) echo trixie bochs bochs-term ;;
+    later_emulator) echo trixie qemu-user/trixie-backports ;;
+    later_machine) echo trixie qemu-system-{arm,data,common}/trixie-backports ;;
+    later_linux_arm64) echo trixie linux-image-cloud-arm64 ;;
+    oldest_compilers) echo bullseye g++-9 g++-10 clang-9 clang-11 ;;
+    newest_compilers) echo sid base-files g++-13 g++-14 g++-15 g++-16 clang-21 clang-23 ;;
     *) return 1 ;;
   esac
 }
-LATER=trixie
-LATER_PLACE=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/build/later
+DEBIAN_PLACE=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/build/debian
 
 need() {
   local group others=()
   for group in "$@"; do
-    if later_packages "$group" >/dev/null; then
-      need_later "$group" || return 1
+    if debian_packages "$group" >/dev/null; then
+      need_from_debian "$group" || return 1
     else
       others+=("$group")
     fi
@@ -204,31 +206,35 @@ need_from_apt() {
   apt_get install --no-install-recommends "${missing[@]}"
 }
 
-# --- of a later Debian ---
+# --- of another release of Debian ---
 
-need_later() {  # group
-  local place=$LATER_PLACE/$1 packages mirror scratch architecture=amd64
-  packages=$(later_packages "$1")
-  [ "$(cat "$place/holds" 2>/dev/null)" = "$LATER $packages" ] && return 0
+need_from_debian() {  # group
+  local place=$DEBIAN_PLACE/$1 release packages mirror scratch architecture=amd64 suite sources
+  read -r release packages <<<"$(debian_packages "$1")"
+  [ "$(cat "$place/holds" 2>/dev/null)" = "$release $packages" ] && return 0
   mirror=$(debian_mirror)
   case $1 in *_arm64) architecture=arm64 ;; esac
   [ -n "$mirror" ] || {
-    echo "${packages// /, } of Debian $LATER: apt-get knows no mirror of Debian for this processor; unpack them into $place" >&2
+    echo "${packages// /, } of Debian $release: apt-get knows no mirror of Debian for this processor; unpack them into $place" >&2
     return 1
   }
-  need_here later || return 1
+  need_here releases || return 1
   rm -rf "$place"
   mkdir -p "$place"
   scratch=$(mktemp -d)
   chmod 755 "$scratch"
-  echo "Unpacking into build/later: $packages"
-  # The order of suites is apt's: a package is taken from backports only where that is said.
-  if as_root mmdebstrap --quiet --variant=extract --architectures=$architecture --include="${packages// /,}" --aptopt='APT::Install-Recommends "false"' \
-    "$LATER" "$scratch/root" "deb $mirror $LATER main" "deb $mirror $LATER-backports main" >"$place/log" 2>&1 </dev/null; then
+  sources=("deb $mirror $release main")
+  # The order of suites is apt's: a package is taken from another one only where that is said.
+  for suite in $(grep -oE '/[^ ]+' <<<"$packages" | sort -u); do sources+=("deb $mirror ${suite#/} main"); done
+  echo "Unpacking into build/debian: $packages"
+  # A mirror that stands still is taken, too: the lists of 'sid' are valid for some days only.
+  if as_root mmdebstrap --quiet --variant=extract --architectures=$architecture --include="${packages// /,}" \
+    --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
+    "$release" "$scratch/root" "${sources[@]}" >"$place/log" 2>&1 </dev/null; then
     as_root cp -a "$scratch/root/." "$place"
-    echo "$LATER $packages" >"$place/holds"
+    echo "$release $packages" >"$place/holds"
   else
-    echo "${packages// /, } of Debian $LATER cannot be had: $(grep -m1 -E '^(E|W): ' "$place/log")" >&2
+    echo "${packages// /, } of Debian $release cannot be had: $(grep -m1 -E '^(E|W): ' "$place/log")" >&2
   fi
   as_root rm -rf "$scratch"
   [ -e "$place/holds" ]
@@ -241,8 +247,8 @@ debian_mirror() {
 }
 
 # Starts a program of it with the libraries beside it.
-later_program() {  # group, /path, arguments...
-  local place=$LATER_PLACE/$1
+debian_program() {  # group, /path, arguments...
+  local place=$DEBIAN_PLACE/$1
   "$place/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$place/usr/lib/x86_64-linux-gnu" "$place$2" "${@:3}"
 }
 

@@ -273,7 +273,7 @@ class weighted_blocks {
  public:
   explicit weighted_blocks(std::size_t members)
       : slots_(checked_count("lockstep::weighted_schedule", "members", members)),
-        sets_{{members}, {members}},
+        sets_(members),
         partition_(members) {}
 
   std::size_t members() const noexcept { return slots_.size(); }
@@ -343,7 +343,17 @@ class weighted_blocks {
     atomic<std::uint32_t> valid_from;
     weighted_bounds bounds;
 
-    bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
+    explicit bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
+  };
+  /// Not an array: GCC 10 refuses to initialise one whose elements cannot be moved.
+  class set_pair {
+   public:
+    explicit set_pair(std::size_t size) : first_(size), second_(size) {}
+    bounds_set& operator[](int set) noexcept { return set == 0 ? first_ : second_; }
+    const bounds_set& operator[](int set) const noexcept { return set == 0 ? first_ : second_; }
+
+   private:
+    bounds_set first_, second_;
   };
   struct noted {
     std::uint32_t loop;
@@ -383,7 +393,7 @@ class weighted_blocks {
   line_gap before_;
   bool is_on_ = true;
   aligned_array<padded<slot>> slots_;
-  bounds_set sets_[2];
+  set_pair sets_;
   line_gap between_;
   // Only rank 0 uses the rest.
   partition partition_;
