@@ -159,6 +159,17 @@ class Check(unittest.TestCase):
                          ["api/event.html: no heading for event"])
 
 
+class Pictures(unittest.TestCase):
+    def test_a_picture_that_is_there_is_below_its_paragraph_and_opens_in_full(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            (root / "docs/figures").mkdir(parents=True)
+            (root / "docs/figures/a-b.svg").write_text("<svg/>")
+            site = pages.Site(root, root / "work")
+            self.assertEqual(site.with_pictures("See `docs/figures/a-b.svg`.\n\nMore of `c.svg`.", "seeds/x.md"),
+                             "See `docs/figures/a-b.svg`.\n\n[![a b](../pictures/a-b.svg)](../pictures/a-b.svg)\n\nMore of `c.svg`.")
+
+
 @unittest.skipIf(chromium.find() is None, "no browser")
 class InTheBrowser(unittest.TestCase):
     def test_errors_foreign_requests_and_wide_pages_are_found(self):
