@@ -6,8 +6,8 @@ usage: site.py [--no-browser] [SITE]     (default: build/site, which ./do docs m
 
 In the files: each link leads to a page and an anchor that are there; nothing is taken from elsewhere; each public header
 has a page, and each public name a heading on it. In a headless Chromium, served from loopback: no page logs an error,
-asks for anything from elsewhere, or has to be scrolled sideways on a telephone of 390 pixels; the search finds `barrier`,
-and leads to its page; the switch makes the page dark and light again.
+asks for anything from elsewhere, or has to be scrolled sideways on a telephone of 390 pixels; the search finds a class, a
+function and a name of C, and leads to their pages; the switch makes the page dark and light again.
 """
 
 import argparse
@@ -126,32 +126,46 @@ def each_page(browser, base, names):
             yield f"{name}: {wide} pixels wide on a telephone of {PHONE}"
 
 
-def search(browser, base):
+FIELD = """(() => { const seek = (r) => { for (const e of r.querySelectorAll('*')) {
+  if (e.shadowRoot) { const f = seek(e.shadowRoot); if (f) return f; }
+  if (e.matches('input[type=search], input[role=combobox], input[data-md-component=search-query], .md-search__input,'
+                + ' input[type=text]') && e.offsetParent) return e; }
+  return null; }; return seek(document); })()"""
+# Links among the results that lead to PAGE.
+RESULTS = """(() => { const all = []; const seek = (r) => { for (const e of r.querySelectorAll('*')) {
+  if (e.shadowRoot) seek(e.shadowRoot);
+  if (e.tagName === 'A' && new URL(e.href, location).pathname.endsWith('PAGE') && e.offsetParent
+      && !e.closest('nav, .md-content')) all.push(e); } };
+  seek(document); return all; })()"""
+# What a reader looks for, and the page of the site that has it.
+SOUGHT = (("barrier", "/api/barrier.html"), ("first_touch", "/api/first_touch.html"),
+          ("lockstep_team_create", "/api/lockstep_h.html"))
+
+
+def search(browser, base, sought):
+    for word, page in sought:
+        for complaint in search_for(browser, base, word, page):
+            yield f"search: {complaint}"
+
+
+def search_for(browser, base, word, page):
     browser.open(base + "index.html")
     opened = browser.until("(() => { const b = document.querySelector('[data-md-component=search] button, button.md-search__button');"
-                            " if (b) b.click(); return true; })()")
-    field = "(() => { const seek = (r) => { for (const e of r.querySelectorAll('*')) {" \
-            " if (e.shadowRoot) { const f = seek(e.shadowRoot); if (f) return f; }" \
-            " if (e.matches('input[type=search], input[role=combobox], input[data-md-component=search-query], .md-search__input, input[type=text]') && e.offsetParent) return e; }" \
-            " return null; }; return seek(document); })()"
-    if not opened or not browser.until(f"!!({field})"):
-        yield "search: no field to write in"
+                           " if (b) b.click(); return true; })()")
+    if not opened or not browser.until(f"!!({FIELD})"):
+        yield "no field to write in"
         return
-    browser.evaluate(f"({field}).focus()")
-    for letter in "barrier":
+    browser.evaluate(f"({FIELD}).focus()")
+    for letter in word:
         browser.key(letter)
-    found = "(() => { const all = []; const seek = (r) => { for (const e of r.querySelectorAll('*')) {" \
-            " if (e.shadowRoot) seek(e.shadowRoot); if (e.tagName === 'A' && /api\\/barrier\\.html/.test(e.href) && e.offsetParent" \
-            " && !e.closest('nav, .md-content')) all.push(e); } };" \
-            " seek(document); return all; })()"
+    found = RESULTS.replace("PAGE", page)
     if not browser.until(f"({found}).length > 0"):
-        yield "search: 'barrier' does not find api/barrier.html"
+        yield f"'{word}' does not find {page}"
         return
     browser.evaluate(f"({found})[0].click()")
-    if not browser.until("location.pathname.endsWith('/api/barrier.html')"):
-        yield "search: the result does not lead to api/barrier.html"
-    for complaint in errors(browser):
-        yield f"search: {complaint}"
+    if not browser.until(f"location.pathname.endsWith('{page}')"):
+        yield f"the result for '{word}' does not lead to {page}"
+    yield from errors(browser)
 
 
 def dark_and_light(browser, base):
@@ -177,7 +191,7 @@ def complaints_in_browser(site):
             browser.call("Network.enable")
             yield from each_page(browser, server.url, names)
         with chromium.Browser(1200, 800) as browser:
-            yield from search(browser, server.url)
+            yield from search(browser, server.url, [each for each in SOUGHT if (site / each[1].lstrip("/")).is_file()])
             yield from dark_and_light(browser, server.url)
 
 

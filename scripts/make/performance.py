@@ -317,11 +317,12 @@ def blocks_of(found):
                                            about(result), worst_table(result)])
         if "duty" in programs and "duty" not in blocks:
             blocks["duty"] = "\n\n".join([drawn("the time of a loop after a gap", f"{PICTURES}/{machine}-duty.svg"),
-                                          means_table(programs["duty"])])
+                                          about(programs["duty"]), means_table(programs["duty"])])
         if "periodic" in programs and "periodic" not in blocks:
-            blocks["periodic"] = periodic_table(programs["periodic"])
+            blocks["periodic"] = about(programs["periodic"]) + "\n\n" + periodic_table(programs["periodic"])
         if "team" in programs and "team" not in blocks:
-            blocks["team"] = team_tables.summary(programs["team"], LOSES)
+            blocks["team"] = team_tables.summary(programs["team"], LOSES) + "\n\n" + about(programs["team"])
+            blocks["seed-002-starts"], blocks["seed-002-sizes"] = seed_tables.starts(programs["team"], about(programs["team"]), LOSES)
         blocks = seed_tables.blocks(programs, LOSES) | blocks
     return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic", "team", *seed_tables.NAMES)}
 

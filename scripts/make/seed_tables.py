@@ -126,13 +126,13 @@ def objects(result, mark):
     return about(result) + "\n\n" + aligned(lines)
 
 
-def starts(team, mark):
-    """How soon the last of two threads begins, and from which size on two threads pay."""
+def starts(team, machine, mark):
+    """How soon the last of two threads begins, and from which size on two threads pay; each with the machine before it."""
     parts = []
     for section in ("Starts", "Break-even of 2 threads"):
         rows = [row for row in team["rows"] if row["section"] == section]
         if rows:
-            parts.append(team_tables.table(section, rows, mark))
+            parts.append(machine + "\n\n" + team_tables.table(section, rows, mark))
     return parts or ["*Not measured yet.*", "*Not measured yet.*"]
 
 
@@ -140,10 +140,7 @@ def blocks(programs, mark):
     """{name: text} for the pages, of one machine's results."""
     made = {"seed-000": ("primitives", primitives), "seed-001": ("ring", ring), "seed-001-slack": ("ring", slack),
             "seed-003": ("counters", counters), "seed-004": ("objects", objects)}
-    found = {name: table(programs[program], mark) for name, (program, table) in made.items() if program in programs}
-    if "team" in programs:
-        found["seed-002-starts"], found["seed-002-sizes"] = starts(programs["team"], mark)
-    return found
+    return {name: table(programs[program], mark) for name, (program, table) in made.items() if program in programs}
 
 
 NAMES = ("seed-000", "seed-001", "seed-001-slack", "seed-002-starts", "seed-002-sizes", "seed-003", "seed-004")

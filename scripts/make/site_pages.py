@@ -195,7 +195,8 @@ class Site:
                         (self.pages / "pictures").mkdir(parents=True, exist_ok=True)
                         shutil.copy(self.root / "docs" / folder / name, self.pages / "pictures" / name)
                         up = posixpath.relpath("pictures/" + name, posixpath.dirname(page) or ".")
-                        shown.append(f"![{name.rsplit('.', 1)[0].replace('-', ' ')}]({up})")
+                        # A link to itself: a telephone shows it small, and a touch opens it in full.
+                        shown.append(f"[![{name.rsplit('.', 1)[0].replace('-', ' ')}]({up})]({up})")
         return "\n\n".join(shown)
 
     def write(self, page, text):

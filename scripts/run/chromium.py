@@ -28,6 +28,14 @@ class Failure(Exception):
     pass
 
 
+class PageLeft(Failure):
+    """The page was left for another one before an expression in it had a value."""
+
+
+# What Chromium says of a page that was left.
+LEFT = ("navigated or closed", "context was destroyed", "Cannot find context")
+
+
 class Browser:
     """One page in one browser. Use as a context."""
 
@@ -102,7 +110,8 @@ class Browser:
             answer = self.receive(deadline)
             if answer.get("id") == self.count:
                 if "error" in answer:
-                    raise Failure(f"{method}: {answer['error']['message']}")
+                    text = answer["error"]["message"]
+                    raise (PageLeft if any(each in text for each in LEFT) else Failure)(f"{method}: {text}")
                 return answer["result"]
             self.events.append(answer)
 
@@ -122,11 +131,16 @@ class Browser:
             raise Failure(f"{expression}: {result['exceptionDetails']['exception'].get('description')}")
         return result["result"].get("value")
 
-    def until(self, expression, seconds=20):
-        """The value of an expression as soon as it is true; None if it never is."""
-        end = time.monotonic() + seconds
+    seconds = 20  # how long until() looks
+
+    def until(self, expression):
+        """The value of an expression as soon as it is true, in this page or in the next one; None if it never is."""
+        end = time.monotonic() + self.seconds
         while time.monotonic() < end:
-            value = self.evaluate(expression)
+            try:
+                value = self.evaluate(expression)
+            except PageLeft:
+                continue
             if value:
                 return value
             time.sleep(0.05)

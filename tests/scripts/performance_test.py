@@ -176,6 +176,14 @@ class Blocks(TreeTest):
         self.assertRegex(table[2], r"fork/join, 2 threads +\| +120 ns \| +- \| 100 ns \| +- \| +- \| +1\.20 ✗ \|")
         self.assertIn("<!-- figures: team -->", (ROOT / performance.README).read_text(encoding="utf-8"))
 
+    def test_each_table_of_another_page_has_its_machine_and_versions(self):
+        found = performance.results(ROOT)
+        blocks = performance.blocks_of(found)
+        for name in ("worst", "duty", "periodic", "team", "seed-000", "seed-001", "seed-002-starts", "seed-003", "seed-004"):
+            self.assertRegex(blocks[name], r"CPUs, Linux .*; GCC .*lockstep \d.* Measured on", name)
+        for name in ("worst", "duty", "periodic", "team", "seed-002-starts"):
+            self.assertIn("fork_union ", blocks[name], name)
+
     def test_bad_marks_are_refused_and_nothing_is_written(self):
         for text, complaint in (("<!-- figures: moon -->\n<!-- end -->\n", "there are no figures 'moon'"),
                                 ("<!-- figures: duty -->\n", "have no end"), ("<!-- end -->\n", "without a beginning")):

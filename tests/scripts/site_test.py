@@ -159,6 +159,17 @@ class Check(unittest.TestCase):
                          ["api/event.html: no heading for event"])
 
 
+class Pictures(unittest.TestCase):
+    def test_a_picture_that_is_there_is_below_its_paragraph_and_opens_in_full(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            (root / "docs/figures").mkdir(parents=True)
+            (root / "docs/figures/a-b.svg").write_text("<svg/>")
+            site = pages.Site(root, root / "work")
+            self.assertEqual(site.with_pictures("See `docs/figures/a-b.svg`.\n\nMore of `c.svg`.", "seeds/x.md"),
+                             "See `docs/figures/a-b.svg`.\n\n[![a b](../pictures/a-b.svg)](../pictures/a-b.svg)\n\nMore of `c.svg`.")
+
+
 @unittest.skipIf(chromium.find() is None, "no browser")
 class InTheBrowser(unittest.TestCase):
     def test_errors_foreign_requests_and_wide_pages_are_found(self):
@@ -179,6 +190,32 @@ class InTheBrowser(unittest.TestCase):
         self.assertIn("error.html: a 1", found)
         self.assertIn("far.html: asks for http://127.0.0.1:9/x", found)
         self.assertTrue(any("pixels wide" in complaint for complaint in found))
+
+
+    def test_a_page_that_is_left_while_it_is_looked_at_is_no_failure(self):
+        leaves = "location.pathname.endsWith('second.html') || (location.href = 'second.html', new Promise(() => 0))"
+        with tempfile.TemporaryDirectory() as directory:
+            for name in ("first.html", "second.html"):
+                Path(directory, name).write_text("<!doctype html><link rel=icon href=data:,>text")
+            with check.Server(Path(directory)) as server, chromium.Browser() as browser:
+                browser.open(server.url + "first.html")
+                with self.assertRaises(chromium.PageLeft):
+                    browser.evaluate("location.href = 'second.html', new Promise(() => 0)")
+                browser.open(server.url + "first.html")
+                self.assertTrue(browser.until(leaves))
+
+    def test_a_search_that_finds_nothing_or_leads_elsewhere_is_found(self):
+        pages_of = {"index.html": "<input type=search oninput=\"document.getElementById('found').href ="
+                                  " this.value === 'one' ? 'one.html' : 'two.html?'\"><a id=found href=>found</a>",
+                    "one.html": "one", "two.html": "two"}
+        with tempfile.TemporaryDirectory() as directory:
+            for name, text in pages_of.items():
+                Path(directory, name).write_text("<!doctype html><link rel=icon href=data:,>" + text)
+            with check.Server(Path(directory)) as server, chromium.Browser() as browser:
+                browser.seconds = 0.5
+                self.assertEqual(list(check.search(browser, server.url, [("one", "/one.html")])), [])
+                self.assertEqual(list(check.search(browser, server.url, [("one", "/three.html")])),
+                                 ["search: 'one' does not find /three.html"])
 
 
 @unittest.skipIf(api_pages.doxygen() is None, "no doxygen")
