@@ -38,7 +38,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="rows that need nothing slow, and a few tests of each")
     parser.add_argument("--record", action="store_true", help="write docs/platforms.json and docs/platforms.md")
     parser.add_argument("--patience", type=int, default=1, metavar="N",
-                        help="give each program N times its limit of time, on a machine with other work")
+                        help="give each program and each compilation N times its limit of time, on a machine with other work")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="rows at once (%(default)s)")
     options = parser.parse_args()
     if options.j < 1:
@@ -122,7 +122,8 @@ def remember(records):
 
 def main():
     options = arguments()
-    rows = [replace(row, limit=row.limit * options.patience) for row in chosen(options)]
+    rows = [replace(row, limit=row.limit * options.patience, compile_limit=row.compile_limit * options.patience)
+            for row in chosen(options)]
     if options.list:
         for row in rows:
             print(f"{row.name:22} {row.system}, {row.architecture}, {row.how}: {', '.join(row.parts)}")

@@ -61,6 +61,7 @@ class Row:
     left_out: tuple = NO_CHILDREN
     suffix: str = ""
     limit: int = 240  # seconds of one program
+    compile_limit: int = 600
     environment: dict = field(default_factory=dict)
     other_processor: str = ""  # a model that QEMU emulates, which runs OTHER_PROCESSOR as well
     is_quick: bool = False

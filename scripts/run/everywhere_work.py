@@ -24,7 +24,6 @@ PLACE = ROOT / "build" / "everywhere"
 GOOGLETEST = Path(os.environ.get("GTEST_SOURCES", "/usr/src/googletest")) / "googletest"
 FMT = Path(os.environ.get("FMT_HEADERS", "/usr/include/fmt"))
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
-COMPILE_LIMIT = 600  # seconds
 JACOBI = ("tests/everywhere/jacobi_bits.cpp", "examples/support/linear_system.cpp", "examples/jacobi/solver.cpp",
           "examples/support/error.cpp")
 SCRIPTED_SYSTEM = '-DLOCKSTEP_SYSTEM_SEAM="support/scripted_system.hpp"'
@@ -141,7 +140,7 @@ class Work:
         if made.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == key:
             return made
         stamp.unlink(missing_ok=True)
-        said = self.call(command, COMPILE_LIMIT, f"compiling {output}")[1]
+        said = self.call(command, self.row.compile_limit, f"compiling {output}")[1]
         if said.strip():
             self.log.write(said)
         stamp.write_text(key, encoding="utf-8")
