@@ -25,6 +25,7 @@ INCLUDE = None
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
 GCC = shutil.which("g++")
+CMAKE = shutil.which("cmake")
 CLANG = shutil.which("clang++-19") or shutil.which("clang++")
 ARMHF = shutil.which("arm-linux-gnueabihf-g++") or shutil.which("arm-linux-gnueabihf-g++-12")
 I686 = shutil.which("i686-linux-gnu-g++") or shutil.which("i686-linux-gnu-g++-12")
@@ -143,6 +144,19 @@ class OtherSystems(unittest.TestCase):
     @unittest.skipUnless(ARMEL, "no compiler for armel")
     def test_arm_of_version_5_takes_the_kernels_atomics(self):
         self.compile([ARMEL], "-static", "-pthread", "-latomic", program="timed")
+
+    @unittest.skipUnless(CMAKE and ARMEL and ARMHF, "no CMake, or no compilers for armel and armhf")
+    def test_cmake_links_atomics_of_64_bits_where_they_are_in_a_library(self):
+        for compiler, is_needed in (ARMEL, True), (ARMHF, False):
+            made = self.directory / str(is_needed)
+            done = subprocess.run([CMAKE, "-S", Path(INCLUDE).parent, "-B", made, "-DCMAKE_SYSTEM_NAME=Linux",
+                                   "-DCMAKE_SYSTEM_PROCESSOR=arm", f"-DCMAKE_CXX_COMPILER={compiler}"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in "lockstep.pc", "lockstep-header-only.pc":
+                with self.subTest(compiler=compiler, name=name):
+                    found = next(made.rglob(name)).read_text(encoding="utf-8")
+                    self.assertEqual("-latomic" in found, is_needed, found)
 
     @unittest.skipUnless(GCC or CLANG, "neither GCC nor Clang")
     def test_an_older_standard_is_refused_by_name(self):
