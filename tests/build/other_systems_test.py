@@ -115,6 +115,10 @@ class OtherSystems(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertEqual(said.count("pragma message: lockstep does not know this system"), 1, said)
         self.assertNotIn("does not know", self.said_of("futex.hpp")[1])
+        # The whole library, also where there are no threads of POSIX.
+        for unknown in ("-U__linux__",), ("-U__linux__", "-U__unix__"):
+            status, said = self.said_of("lockstep.hpp", *unknown, room="..")
+            self.assertEqual((status, said.count("message: lockstep does not know this system")), (0, 1), said)
 
     def refused(self, command, header, message):
         """The compiler ends with an error, and this message is the first or among the first that it says."""
