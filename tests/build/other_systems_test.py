@@ -25,9 +25,11 @@ INCLUDE = None
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
 GCC = shutil.which("g++")
+CMAKE = shutil.which("cmake")
 CLANG = shutil.which("clang++-19") or shutil.which("clang++")
 ARMHF = shutil.which("arm-linux-gnueabihf-g++") or shutil.which("arm-linux-gnueabihf-g++-12")
 I686 = shutil.which("i686-linux-gnu-g++") or shutil.which("i686-linux-gnu-g++-12")
+ARMEL = shutil.which("arm-linux-gnueabi-g++") or shutil.which("arm-linux-gnueabi-g++-12")
 
 
 def zig():
@@ -113,13 +115,66 @@ class OtherSystems(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertEqual(said.count("pragma message: lockstep does not know this system"), 1, said)
         self.assertNotIn("does not know", self.said_of("futex.hpp")[1])
+        # The whole library, also where there are no threads of POSIX.
+        for unknown in ("-U__linux__",), ("-U__linux__", "-U__unix__"):
+            status, said = self.said_of("lockstep.hpp", *unknown, room="..")
+            self.assertEqual((status, said.count("message: lockstep does not know this system")), (0, 1), said)
+
+    def refused(self, command, header, message):
+        """The compiler ends with an error, and this message is the first or among the first that it says."""
+        done = subprocess.run([*command, "-fsyntax-only", "-I", INCLUDE, "-x", "c++",
+                               Path(INCLUDE) / "lockstep" / header], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(message, done.stderr)
 
     @unittest.skipUnless(GCC, "no GCC")
     def test_a_processor_without_atomics_of_32_bits_is_refused(self):
+        # GCC for the i386 says 1: "sometimes", that is, by a library.
         name = "__GCC_ATOMIC_INT_LOCK_FREE"
-        status, said = self.said_of("atomic.hpp", "-Wno-builtin-macro-redefined", f"-U{name}", f"-D{name}=0")
-        self.assertNotEqual(status, 0)
-        self.assertIn("lockstep needs lock-free atomics of 32 bits", said)
+        for value in "01":
+            status, said = self.said_of("atomic.hpp", "-Wno-builtin-macro-redefined", f"-U{name}", f"-D{name}={value}")
+            self.assertNotEqual(status, 0)
+            self.assertIn("lockstep needs lock-free atomics of 32 bits", said)
+
+    @unittest.skipUnless(I686, "no compiler for i686")
+    def test_an_i386_is_refused_and_an_i486_is_not(self):
+        self.refused([I686, "-std=c++11", "-march=i386"], "detail/platform/atomic.hpp",
+                     "lockstep needs lock-free atomics of 32 bits")
+        for header in "team.hpp", "mutex.hpp":
+            done = subprocess.run([I686, "-std=c++11", "-march=i486", *WARNINGS, "-fsyntax-only", "-x", "c++",
+                                   Path(INCLUDE) / "lockstep" / header], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    @unittest.skipUnless(ARMEL, "no compiler for armel")
+    def test_arm_of_version_5_takes_the_kernels_atomics(self):
+        self.compile([ARMEL], "-static", "-pthread", "-latomic", program="timed")
+
+    @unittest.skipUnless(CMAKE and ARMEL and ARMHF, "no CMake, or no compilers for armel and armhf")
+    def test_cmake_links_atomics_of_64_bits_where_they_are_in_a_library(self):
+        for compiler, is_needed in (ARMEL, True), (ARMHF, False):
+            made = self.directory / str(is_needed)
+            done = subprocess.run([CMAKE, "-S", Path(INCLUDE).parent, "-B", made, "-DCMAKE_SYSTEM_NAME=Linux",
+                                   "-DCMAKE_SYSTEM_PROCESSOR=arm", f"-DCMAKE_CXX_COMPILER={compiler}"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in "lockstep.pc", "lockstep-header-only.pc":
+                with self.subTest(compiler=compiler, name=name):
+                    found = next(made.rglob(name)).read_text(encoding="utf-8")
+                    self.assertEqual("-latomic" in found, is_needed, found)
+
+    @unittest.skipUnless(GCC or CLANG, "neither GCC nor Clang")
+    def test_an_older_standard_is_refused_by_name(self):
+        for compiler in filter(None, (GCC, CLANG)):
+            for header in "lockstep.hpp", "event.hpp":
+                self.refused([compiler, "-std=c++98", "-Wno-everything" if compiler == CLANG else "-w"], header,
+                             "lockstep needs C++11: compile with -std=c++11 or later")
+
+    @unittest.skipUnless(CLANG, "no Clang")
+    def test_a_cxx_library_without_threads_is_refused(self):
+        # As libc++ says it: before its version 20, and since.
+        for macro in "-D_LIBCPP_HAS_NO_THREADS", "-D_LIBCPP_HAS_THREADS=0":
+            self.refused([CLANG, "-std=c++11", macro], "detail/platform/atomic.hpp",
+                         "lockstep needs threads: this C++ library was built without")
 
     @unittest.skipUnless(GCC, "no GCC")
     def test_where_mpi_is_not_found_is_said_how_to_find_it(self):

@@ -13,6 +13,11 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 
+// Before all else: compilers that begin with C++98, as Apple's long did, stop after twenty errors.
+#if __cplusplus < 201103L && !defined(_MSVC_LANG)
+#error "lockstep needs C++11: compile with -std=c++11 or later"
+#endif
+
 #if defined(__wasm__) && !defined(_REENTRANT)
 #error "lockstep needs threads: compile and link with -pthread"
 #elif defined(__wasm__) && defined(__clang__) && !defined(__wasm_atomics__)
@@ -306,7 +311,7 @@ inline void cpu_relax() noexcept {
 #elif defined(__aarch64__)
   // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
   __asm__ __volatile__("isb" ::: "memory");
-#elif defined(__arm__)
+#elif defined(__arm__) && (__ARM_ARCH >= 7 || defined(__ARM_ARCH_6K__) || defined(__ARM_ARCH_6KZ__))
   __asm__ __volatile__("yield" ::: "memory");
 #elif defined(__riscv)
   __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");

@@ -130,7 +130,8 @@ LOCKSTEP_COLD unsigned count_affine_cpus() noexcept {
 LOCKSTEP_COLD unsigned count_usable_cpus() {
   unsigned count = read_affinity(nullptr);
 #if defined(__unix__) || defined(__APPLE__)
-  if (count == 0) count = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
+  const long online = count == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+  if (online > 0) count = static_cast<unsigned>(online);  // -1: refused
 #elif !defined(_WIN32)
   if (count == 0) count = std::thread::hardware_concurrency();
 #endif

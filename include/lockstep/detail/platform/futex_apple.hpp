@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/futex_apple.hpp -- sleeping in the calls of Apple's systems (layer: platform)
 //
-// The contract is in futex.hpp. Compiled and linked for macOS; not run.
+// The contract is in futex.hpp. Compiled and linked for macOS; run on stand-ins of the calls only
+// (tests/platform/other_systems.hpp).
 //
 // From macOS 14.4 and iOS 17.4 on there is os_sync_wait_on_address, which Apple documents. Before, there are
 // __ulock_wait2 (macOS 11) and __ulock_wait (macOS 10.12), in which Apple's C++ library sleeps. They are looked up at run

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/futex_freebsd.hpp -- sleeping in FreeBSD's _umtx_op (layer: platform)
 //
-// The contract is in futex.hpp. Compiled and linked for FreeBSD; not run.
+// The contract is in futex.hpp. Compiled and linked for FreeBSD; run on a stand-in of the call only
+// (tests/platform/other_systems.hpp).
 //
 // Deadlines are times of CLOCK_MONOTONIC, which is std::chrono::steady_clock there.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_FREEBSD_HPP

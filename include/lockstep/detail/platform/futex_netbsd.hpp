@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/futex_netbsd.hpp -- sleeping in NetBSD's __futex (layer: platform)
 //
-// The contract is in futex.hpp. Compiled and linked for NetBSD, not run.
+// The contract is in futex.hpp. Compiled and linked for NetBSD; run on a stand-in of the call only
+// (tests/platform/other_systems.hpp).
 //
 // The system has the call from version 10 on. A program that is built on an older one takes the portable futex.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_NETBSD_HPP

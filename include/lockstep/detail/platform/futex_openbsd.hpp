@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/futex_openbsd.hpp -- sleeping in OpenBSD's futex (layer: platform)
 //
-// The contract is in futex.hpp. Compiled for OpenBSD; not run.
+// The contract is in futex.hpp. Compiled for OpenBSD; run on a stand-in of the call only
+// (tests/platform/other_systems.hpp).
 //
 // The call takes how long to sleep, not until when: a waiter that is preempted before it sleeps oversleeps so much.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_OPENBSD_HPP

@@ -35,6 +35,9 @@ LOCKSTEP_COLD std::string list_missing() {
 #elif defined(_WIN32)
   constexpr bool tells_of_quotas = false;
   const bool fine_timers = has_fine_timers();
+#elif defined(__OpenBSD__) || defined(__NetBSD__)
+  // Sleeps end on a tick of the system, 10 ms apart.
+  constexpr bool tells_of_quotas = false, fine_timers = false;
 #else
   constexpr bool tells_of_quotas = false, fine_timers = true;
 #endif

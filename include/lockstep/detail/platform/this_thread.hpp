@@ -291,17 +291,26 @@ class thread_slot_table {
 LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
 
 LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
+#if defined(__linux__) || defined(__APPLE__) || defined(__NetBSD__)
+  // These refuse longer names.
 #if defined(__linux__)
   char short_name[16] = {};
+#elif defined(__APPLE__)
+  char short_name[64] = {};
+#else
+  char short_name[PTHREAD_MAX_NAMELEN_NP] = {};
+#endif
   for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
+#endif
+#if defined(__linux__)
   return pthread_setname_np(pthread_self(), short_name) == 0;
 #elif defined(__APPLE__)
-  return pthread_setname_np(name) == 0;
+  return pthread_setname_np(short_name) == 0;
 #elif defined(__FreeBSD__) || defined(__OpenBSD__)
   pthread_set_name_np(pthread_self(), name);
   return true;
 #elif defined(__NetBSD__)
-  return pthread_setname_np(pthread_self(), "%s", const_cast<char*>(name)) == 0;
+  return pthread_setname_np(pthread_self(), "%s", short_name) == 0;
 #elif defined(_WIN32)
   return windows_thread_name::set(name);
 #else

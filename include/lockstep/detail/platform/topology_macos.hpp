@@ -5,8 +5,9 @@
 // a program could use, and binds no threads. So the numbers here are ours: the fast kind first. What a program can
 // learn from them is how many there are of what.
 //
-//   hw.perflevelN.*    N = 0 is the fast kind: physicalcpu, logicalcpu, cpusperl2. The last cache of a cluster is its L2
-//   without these      (Intel) hw.physicalcpu, hw.logicalcpu, hw.packages; hw.cacheconfig: CPUs per memory, L1, L2, L3
+//   hw.perflevelN.*    from macOS 12 on, N = 0 is the fast kind: physicalcpu, logicalcpu, cpusperl3, cpusperl2. Apple's
+//                      processors have no L3: the last cache of a cluster is its L2. Intel's have one kind, and packages
+//   without these      hw.physicalcpu, hw.logicalcpu, hw.packages; hw.cacheconfig: CPUs per memory, L1, L2, L3
 #ifndef LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_MACOS_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_MACOS_HPP
 
@@ -17,11 +18,12 @@
 #include "config.hpp"
 #include "cpu_place.hpp"
 
-#if LOCKSTEP_HAS_BODIES && defined(__APPLE__)
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#if defined(__APPLE__)
 #include <sys/sysctl.h>
 #include <sys/types.h>
-
-#include <cstdio>
+#endif
 #endif
 
 namespace lockstep {
@@ -38,6 +40,12 @@ struct cpu_level {
 
 /// The fastest level first. Empty if a number cannot be.
 LOCKSTEP_COLD cpu_topology topology_of_levels(const std::vector<cpu_level>& levels);
+
+/// As sysctlbyname(name, value, size, nullptr, 0): 0, or -1 where there is no such number or `size` is too small for it.
+using macos_numbers = int (*)(const char* name, void* value, std::size_t* size);
+
+/// All CPUs of the machine that tells these numbers; empty where it does not tell.
+LOCKSTEP_COLD cpu_topology topology_of_numbers(macos_numbers ask);
 
 #if LOCKSTEP_HAS_BODIES
 
@@ -68,43 +76,51 @@ LOCKSTEP_COLD cpu_topology topology_of_levels(const std::vector<cpu_level>& leve
   return result;
 }
 
-#if defined(__APPLE__)
-
-LOCKSTEP_COLD unsigned sysctl_number(const char* name) {
+LOCKSTEP_COLD unsigned macos_number(macos_numbers ask, const char* name) {
   int value = 0;
   std::size_t size = sizeof value;
-  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && size == sizeof value && value > 0
+  return ask(name, &value, &size) == 0 && size == sizeof value && value > 0
              ? static_cast<unsigned>(value)
              : 0;
 }
-LOCKSTEP_COLD unsigned sysctl_number(unsigned level, const char* name) {
+LOCKSTEP_COLD unsigned macos_number(macos_numbers ask, unsigned level, const char* name) {
   char whole[64];
   std::snprintf(whole, sizeof whole, "hw.perflevel%u.%s", level, name);
-  return sysctl_number(whole);
+  return macos_number(ask, whole);
 }
 
-/// All CPUs of the machine; empty where the system does not tell.
-LOCKSTEP_COLD cpu_topology read_macos_topology() {
+LOCKSTEP_COLD cpu_topology topology_of_numbers(macos_numbers ask) {
   std::vector<cpu_level> levels;
-  const unsigned kinds = sysctl_number("hw.nperflevels");
+  const unsigned kinds = macos_number(ask, "hw.nperflevels");
+  const unsigned counted = macos_number(ask, "hw.packages"), packages = counted > 0 ? counted : 1;
   for (unsigned i = 0; i < kinds; ++i) {
-    levels.push_back({sysctl_number(i, "logicalcpu"), sysctl_number(i, "physicalcpu"), 1,
-                      sysctl_number(i, "cpusperl2")});
+    const unsigned third = macos_number(ask, i, "cpusperl3");
+    levels.push_back({macos_number(ask, i, "logicalcpu"), macos_number(ask, i, "physicalcpu"),
+                      kinds == 1 ? packages : 1,
+                      third > 0 ? third : macos_number(ask, i, "cpusperl2")});
   }
   if (levels.empty()) {
-    std::uint64_t sharing[8] = {};  // of memory, L1, L2, ...
+    // Of memory, L1, L2, ...: ten numbers. The system gives none of them to who has less room.
+    std::uint64_t sharing[32] = {};
     std::size_t size = sizeof sharing;
     unsigned last = 0;
-    if (sysctlbyname("hw.cacheconfig", sharing, &size, nullptr, 0) == 0) {
+    if (ask("hw.cacheconfig", sharing, &size) == 0) {
       for (std::size_t i = 1; i < size / sizeof sharing[0]; ++i) {
         if (sharing[i] != 0) last = static_cast<unsigned>(sharing[i]);
       }
     }
-    const unsigned packages = sysctl_number("hw.packages");
-    levels.push_back({sysctl_number("hw.logicalcpu"), sysctl_number("hw.physicalcpu"),
-                      packages > 0 ? packages : 1, last});
+    levels.push_back(
+        {macos_number(ask, "hw.logicalcpu"), macos_number(ask, "hw.physicalcpu"), packages, last});
   }
   return topology_of_levels(levels);
+}
+
+#if defined(__APPLE__)
+
+LOCKSTEP_COLD cpu_topology read_macos_topology() {
+  return topology_of_numbers([](const char* name, void* value, std::size_t* size) {
+    return sysctlbyname(name, value, size, nullptr, 0);
+  });
 }
 
 #endif
