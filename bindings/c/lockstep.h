@@ -401,7 +401,8 @@ LOCKSTEP_C_API int lockstep_semaphore_acquire(lockstep_semaphore* semaphore);
 LOCKSTEP_C_API int lockstep_semaphore_acquire_for(lockstep_semaphore* semaphore, int64_t nanoseconds);
 /* LOCKSTEP_OK or LOCKSTEP_BUSY. */
 LOCKSTEP_C_API int lockstep_semaphore_try_acquire(lockstep_semaphore* semaphore);
-/* Gives `count` permits. ERROR_ARGUMENT, and gives none, if there were more than 2^30 - 1 then. */
+/* Gives `count` permits. ERROR_ARGUMENT, and gives none, if there were more than 2^30 - 1 then; a library that diagnoses
+ * misuse (LOCKSTEP_DIAGNOSE_MISUSE) ends the program. */
 LOCKSTEP_C_API int lockstep_semaphore_release(lockstep_semaphore* semaphore, size_t count);
 
 /* Blocks a fixed number of threads until all have come; again and again. For members of a region use
