@@ -214,7 +214,8 @@ int lockstep_latch_count_down(lockstep_latch* latch, size_t n) {
   LOCKSTEP_C_REFUSE_NULL(latch);
   if (!latch->take(n)) {
     char text[96];
-    std::snprintf(text, sizeof text, "%zu taken off, which is more than what is left of the count", n);
+    std::snprintf(text, sizeof text, "%zu taken off, which is more than what is left of the count",
+                  n);
     return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, text);
   }
   return result_of(__func__, [=] {

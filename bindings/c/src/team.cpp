@@ -76,8 +76,8 @@ int check(const char* function, const lockstep_team_options& options) {
   }
   if (options.bind == LOCKSTEP_BIND_CPUS && options.cpu_count > most_cpus) {
     char text[96];
-    std::snprintf(text, sizeof text, "options.cpu_count is %zu, must be 1 to %zu", options.cpu_count,
-                  most_cpus);
+    std::snprintf(text, sizeof text, "options.cpu_count is %zu, must be 1 to %zu",
+                  options.cpu_count, most_cpus);
     return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
   }
   if (options.reserved != 0) {
