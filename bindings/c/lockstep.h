@@ -137,7 +137,7 @@ enum {
   LOCKSTEP_BIND_CORES = 5   /* on neighbouring cores, one member on each before any has two */
 };
 
-/* What on_start and on_exit call. */
+/* What on_start and on_exit call. It cannot fail: what it throws ends the program. */
 typedef void (*lockstep_hook)(size_t rank, void* context);
 
 /* How a team is made. Begin with `lockstep_team_options options = LOCKSTEP_TEAM_OPTIONS_INIT;`, which says nothing, or
@@ -148,7 +148,7 @@ typedef struct lockstep_team_options {
   int64_t policy;         /* a LOCKSTEP_POLICY_, or nanoseconds to spin */
   const char* name;       /* in debuggers and messages; null: "lockstep". Copied */
   const unsigned* cpus;   /* for LOCKSTEP_BIND_CPUS: numbers of the system. Copied */
-  size_t cpu_count;       /* how many */
+  size_t cpu_count;       /* how many, 1 to 65536 */
   int32_t bind;           /* a LOCKSTEP_BIND_ */
   int32_t anticipate;     /* workers learn when the next region is due, and poll shortly before: yes */
   int32_t learn;          /* loops learn their costs, and run on as many members as pay: yes */
@@ -401,7 +401,8 @@ LOCKSTEP_C_API int lockstep_semaphore_acquire(lockstep_semaphore* semaphore);
 LOCKSTEP_C_API int lockstep_semaphore_acquire_for(lockstep_semaphore* semaphore, int64_t nanoseconds);
 /* LOCKSTEP_OK or LOCKSTEP_BUSY. */
 LOCKSTEP_C_API int lockstep_semaphore_try_acquire(lockstep_semaphore* semaphore);
-/* Gives `count` permits. ERROR_ARGUMENT, and gives none, if there were more than 2^30 - 1 then. */
+/* Gives `count` permits. ERROR_ARGUMENT, and gives none, if there were more than 2^30 - 1 then; a library that diagnoses
+ * misuse (LOCKSTEP_DIAGNOSE_MISUSE) ends the program. */
 LOCKSTEP_C_API int lockstep_semaphore_release(lockstep_semaphore* semaphore, size_t count);
 
 /* Blocks a fixed number of threads until all have come; again and again. For members of a region use
@@ -410,6 +411,7 @@ typedef struct lockstep_barrier lockstep_barrier;
 /* `expected` 1 to 2^31 - 1. */
 LOCKSTEP_C_API int lockstep_barrier_create(size_t expected, int64_t policy, lockstep_barrier** barrier);
 LOCKSTEP_C_API void lockstep_barrier_destroy(lockstep_barrier* barrier);
+/* ERROR_USE, and nothing has changed, if all that it expects have come already: it is for as many threads as come. */
 LOCKSTEP_C_API int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier);
 
 /* ---- graphs and plans ------------------------------------------------------------------------------------------- */
@@ -430,7 +432,8 @@ LOCKSTEP_C_API int lockstep_graph_create(lockstep_graph** graph);
 /* ERROR_USE, and nothing has changed, if a plan of it lives. */
 LOCKSTEP_C_API int lockstep_graph_destroy(lockstep_graph* graph);
 
-/* Adds a node; `*node` becomes its number. No two nodes have the same name, which is copied. `node` may be null. */
+/* Adds a node; `*node` becomes its number; `node` may be null. The name is copied. lockstep_plan_create refuses a graph in
+ * which two nodes have the same. */
 LOCKSTEP_C_API int lockstep_graph_node(lockstep_graph* graph, const char* name, lockstep_node_fn function, void* context,
                                        size_t* node);
 /* A node that decides, for edge_if, edge_unless and repeat_while. */

@@ -71,7 +71,9 @@ int fail_node(const char* function, const lockstep_graph& graph, const char* wha
 template <class Make>
 int add(const char* function, lockstep_graph* graph, std::size_t* node, const Make& make) {
   return result_of(function, [&] {
-    graph->nodes.reserve(graph->nodes.size() + 1);
+    // Before the graph has the node. By half: reserve() alone would copy all nodes for each.
+    const std::size_t size = graph->nodes.size();
+    if (size == graph->nodes.capacity()) graph->nodes.reserve(size + size / 2 + 8);
     const lockstep::graph_node made = make();
     graph->nodes.push_back(made);
     if (node != nullptr) *node = made.number();

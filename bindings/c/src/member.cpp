@@ -47,8 +47,9 @@ int call_single(lockstep::member& me, lockstep_single_fn function, void* context
   return code;
 }
 
-int result_of_single(int code, bool goes_on) noexcept {
-  return code != LOCKSTEP_OK ? code : goes_on ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+int result_of_single(const char* function, int code, bool goes_on) noexcept {
+  if (code != LOCKSTEP_OK) return fail_callback(code, function);
+  return goes_on ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
 }
 
 }  // namespace
@@ -146,24 +147,26 @@ int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_siz
 int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(function);
-  return result_of(__func__, [=] {
+  const char* const name = __func__;
+  return result_of(name, [=] {
     lockstep::member& at = member_of(me);
     int code = LOCKSTEP_OK;
     const bool goes_on =
         at.single_unless_stopped([&] { code = call_single(at, function, context); }, nowhere());
-    return result_of_single(code, goes_on);
+    return result_of_single(name, code, goes_on);
   });
 }
 
 int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(function);
-  return result_of(__func__, [=] {
+  const char* const name = __func__;
+  return result_of(name, [=] {
     lockstep::member& at = member_of(me);
     int code = LOCKSTEP_OK;
     const bool goes_on = at.single_unless_stopped(
         lockstep::nowait, [&] { code = call_single(at, function, context); });
-    return result_of_single(code, goes_on);
+    return result_of_single(name, code, goes_on);
   });
 }
 
@@ -191,7 +194,8 @@ int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, 
   LOCKSTEP_C_REFUSE_NULL(function);
   const int refused = check_schedule(__func__, schedule, chunk);
   if (refused != LOCKSTEP_OK) return refused;
-  return result_of(__func__, [=] {
+  const char* const name = __func__;
+  return result_of(name, [=] {
     lockstep::member& at = member_of(me);
     int code = LOCKSTEP_OK;
     const auto block = [&](std::int64_t from, std::int64_t to) {
@@ -201,7 +205,7 @@ int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, 
     };
     const bool goes_on =
         at.for_range_unless_stopped(first, last, block, schedule_of(schedule, chunk));
-    return result_of_single(code, goes_on);
+    return result_of_single(name, code, goes_on);
   });
 }
 

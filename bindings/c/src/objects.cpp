@@ -47,10 +47,32 @@ struct lockstep_semaphore {
   lockstep::counting_semaphore<> at;
 };
 
+/// Counts beside the barrier, so that a thread too many is refused: the barrier would be undefined with it.
 struct lockstep_barrier {
-  lockstep_barrier(std::size_t expected, lockstep::wait_policy policy)
-      : at(static_cast<std::ptrdiff_t>(expected), policy) {}
+  lockstep_barrier(std::size_t participants, lockstep::wait_policy policy)
+      : at(static_cast<std::ptrdiff_t>(participants), policy), expected(participants) {}
   lockstep::barrier<> at;
+  const std::uint64_t expected;
+  /// The phase times 2^32, and how many have come in it. The first to return from a phase begins the next one here. So who
+  /// finds the phase full has not been told by anybody that it is over.
+  std::atomic<std::uint64_t> come{0};
+
+  /// False if all have come. Else `phase` is for left().
+  bool enter(std::uint64_t& phase) noexcept {
+    std::uint64_t seen = come.load(std::memory_order_acquire);
+    do {
+      if ((seen & 0xFFFFFFFFu) == expected) return false;
+    } while (!come.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel,
+                                         std::memory_order_acquire));
+    phase = seen >> 32;
+    return true;
+  }
+  void left(std::uint64_t phase) noexcept {
+    std::uint64_t full = phase << 32 | expected;
+    if (come.load(std::memory_order_acquire) != full) return;
+    come.compare_exchange_strong(full, (phase + 1) << 32, std::memory_order_acq_rel,
+                                 std::memory_order_acquire);
+  }
 };
 
 namespace {
@@ -85,6 +107,14 @@ int fail_held(const char* function) noexcept {
   return fail(
       LOCKSTEP_ERROR_USE, function,
       "the calling thread holds the mutex already, and would wait for ever; unlock it first");
+}
+
+int fail_full(const char* function, std::uint64_t expected) noexcept {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "a thread more than the %llu that the barrier is for; create it for all that come",
+                static_cast<unsigned long long>(expected));
+  return fail(LOCKSTEP_ERROR_USE, function, text);
 }
 
 }  // namespace
@@ -174,7 +204,7 @@ int lockstep_mutex_unlock(lockstep_mutex* mutex) {
 int lockstep_latch_create(size_t expected, int64_t policy, lockstep_latch** latch) {
   LOCKSTEP_C_REFUSE_NULL(latch);
   *latch = nullptr;
-  const int code = check_count(__func__, "expected", expected, 0, most_arrivals);
+  const int code = check_count(__func__, "arrivals", expected, 0, most_arrivals);
   return code != LOCKSTEP_OK ? code : make(__func__, latch, policy, expected);
 }
 
@@ -183,7 +213,10 @@ void lockstep_latch_destroy(lockstep_latch* latch) { delete latch; }
 int lockstep_latch_count_down(lockstep_latch* latch, size_t n) {
   LOCKSTEP_C_REFUSE_NULL(latch);
   if (!latch->take(n)) {
-    return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, "more than what is left of the count");
+    char text[96];
+    std::snprintf(text, sizeof text, "%zu taken off, which is more than what is left of the count",
+                  n);
+    return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, text);
   }
   return result_of(__func__, [=] {
     latch->at.count_down(static_cast<std::ptrdiff_t>(n));
@@ -261,5 +294,11 @@ void lockstep_barrier_destroy(lockstep_barrier* barrier) { delete barrier; }
 
 int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier) {
   LOCKSTEP_C_REFUSE_NULL(barrier);
-  return result_of(__func__, [=] { return barrier->at.arrive_and_wait(nowhere()), LOCKSTEP_OK; });
+  std::uint64_t phase;
+  if (!barrier->enter(phase)) return fail_full(__func__, barrier->expected);
+  return result_of(__func__, [=] {
+    barrier->at.arrive_and_wait(nowhere());
+    barrier->left(phase);
+    return LOCKSTEP_OK;
+  });
 }

@@ -68,6 +68,11 @@ callback_failure::callback_failure(int with) noexcept : code(with) {
   }
 }
 
+int fail_callback(int code, const char* function) noexcept {
+  if (code == LOCKSTEP_OK || code == LOCKSTEP_STOPPED) return code;
+  return fail(code, function, callback_failure(code).text);
+}
+
 int code_of_exception(const char* function) {
   try {
     throw;

@@ -60,6 +60,9 @@ struct callback_failure {
   char text[longest_text];
 };
 
+/// The code of a callback whose failure a construct of a member returns, with the text that run() would keep.
+int fail_callback(int code, const char* function) noexcept;
+
 /// In a catch block: the code of what is being handled, whose text it keeps. Passes on what ends a thread.
 int code_of_exception(const char* function);
 /// The same for what a callback has thrown.

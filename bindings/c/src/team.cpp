@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bindings/c/src/team.cpp -- teams, their regions, and their ledgers
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -9,10 +10,15 @@ using namespace lockstep_c;
 
 namespace {
 
-/// What version 1.0 has.
-constexpr std::size_t first_size = sizeof(lockstep_team_options);
+/// What version 1.0 has: up to and with hook_context. Later fields come after that, and do not change it.
+constexpr std::size_t first_size =
+    offsetof(lockstep_team_options, hook_context) + sizeof(lockstep_team_options::hook_context);
+static_assert(sizeof(void*) != 8 || first_size == 96, "what version 1.0 had");
+static_assert(sizeof(void*) != 4 || first_size == 68 || first_size == 72, "what version 1.0 had");
 /// More is no size.
 constexpr std::size_t largest_size = 4096;
+/// One for each member of the largest team.
+constexpr std::size_t most_cpus = 65536;
 
 bool is_size(std::size_t size) noexcept { return size >= first_size && size <= largest_size; }
 
@@ -67,6 +73,16 @@ int check(const char* function, const lockstep_team_options& options) {
   if (options.bind == LOCKSTEP_BIND_CPUS && (options.cpus == nullptr || options.cpu_count == 0)) {
     return fail(LOCKSTEP_ERROR_ARGUMENT, function,
                 "options.bind is LOCKSTEP_BIND_CPUS, and options.cpus has none");
+  }
+  if (options.bind == LOCKSTEP_BIND_CPUS && options.cpu_count > most_cpus) {
+    char text[96];
+    std::snprintf(text, sizeof text, "options.cpu_count is %zu, must be 1 to %zu",
+                  options.cpu_count, most_cpus);
+    return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
+  }
+  if (options.reserved != 0) {
+    return fail(LOCKSTEP_ERROR_ARGUMENT, function,
+                "options.reserved must be 0; begin with LOCKSTEP_TEAM_OPTIONS_INIT");
   }
   return LOCKSTEP_OK;
 }

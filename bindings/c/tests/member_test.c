@@ -223,6 +223,20 @@ static int reduce_fails(lockstep_member* me, void* context) {
   double sum = 0;
   return lockstep_member_reduce_double(me, 0, length, LOCKSTEP_SUM, fail_value, context, &sum);
 }
+/* The construct has a text by itself; the region's is another one. */
+static int says(int code, int expected, const char* text) {
+  return code == expected && strcmp(lockstep_last_error(), text) == 0;
+}
+static int texts_of_constructs(lockstep_member* me, void* context) {
+  EXPECT(says(lockstep_member_single(me, fail_single, context), 5,
+              "lockstep_member_single: a callback has returned 5"));
+  return 0;
+}
+static int texts_of_loops(lockstep_member* me, void* context) {
+  EXPECT(says(lockstep_member_for_range(me, 0, length, LOCKSTEP_STATIC, 0, fail_part, context), 5,
+              "lockstep_member_for_range: a callback has returned 5"));
+  return 0;
+}
 /* Who ignores the code of a construct that has failed finds the region stopped. */
 static int ignores(lockstep_member* me, void* context) {
   (void)lockstep_member_single(me, fail_single, context);
@@ -313,6 +327,8 @@ int main(void) {
     CHECK_FAILS(lockstep_team_run(team, for_range_fails, &shared), 5, "returned 5");
     CHECK_FAILS(lockstep_team_run(team, reduce_fails, &shared), 5, "returned 5");
     CHECK_CODE(lockstep_team_run(team, ignores, &shared), LOCKSTEP_STOPPED);
+    CHECK_CODE(lockstep_team_run_on(team, 1, texts_of_constructs, &shared), LOCKSTEP_STOPPED);
+    CHECK_CODE(lockstep_team_run_on(team, 1, texts_of_loops, &shared), LOCKSTEP_STOPPED);
     shared.result = LOCKSTEP_STOPPED;
     CHECK_CODE(lockstep_team_run(team, single_fails, &shared), LOCKSTEP_STOPPED);
     CHECK_CODE(lockstep_team_run(team, for_range_fails, &shared), LOCKSTEP_STOPPED);

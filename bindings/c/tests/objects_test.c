@@ -167,7 +167,7 @@ static void latches_open(int64_t policy) {
 }
 static void latches_refuse(void) {
   lockstep_latch* latch;
-  CHECK_FAILS(lockstep_latch_create((size_t)1 << 31, 0, &latch), LOCKSTEP_ERROR_ARGUMENT, "2147483648 expected");
+  CHECK_FAILS(lockstep_latch_create((size_t)1 << 31, 0, &latch), LOCKSTEP_ERROR_ARGUMENT, "2147483648 arrivals");
   CHECK_NULL(lockstep_latch_create(1, 0, NULL));
   CHECK_NULL(lockstep_latch_count_down(NULL, 1));
   CHECK_NULL(lockstep_latch_wait(NULL));
@@ -254,7 +254,7 @@ static void* pass_phases(void* context) {
     for (other = 0; other < threads; ++other) {
       if (phases->slots[other] != round) ++phases->failures[mine];
     }
-    lockstep_barrier_arrive_and_wait(phases->barrier);
+    if (lockstep_barrier_arrive_and_wait(phases->barrier) != 0) ++phases->failures[mine];
   }
   return NULL;
 }
@@ -267,6 +267,37 @@ static void barriers_hold_all(int64_t policy) {
   for (i = 0; i < threads; ++i) CHECK(phases.failures[i] == 0);
   lockstep_barrier_destroy(phases.barrier);
   lockstep_mutex_destroy(phases.mutex);
+}
+
+/* A barrier of one, and several threads that come to it until one is refused. */
+struct too_many {
+  lockstep_barrier* barrier;
+  lockstep_mutex* mutex;
+  int is_refused, others;
+};
+static void* come_anyway(void* context) {
+  struct too_many* at = context;
+  int is_over = 0;
+  while (!is_over) {
+    const int code = lockstep_barrier_arrive_and_wait(at->barrier);
+    const int is_refused = code == LOCKSTEP_ERROR_USE && strstr(lockstep_last_error(), "more than the 1") != NULL;
+    lockstep_mutex_lock(at->mutex);
+    if (is_refused) at->is_refused = 1;
+    if (code != LOCKSTEP_OK && !is_refused) ++at->others;
+    is_over = at->is_refused;
+    lockstep_mutex_unlock(at->mutex);
+  }
+  return NULL;
+}
+static void barriers_refuse_a_thread_too_many(void) {
+  struct too_many at = {NULL, NULL, 0, 0};
+  CHECK_OK(lockstep_barrier_create(1, LOCKSTEP_POLICY_UNSET, &at.barrier));
+  CHECK_OK(lockstep_mutex_create(LOCKSTEP_POLICY_UNSET, &at.mutex));
+  run_threads(threads, come_anyway, &at);
+  CHECK(at.others == 0);
+  CHECK_OK(lockstep_barrier_arrive_and_wait(at.barrier));
+  lockstep_barrier_destroy(at.barrier);
+  lockstep_mutex_destroy(at.mutex);
 }
 static void barriers_refuse(void) {
   lockstep_barrier* barrier;
@@ -290,5 +321,6 @@ int main(void) {
   latches_refuse();
   semaphores_refuse();
   barriers_refuse();
+  barriers_refuse_a_thread_too_many();
   return check_result();
 }

@@ -226,9 +226,14 @@ static void options_are_taken_and_checked(void) {
   options.bind = LOCKSTEP_BIND_CPUS;
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.cpus");
   options.cpus = cpus;
+  options.cpu_count = (size_t)-1;
+  CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.cpu_count is ");
   options.cpu_count = 1;
   CHECK_OK(lockstep_team_create(&options, &team));
   CHECK_OK(lockstep_team_destroy(team));
+  options.reserved = 1;
+  CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.reserved");
+  options.reserved = 0;
   options.bind = LOCKSTEP_BIND_CLOSE;
   CHECK_OK(lockstep_team_create(&options, &team));
   CHECK_OK(lockstep_team_destroy(team));

@@ -5,6 +5,7 @@ import ctypes
 import importlib.util
 import subprocess
 import sys
+import weakref
 
 import lockstep
 import pytest
@@ -68,6 +69,115 @@ def test_contexts(kernels):
                 team.for_blocks(0, 100, kernels.scale, bad)
 
 
+def test_a_context_lives_until_all_have_returned(kernels):
+    """Also where nobody else has it."""
+    ended, seen = [], []
+
+    def made():
+        context = (ctypes.c_double * 10)()
+        weakref.finalize(context, ended.append, 1)
+        return context
+
+    # To the package these are native functions.
+    region = lockstep.RegionFunction(lambda me, context: seen.append(len(ended)) or 0)
+    block = lockstep.BlockFunction(lambda first, last, context: seen.append(len(ended)) or 0)
+    value = lockstep.DoubleFunction(lambda first, last, value, context: seen.append(len(ended)) or 0)
+    with lockstep.Team(2) as team:
+        for run in (
+            lambda: team.run(region, made()),
+            lambda: team.run(region, made(), members=1),
+            lambda: team.for_blocks(0, 10, block, made()),
+            lambda: team.reduce(0, 10, value, made()),
+            team.region(region, made()),
+            team.loop(0, 10, block, made()),
+        ):
+            seen.clear(), ended.clear()
+            run()
+            assert seen and not any(seen)
+
+
+def test_what_is_used_is_not_resized(kernels):
+    x = bytearray(8 * 100)
+    with lockstep.Team(2) as team:
+        prepared = team.loop(0, 100, kernels.scale, x)
+        with pytest.raises(BufferError):
+            x.extend(bytes(100000))
+        assert prepared()
+        del prepared
+        block = lockstep.BlockFunction(lambda first, last, context: seen.append(1) if tried() else 0)
+        seen = []
+
+        def tried():
+            with pytest.raises(BufferError):
+                x.clear()
+            return False
+
+        assert team.for_blocks(0, 10, block, x)
+        x.extend(bytes(100000))
+
+
+def test_arrays_that_a_function_cannot_use_are_refused(kernels):
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+    with lockstep.Team(2) as team:
+        x = numpy.arange(20.0)
+        with pytest.raises(lockstep.ArgumentError, match="strides"):
+            team.for_blocks(0, 10, kernels.scale, x[::2])
+        with pytest.raises(lockstep.ArgumentError, match="strides"):
+            team.for_blocks(0, 10, kernels.scale, x.reshape(4, 5)[:, :3])
+        x.flags.writeable = False
+        with pytest.raises(lockstep.ArgumentError, match="read-only"):
+            team.for_blocks(0, 20, kernels.scale, x)
+        with pytest.raises(lockstep.ArgumentError):
+            team.for_blocks(0, 1, kernels.scale, numpy.float64(1))  # has no memory of its own
+        assert (x == numpy.arange(20.0)).all()
+        f = numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3))
+        assert team.for_blocks(0, 6, kernels.scale, f)
+        assert (f == 2 * numpy.arange(6.0).reshape(2, 3)).all()
+        dates = numpy.zeros(3, "datetime64[s]")
+        assert team.for_blocks(0, 0, kernels.scale, dates)
+
+
+def test_functions_of_other_types_are_refused(kernels):
+    long, double, pointer, integer = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p, ctypes.c_int
+    doubles, longs = ctypes.POINTER(double), ctypes.POINTER(long)
+
+    def function(*types):
+        return ctypes.CFUNCTYPE(*types)(("scale", kernels))
+
+    graph = lockstep.Graph()
+    with lockstep.Team(2) as team:
+        assert team.for_blocks(0, 0, function(integer, long, long, doubles))
+        assert team.for_blocks(0, 0, function(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64, pointer))
+        assert team.reduce(0, 0, function(integer, long, long, doubles, pointer)) == 0
+        for wrong in (
+            lambda: team.for_blocks(0, 0, function(None, long, long, pointer)),
+            lambda: team.for_blocks(0, 0, function(double, long, long, pointer)),
+            lambda: team.for_blocks(0, 0, function(long, long, long, pointer)),
+            lambda: team.for_blocks(0, 0, function(integer, double, long, pointer)),
+            lambda: team.for_blocks(0, 0, function(integer, long, integer, pointer)),
+            lambda: team.for_blocks(0, 0, function(integer, long, long, long)),
+            lambda: team.for_blocks(0, 0, function(integer, pointer, long, pointer)),
+            lambda: team.reduce(0, 0, function(integer, long, long, longs, pointer)),
+            lambda: team.reduce(0, 0, function(integer, long, long, doubles, pointer), dtype=int),
+            lambda: graph.test("test", function(integer, long, long, pointer)),
+        ):
+            with pytest.raises(lockstep.ArgumentError, match="called for"):
+                wrong()
+
+
+def test_a_callable_with_an_address_is_a_callable():
+    class Peer:
+        address = 80
+
+        def __call__(self, first, last):
+            seen.append((first, last))
+
+    seen = []
+    with lockstep.Team(1) as team:
+        assert team.for_blocks(0, 1, Peer())
+    assert seen == [(0, 1)]
+
+
 def test_pointers_by_address(kernels):
     with lockstep.Team(2) as team:
         x = (ctypes.c_double * 10)(*[1.0] * 10)
@@ -109,6 +219,13 @@ def test_numba():
         assert team.loop(0, 1000, add_one, x)()
         assert (x == numpy.arange(1000.0) + 2).all()
         assert team.reduce(0, 1000, squares, x) == (x * x).sum()
+        for wrong in (
+            lambda: team.run(add_one, x),
+            lambda: team.reduce(0, 1000, squares, x, dtype=int),
+            lambda: team.for_blocks(0, 1000, numba.cfunc("float64(int64, int64, voidptr)")(lambda a, b, c: 0.0), x),
+        ):
+            with pytest.raises(lockstep.ArgumentError, match="called for"):
+                wrong()
 
 
 CYTHON = """
@@ -130,6 +247,10 @@ cdef api int triple(int64_t first, int64_t last, void* context) noexcept nogil:
     cdef int64_t i
     for i in range(first, last):
         x[i] *= 3
+    return 0
+
+cdef api int count(int64_t first, int64_t last, int64_t* value, void* context) noexcept nogil:
+    value[0] += last - first
     return 0
 """
 
@@ -155,3 +276,8 @@ def test_cython(tmp_path):
         assert list(x) == [4.0] * 2 + [3.0] * 98
         with pytest.raises(lockstep.ArgumentError, match="int64_t"):
             team.run(module.__pyx_capi__["triple"], x)
+        assert team.reduce(0, 100, module.__pyx_capi__["count"], dtype=int) == 100
+        with pytest.raises(lockstep.ArgumentError, match="int64_t"):
+            team.reduce(0, 100, module.__pyx_capi__["count"])
+        with pytest.raises(lockstep.ArgumentError, match="void"):
+            lockstep.Graph().wide_node("wide", module.__pyx_capi__["triple"])

@@ -54,6 +54,16 @@ def test_notifications_are_counted():
     assert event.terminated and not event.wait()
 
 
+def test_times():
+    event = lockstep.Event()
+    event.notify()
+    assert event.wait(float("inf"))  # for ever
+    assert not event.wait(-1) and not event.wait(float("-inf"))
+    for bad in (float("nan"), "1"):
+        with pytest.raises(lockstep.ArgumentError, match="seconds"):
+            event.wait(bad)
+
+
 def test_a_second_waiter_is_refused():
     event, refused = lockstep.Event(), []
 

@@ -376,6 +376,52 @@ def test_what_is_no_function_is_refused(team):
             team.run(bad)
 
 
+def test_numbers_that_do_not_fit_are_refused(team):
+    """ctypes would take their lowest 64 bits: 2**64 + 1 members are one."""
+    never = lambda *_: 1 / 0  # noqa: E731
+    graph = lockstep.Graph()
+    node = graph.node("node", lambda i: None)
+    for number in (2**64 + 1, -(2**63) - 1, 1.5, "1", None):
+        for call in (
+            lambda: team.for_blocks(0, number, never),
+            lambda: team.for_blocks(number, 10, never),
+            lambda: team.for_blocks(0, 10, never, schedule="dynamic", chunk=number or "1"),
+            lambda: team.run(lambda me: me.block(number, 10)),
+            lambda: team.run(lambda me: me.for_blocks(0, number, never)),
+            lambda: team.run(lambda me: me.publish(number)),
+            lambda: team.run(lambda me: me.await_step(0, number)),
+            lambda: team.run(lambda me: me.broadcast(number)),
+            lambda: team.run(never, members=number or "1"),
+            lambda: team.reduce(0, number, never),
+            lambda: team.reduce(0, 10, never, dtype=int, init=number or "1"),
+            lambda: lockstep.Team(number or "1"),
+            lambda: lockstep.Team(2, bind=[number]),
+            lambda: lockstep.Barrier(number),
+            lambda: graph.edge(node, number),
+            lambda: graph.pin(node, number),
+            lambda: graph.wide_node("wide", never, width=number),
+            lambda: lockstep.Plan(graph, team, number),
+            lambda: lockstep.Plan(graph, team).run(number),
+        ):
+            with pytest.raises(lockstep.ArgumentError):
+                call()
+    for text in ("a\0b", b"name", 3):
+        with pytest.raises(lockstep.ArgumentError, match="zero"):
+            lockstep.Team(2, name=text)
+        with pytest.raises(lockstep.ArgumentError, match="zero"):
+            graph.node(text, never)
+
+
+def test_numbers_may_be_of_other_types(team):
+    class Seven:
+        def __index__(self):
+            return 7
+
+    seen = []
+    assert team.for_blocks(0, Seven(), lambda first, last: seen.extend(range(first, last)))
+    assert sorted(seen) == list(range(7))
+
+
 PROGRAMS = {
     # A team, an event and a plan that live until the interpreter ends.
     "leaves all to the end": """
@@ -423,6 +469,87 @@ with lockstep.Team(2) as team:
         team.run(region)
     except KeyboardInterrupt:
         print("done")
+""",
+    # Wherever the main thread is: none may be lost, or ctypes gives the library any number as what a member has returned.
+    "is interrupted again and again": """
+import lockstep, os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+more, sent, came = True, 0, 0
+def interrupt():
+    global more, sent
+    for sent in range(1, 201):
+        seen = came
+        os.kill(os.getpid(), signal.SIGINT)
+        while came == seen:
+            pass
+    more = False
+def region(me):
+    for _ in range(3):
+        me.sync_threads()
+graph = lockstep.Graph()
+graph.wide_node("wide", lambda me, i: me.sync_threads())
+with lockstep.Team(2) as team:
+    plan = lockstep.Plan(graph, team)
+    thread = threading.Thread(target=interrupt)
+    try:
+        thread.start()
+    except KeyboardInterrupt:
+        came += 1
+    while more:
+        try:
+            while more:
+                team.run(region)
+                team.for_blocks(0, 100, lambda first, last: None)
+                team.reduce(0, 100, lambda first, last: 1.0)
+                plan.run()
+        except KeyboardInterrupt:
+            came += 1
+    thread.join()
+    assert team.run(region) and came == sent == 200
+print("done")
+""",
+    "sets its own handler in a region": """
+import lockstep, signal
+def handler(*_):
+    pass
+with lockstep.Team(2) as team:
+    team.run(lambda me: signal.signal(signal.SIGINT, handler) if me.rank == 0 else None)
+    assert signal.getsignal(signal.SIGINT) is handler
+    team.run(lambda me: None)
+    assert signal.getsignal(signal.SIGINT) is handler
+print("done")
+""",
+    # The interpreter would end such threads inside of their regions.
+    "leaves a thread in a region": """
+import lockstep, threading
+team, begun = lockstep.Team(2), threading.Event()
+def use():
+    def region(me):
+        begun.set()
+        while True:
+            me.sync_threads()
+    team.run(region)
+threading.Thread(target=use, daemon=True).start()
+begun.wait()
+print("done")
+""",
+    "leaves a thread that runs regions": """
+import lockstep, threading
+team, begun = lockstep.Team(2), threading.Event()
+def use():
+    while True:
+        team.run(lambda me: (begun.set(), me.sync_threads()))
+threading.Thread(target=use, daemon=True).start()
+begun.wait()
+print("done")
+""",
+    "ends in a region": """
+import lockstep, sys
+team = lockstep.Team(2)
+try:
+    team.run(lambda me: sys.exit("done"))
+except SystemExit as end:
+    print(end)
 """,
 }
 

@@ -42,19 +42,28 @@ struct Hooks {
     on_exit: Option<Hook>,
 }
 
-unsafe extern "C" fn call_on_start(rank: usize, context: *mut c_void) {
-    // A panic ends the program here: `extern "C"` functions let none out.
-    // SAFETY: the context is the Hooks of the team, which lives longer than its threads.
-    if let Some(hook) = &unsafe { &*context.cast::<Hooks>() }.on_start {
-        hook(rank);
+/// A team is as usable after a panic as before.
+impl std::panic::RefUnwindSafe for Team {}
+impl std::panic::UnwindSafe for Team {}
+
+/// A panic in it ends the program, since it belongs to no region. Rust before 1.81 would let it out of an `extern "C"`
+/// function, into C++.
+fn call_hook(hook: &Option<Hook>, rank: usize) {
+    if let Some(hook) = hook {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook(rank))).is_err() {
+            std::process::abort();
+        }
     }
+}
+
+unsafe extern "C" fn call_on_start(rank: usize, context: *mut c_void) {
+    // SAFETY: the context is the Hooks of the team, which lives longer than its threads.
+    call_hook(&unsafe { &*context.cast::<Hooks>() }.on_start, rank);
 }
 
 unsafe extern "C" fn call_on_exit(rank: usize, context: *mut c_void) {
     // SAFETY: as above.
-    if let Some(hook) = &unsafe { &*context.cast::<Hooks>() }.on_exit {
-        hook(rank);
-    }
+    call_hook(&unsafe { &*context.cast::<Hooks>() }.on_exit, rank);
 }
 
 /// A closure and its panics, behind a context pointer.

@@ -2,7 +2,7 @@
 //! Events, barriers, mutexes.
 use lockstep::{Barrier, Error, Event, Mutex, Policy, WaitStatus};
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(2);
@@ -75,6 +75,27 @@ fn a_barrier_lets_all_go_together() {
         }
     });
     assert!(matches!(Barrier::new(0), Err(Error::Argument(_))));
+}
+
+/// A barrier of one, and threads that come to it until one is refused: the barrier would be undefined with it.
+#[test]
+fn a_thread_too_many_is_refused() {
+    let barrier = Barrier::new(1).unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| barrier.arrive_and_wait())) {
+                        let text = payload.downcast_ref::<String>().unwrap();
+                        assert!(text.contains("more than the 1"), "{text}");
+                        is_over.store(true, Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    barrier.arrive_and_wait();
 }
 
 #[test]

@@ -18,6 +18,14 @@ fn panic_of(f: impl FnOnce()) -> String {
     text_of(catch_unwind(AssertUnwindSafe(f)).expect_err("it panics"))
 }
 
+/// Without AssertUnwindSafe around it.
+#[test]
+fn a_team_is_safe_to_unwind_past() {
+    let team = Team::new(2).unwrap();
+    assert!(catch_unwind(|| team.run(|me| assert!(me.size() > 2))).is_err());
+    team.run(|me| me.sync_threads()).unwrap();
+}
+
 #[test]
 fn every_member_is_called_once_with_its_rank() {
     for size in SIZES {

@@ -6,9 +6,9 @@ import threading
 import weakref
 from ctypes import byref, c_size_t, c_void_p
 
-from ._errors import ArgumentError, OK, STOPPED, Stopped, UseError
-from ._functions import Failures, NodeFunction, TestFunction, WideFunction, context_address, native_address
-from ._library import c, check, made, text_of
+from ._errors import UseError
+from ._functions import NO_FAILURES, Failures, NodeFunction, TestFunction, WideFunction, context_of, native_address
+from ._library import c, check, encoded, made, nanoseconds, quick, text_of, whole
 from ._team import Member, _outcome
 
 
@@ -18,6 +18,10 @@ def _destroy_graph(handle):
 
 def _destroy_plan(handle):
     c.lockstep_plan_destroy(handle)
+
+
+def _node(number):
+    return whole(number, "a node")
 
 
 class Graph:
@@ -30,21 +34,26 @@ class Graph:
     def __init__(self):
         self._handle = made(c.lockstep_graph_create)
         self._kept, self._failures, self._one_run = [], Failures(), threading.Lock()
+        self._has_callables = False
         self._finalizer = weakref.finalize(self, _destroy_graph, self._handle)
+        self._finalizer.atexit = False
 
     def __len__(self):
         return c.lockstep_graph_size(self._handle)
 
     def _add(self, make, name, function, kind, call, context, *more):
+        name = encoded(name, "the name of a node")
         address = native_address(function, kind)
+        data, kept = context_of(context)
         if address is None:
             pointer = kind(call)
             self._kept.append(pointer)
+            self._has_callables = True
             address = ctypes.cast(pointer, c_void_p).value
         else:
-            self._kept.append((function, context))
+            self._kept.append((function, context, kept))
         number = c_size_t()
-        check(make(self._handle, name.encode(), *more, address, context_address(context), byref(number)))
+        check(make(self._handle, name, *more, address, data, byref(number)))
         return number.value
 
     def node(self, name, function, context=None):
@@ -52,13 +61,7 @@ class Graph:
         failures = self._failures
 
         def call(iteration, _context):
-            try:
-                function(iteration)
-                return OK
-            except Stopped:
-                return STOPPED
-            except BaseException as exception:
-                return failures.keep(0, exception)
+            return failures.call(0, function, iteration)
 
         return self._add(c.lockstep_graph_node, name, function, NodeFunction, call, context)
 
@@ -66,14 +69,11 @@ class Graph:
         """Adds a node that decides: function(iteration) is true or false. Its number."""
         failures = self._failures
 
+        def store(iteration, answer):
+            answer[0] = bool(function(iteration))
+
         def call(iteration, answer, _context):
-            try:
-                answer[0] = bool(function(iteration))
-                return OK
-            except Stopped:
-                return STOPPED
-            except BaseException as exception:
-                return failures.keep(0, exception)
+            return failures.call(0, store, iteration, answer)
 
         return self._add(c.lockstep_graph_test, name, function, TestFunction, call, context)
 
@@ -81,49 +81,47 @@ class Graph:
         """Adds a node that `width` members run together, 0: all: function(member, iteration). Its number."""
         failures, shared = self._failures, {}  # a node never runs beside itself
 
-        def call(handle, iteration, _context):
+        def part(handle, iteration):
             me = Member(handle, shared)
             try:
                 function(me, iteration)
-                return OK
-            except Stopped:
-                return STOPPED
-            except BaseException as exception:
-                return failures.keep(me.rank, exception)
             finally:
                 me._leave()
 
-        if width < 0:
-            raise ArgumentError(f"lockstep.Graph.wide_node: a width of {width}")
-        return self._add(c.lockstep_graph_wide_node, name, function, WideFunction, call, context, c_size_t(width))
+        def call(handle, iteration, _context):
+            return failures.call(quick.lockstep_member_rank(handle), part, handle, iteration)
+
+        return self._add(
+            c.lockstep_graph_wide_node, name, function, WideFunction, call, context, whole(width, "the width of a node")
+        )
 
     def edge(self, before, after):
         """What `before` does happens before `after`."""
-        check(c.lockstep_graph_edge(self._handle, before, after))
+        check(c.lockstep_graph_edge(self._handle, _node(before), _node(after)))
 
     def edge_if(self, test, after):
         """The same, and `after` is skipped where `test` gives false."""
-        check(c.lockstep_graph_edge_if(self._handle, test, after))
+        check(c.lockstep_graph_edge_if(self._handle, _node(test), _node(after)))
 
     def edge_unless(self, test, after):
         """The same, and `after` is skipped where `test` gives true."""
-        check(c.lockstep_graph_edge_unless(self._handle, test, after))
+        check(c.lockstep_graph_edge_unless(self._handle, _node(test), _node(after)))
 
     def repeat_while(self, test, first):
         """All nodes on ways from `first` to `test` run again while `test` gives true."""
-        check(c.lockstep_graph_repeat_while(self._handle, test, first))
+        check(c.lockstep_graph_repeat_while(self._handle, _node(test), _node(first)))
 
     def feedback(self, before, after, delay):
         """Iteration i of `after` comes after iteration i - delay of `before`; iterations overlap otherwise."""
-        check(c.lockstep_graph_feedback(self._handle, before, after, delay))
+        check(c.lockstep_graph_feedback(self._handle, _node(before), _node(after), whole(delay, "the delay")))
 
     def cost(self, node, seconds):
         """How long the node takes: a hint."""
-        check(c.lockstep_graph_cost(self._handle, node, int(seconds * 1e9)))
+        check(c.lockstep_graph_cost(self._handle, _node(node), nanoseconds(seconds)))
 
     def pin(self, node, rank):
         """Only the member of this rank runs it."""
-        check(c.lockstep_graph_pin(self._handle, node, rank))
+        check(c.lockstep_graph_pin(self._handle, _node(node), whole(rank, "the rank")))
 
     def dot(self):
         """A text for Graphviz."""
@@ -134,11 +132,11 @@ class Plan:
     """A graph on a team: which member runs which node when. Keeps both alive. One thread at a time uses it."""
 
     def __init__(self, graph, team, members=0):
-        if members < 0:
-            raise ArgumentError(f"lockstep.Plan: {members} members")
+        members = whole(members, "members")
         self._graph, self._team = graph, team
         self._handle = made(c.lockstep_plan_create, graph._handle, team.handle, members)
         self._finalizer = weakref.finalize(self, _destroy_plan, self._handle)
+        self._finalizer.atexit = False
         team._plans.add(self)
 
     def close(self):
@@ -159,12 +157,14 @@ class Plan:
 
         UseError while a plan of this graph runs.
         """
-        if iterations < 0:
-            raise ArgumentError(f"lockstep.Plan.run: {iterations} iterations")
+        iterations = whole(iterations, "iterations")
         if not self._graph._one_run.acquire(blocking=False):
             raise UseError("lockstep.Plan.run: a plan of this graph runs; one at a time")
         try:
-            return _outcome(c.lockstep_plan_run(self._open, iterations), self._graph._failures)
+            failures = self._graph._failures if self._graph._has_callables else NO_FAILURES
+            with failures:
+                code = c.lockstep_plan_run(self._open, iterations)
+            return _outcome(code, failures)
         finally:
             self._graph._one_run.release()
 

@@ -2,12 +2,13 @@
 """Loads liblockstep_c and declares its functions. Calls by `c` release the interpreter lock; those by `quick` do not."""
 
 import ctypes
+import operator
 import os
 import sys
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_void_p
 from pathlib import Path
 
-from ._errors import OK, error_of
+from ._errors import ArgumentError, OK, error_of
 
 C_MAJOR = 1  # LOCKSTEP_C_VERSION_MAJOR of the header that this file was written by
 
@@ -199,21 +200,55 @@ def usable_cpus():
     return quick.lockstep_usable_cpus()
 
 
-FOREVER = 2**63 - 1
-_POLICIES = {None: 0, "adaptive": -1, "spin": -2, "block": -3}
+LARGEST = 2**63 - 1  # of int64_t; for size_t more is refused as well
+
+
+def whole(value, what, least=0, most=LARGEST):
+    """A whole number of that range, which ctypes would cut to its lowest bits."""
+    if type(value) is not int:
+        try:
+            value = operator.index(value)
+        except TypeError:
+            raise ArgumentError(f"lockstep: {what} is {value!r}, must be a whole number") from None
+    if not least <= value <= most:
+        raise ArgumentError(f"lockstep: {what} is {value}, must be {least} to {most}")
+    return value
+
+
+def index(value, what):
+    """A bound of a range."""
+    return whole(value, what, -LARGEST - 1)
+
+
+def encoded(text, what):
+    """As C wants it."""
+    if not isinstance(text, str) or "\0" in text:
+        raise ArgumentError(f"lockstep: {what} is {text!r}, must be a str without a zero character")
+    return text.encode()
+
+
+FOREVER = LARGEST
+_POLICIES = {"adaptive": -1, "spin": -2, "block": -3}
 
 
 def policy_of(said):
     """As a number: one of the words, or the seconds for which a thread spins before it sleeps."""
-    if said in _POLICIES:
+    if said is None:
+        return 0
+    if isinstance(said, str) and said in _POLICIES:
         return _POLICIES[said]
     if isinstance(said, (int, float)) and not isinstance(said, bool) and said > 0:
-        return min(int(said * 1e9) or 1, FOREVER)
-    from ._errors import ArgumentError
-
+        return max(1, nanoseconds(said))
     raise ArgumentError(f"lockstep: no policy {said!r}: None, 'adaptive', 'spin', 'block', or seconds to spin")
 
 
-def nanoseconds(timeout):
-    """Of seconds; None is for ever."""
-    return FOREVER if timeout is None else max(0, min(int(timeout * 1e9), FOREVER))
+def nanoseconds(seconds):
+    """None, and more than 292 years, is for ever; negative numbers are 0."""
+    if seconds is None:
+        return FOREVER
+    try:
+        if seconds >= 9.2e9:
+            return FOREVER
+        return 0 if seconds < 0 else int(seconds * 1e9)
+    except (TypeError, ValueError):  # a NaN is a ValueError
+        raise ArgumentError(f"lockstep: a time of {seconds!r} seconds, must be a number, or None for ever") from None

@@ -5,7 +5,7 @@ import threading
 import weakref
 
 from ._errors import BUSY, OK, TERMINATED, TIMED_OUT, UseError
-from ._library import c, check, made, nanoseconds, policy_of, quick
+from ._library import c, check, made, nanoseconds, policy_of, quick, whole
 
 # So long a wait stays in C before Python looks for signals: Ctrl-C works.
 _SLICE = 100_000_000
@@ -26,6 +26,7 @@ class _Object:
         #: The address of the object, for native functions.
         self.handle = handle
         self._finalizer = weakref.finalize(self, destroy, handle)
+        self._finalizer.atexit = False  # a thread that nobody joins may wait then
 
 
 class Event(_Object):
@@ -66,10 +67,7 @@ class Barrier(_Object):
     """Blocks a fixed number of threads until all have come; again and again. Members of a region use sync_threads()."""
 
     def __init__(self, expected, policy=None):
-        if expected < 1:
-            from ._errors import ArgumentError
-
-            raise ArgumentError(f"lockstep.Barrier: for {expected} threads")
+        expected = whole(expected, "the number of threads", 1)
         super().__init__(made(c.lockstep_barrier_create, expected, policy_of(policy)), c.lockstep_barrier_destroy)
 
     def wait(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Threads that start once and run regions, loops and reductions together."""
 
+import atexit
 import ctypes
 import functools
 import operator
@@ -8,17 +9,19 @@ import threading
 import weakref
 from ctypes import byref, c_double, c_int64, c_size_t, c_void_p
 
-from ._errors import ArgumentError, OK, STOPPED, Stopped, UseError
+from ._errors import ArgumentError, Error, OK, STOPPED, Stopped, UseError
 from ._functions import (
     BlockFunction,
     DoubleFunction,
     Failures,
     Int64Function,
+    NO_FAILURES,
     RegionFunction,
-    context_address,
+    context_of,
+    end_runs,
     native_address,
 )
-from ._library import TeamOptions, c, check, last_error, made, policy_of, quick, text_of
+from ._library import TeamOptions, c, check, encoded, index, last_error, made, policy_of, quick, text_of, whole
 from ._errors import error_of
 
 _SCHEDULES = {"static": 0, "chunks": 1, "dynamic": 2, "guided": 3}
@@ -35,12 +38,11 @@ def _choice_of(table, said, what):
         raise ArgumentError(f"lockstep: no {what} {said!r}: one of {names}") from None
 
 
-def _outcome(code, failures=None):
+def _outcome(code, failures):
     """True, or False if it was stopped; raises what a callable has raised, or what the code stands for."""
     if code == OK:
         return True
-    if failures is not None:
-        failures.raise_first()
+    failures.raise_first()
     if code == STOPPED:
         return False
     raise error_of(code, last_error())
@@ -111,13 +113,13 @@ class Member:
 
     def broadcast(self, root, value=None):
         """The value of member `root`, on every member."""
-        if not 0 <= root < self.size:
-            raise ArgumentError(f"lockstep.Member.broadcast: rank {root} of {self.size} members is out of range")
+        whole(root, "the rank of broadcast", 0, self.size - 1)
         return self.gather(value if self.rank == root else None)[root]
 
     def block(self, first, last):
         """The part of [first, last) that is this member's, as a range: contiguous, in the order of ranks."""
         start, stop = c_int64(), c_int64()
+        first, last = index(first, "first"), index(last, "last")
         check(quick.lockstep_member_block(self.handle, first, last, byref(start), byref(stop)))
         return range(start.value, stop.value)
 
@@ -128,11 +130,11 @@ class Member:
 
     def publish(self, step):
         """This member has finished `step`, and all before it. Steps only grow; they begin at 0."""
-        check(quick.lockstep_member_publish(self.handle, step))
+        check(quick.lockstep_member_publish(self.handle, whole(step, "the step")))
 
     def await_step(self, rank, step):
         """Blocks until member `rank` has published `step` or more."""
-        check(c.lockstep_member_await_step(self.handle, rank, step))
+        check(c.lockstep_member_await_step(self.handle, whole(rank, "the rank"), whole(step, "the step")))
 
     @property
     def stop_requested(self):
@@ -146,29 +148,25 @@ class Member:
 def _chunk_of(schedule, chunk):
     if chunk is None:
         return 0 if schedule == "static" else 1
-    if chunk < 0:
-        raise ArgumentError(f"lockstep: a chunk of {chunk} iterations")
-    return chunk
+    return whole(chunk, "the chunk")
 
 
 def _region_callback(function):
     """Failures, what has to be kept during the call, and the address to call."""
     address = native_address(function, RegionFunction)
     if address is not None:
-        return None, function, address
+        return NO_FAILURES, function, address
     failures, shared = Failures(), {}
 
-    def call(handle, _context):
+    def region(handle):
         me = Member(handle, shared)
         try:
             function(me)
-            return OK
-        except Stopped:
-            return STOPPED
-        except BaseException as exception:  # also KeyboardInterrupt: run() raises it
-            return failures.keep(me.rank, exception)
         finally:
             me._leave()
+
+    def call(handle, _context):
+        return failures.call(quick.lockstep_member_rank(handle), region, handle)
 
     pointer = RegionFunction(call)
     return failures, pointer, ctypes.cast(pointer, c_void_p).value
@@ -177,17 +175,11 @@ def _region_callback(function):
 def _block_callback(function):
     address = native_address(function, BlockFunction)
     if address is not None:
-        return None, function, address
+        return NO_FAILURES, function, address
     failures = Failures()
 
     def call(first, last, _context):
-        try:
-            function(first, last)
-            return OK
-        except Stopped:
-            return STOPPED
-        except BaseException as exception:
-            return failures.keep(first, exception)
+        return failures.call(first, function, first, last)
 
     pointer = BlockFunction(call)
     return failures, pointer, ctypes.cast(pointer, c_void_p).value
@@ -196,33 +188,50 @@ def _block_callback(function):
 def _run_blocks(call, handle, first, last, function, context, schedule, chunk):
     """A loop by that function of the library. False if it was stopped."""
     failures, pointer, address = _block_callback(function)
+    first, last = index(first, "first"), index(last, "last")
     number, chunk = _choice_of(_SCHEDULES, schedule, "schedule"), _chunk_of(schedule, chunk)
-    code = call(handle, first, last, number, chunk, address, context_address(context))
-    del pointer
+    data, kept = context_of(context)
+    with failures:
+        code = call(handle, first, last, number, chunk, address, data)
+    del pointer, kept  # not before
     return _outcome(code, failures)
 
 
 def _value_callback(function, kind):
     address = native_address(function, kind)
     if address is not None:
-        return None, function, address
+        return NO_FAILURES, function, address
     failures = Failures()
 
+    def store(first, last, value):
+        value[0] = function(first, last)
+
     def call(first, last, value, _context):
-        try:
-            value[0] = function(first, last)
-            return OK
-        except Stopped:
-            return STOPPED
-        except BaseException as exception:
-            return failures.keep(first, exception)
+        return failures.call(first, store, first, last, value)
 
     pointer = kind(call)
     return failures, pointer, ctypes.cast(pointer, c_void_p).value
 
 
+_living = weakref.WeakSet()
+
+
+@atexit.register
+def _at_exit():
+    """Ends teams where the main thread is the last one; else stops them, since a thread that nobody joins may use them."""
+    others = (each for each in threading.enumerate() if each is not threading.current_thread())
+    if all(isinstance(each, threading._DummyThread) for each in others):  # members may be known by that type
+        for team in list(_living):
+            try:
+                team.close()
+            except Error:  # in a region: exit was called there
+                pass
+    else:
+        end_runs(lambda: [c.lockstep_team_request_stop(team.handle) for team in list(_living)])
+
+
 def _end(handle):
-    c.lockstep_team_destroy(handle)  # refused inside its own region: then it is left
+    c.lockstep_team_destroy(handle)
 
 
 class Team:
@@ -257,24 +266,27 @@ class Team:
     ):
         options = TeamOptions()
         check(c.lockstep_team_options_init(byref(options), ctypes.sizeof(options)))
-        if members is not None and members < 1:
-            raise ArgumentError(f"lockstep.Team: {members} members; at least 1, or None for one for each CPU")
-        options.members = members or 0
+        if members is not None:
+            options.members = whole(members, "the number of members (None: one for each CPU)", 1, 65536)
         options.policy = policy_of(policy)
         if name is not None:
-            options.name = name.encode()
+            options.name = encoded(name, "the name of the team")
         if bind is None or isinstance(bind, str):
             options.bind = _choice_of(_BINDINGS, bind, "binding")
         else:
-            cpus = (ctypes.c_uint * len(bind))(*bind)
-            options.bind, options.cpus, options.cpu_count = 4, cpus, len(bind)
+            numbers = [whole(cpu, "a CPU of bind", 0, 2**32 - 1) for cpu in bind]
+            cpus = (ctypes.c_uint * len(numbers))(*numbers)
+            options.bind, options.cpus, options.cpu_count = 4, cpus, len(numbers)
         options.anticipate = _choice_of(_CHOICES, anticipate, "anticipate")
         options.learn = _choice_of(_CHOICES, learn, "learn")
         options.cpu_separation = _choice_of(_CHOICES, cpu_separation, "cpu_separation")
         options.ledger = _choice_of(_CHOICES, ledger, "ledger")
         handle = c_void_p()
         check(c.lockstep_team_create(byref(options), byref(handle)))
-        self._keep(handle.value, weakref.finalize(self, _end, handle.value))
+        finalizer = weakref.finalize(self, _end, handle.value)
+        finalizer.atexit = False  # then _at_exit sees to it
+        self._keep(handle.value, finalizer)
+        _living.add(self)
 
     def _keep(self, handle, finalizer):
         self._handle, self._finalizer, self._plans = handle, finalizer, weakref.WeakSet()
@@ -296,6 +308,7 @@ class Team:
             plan.close()
         check(c.lockstep_team_destroy(self._handle))
         self._finalizer.detach()
+        _living.discard(self)
         self._handle = None
 
     def __enter__(self):
@@ -316,34 +329,37 @@ class Team:
         stopped. Inside a region of the same team it runs on the caller alone.
         """
         failures, pointer, address = _region_callback(function)
-        context = context_address(context)
-        if members is None:
-            code = c.lockstep_team_run(self.handle, address, context)
-        else:
-            code = c.lockstep_team_run_on(self.handle, _count(members), address, context)
-        del pointer
+        data, kept = context_of(context)
+        with failures:
+            if members is None:
+                code = c.lockstep_team_run(self.handle, address, data)
+            else:
+                code = c.lockstep_team_run_on(self.handle, whole(members, "members"), address, data)
+        del pointer, kept  # not before
         return _outcome(code, failures)
 
     def region(self, function, context=None):
         """A callable that runs this native function as run() does, with less to do for each call. It returns True or False.
 
-        The context is read when it is called; both it and the function are kept.
+        The context is read when it is called; both it and the function are kept, and what is kept cannot be resized.
         """
         address = self._native(function, RegionFunction, "region")
-        arguments = (c_void_p(self.handle), c_void_p(address), c_void_p(context_address(context)))
-        return _prepared(self, c.lockstep_team_run, arguments, (function, context))
+        data, kept = context_of(context)
+        arguments = (c_void_p(self.handle), c_void_p(address), c_void_p(data))
+        return _prepared(self, c.lockstep_team_run, arguments, (function, context, kept))
 
     def loop(self, first, last, function, context=None):
         """The same for for_blocks()."""
         address = self._native(function, BlockFunction, "loop")
+        data, kept = context_of(context)
         arguments = (
             c_void_p(self.handle),
-            c_int64(first),
-            c_int64(last),
+            c_int64(index(first, "first")),
+            c_int64(index(last, "last")),
             c_void_p(address),
-            c_void_p(context_address(context)),
+            c_void_p(data),
         )
-        return _prepared(self, c.lockstep_team_for_range, arguments, (function, context))
+        return _prepared(self, c.lockstep_team_for_range, arguments, (function, context, kept))
 
     @staticmethod
     def _native(function, kind, what):
@@ -392,10 +408,17 @@ class Team:
         else:
             raise ArgumentError(f"lockstep.Team.reduce: dtype is float or int, not {dtype!r}")
         number = _choice_of(_OPERATIONS, operation, "operation")
-        result = cell(neutral[operation] if init is None else init)
+        if init is None:
+            init = neutral[operation]
+        elif dtype is int:
+            init = index(init, "init")
+        result = cell(init)
         failures, pointer, address = _value_callback(function, kind)
-        code = call(self.handle, first, last, number, address, context_address(context), byref(result))
-        del pointer
+        first, last = index(first, "first"), index(last, "last")
+        data, kept = context_of(context)
+        with failures:
+            code = call(self.handle, first, last, number, address, data, byref(result))
+        del pointer, kept  # not before
         if not _outcome(code, failures):
             raise Stopped()
         return result.value
@@ -411,18 +434,12 @@ class Team:
         return text_of(c.lockstep_team_ledger_table, self.handle)
 
 
-def _count(members):
-    if members < 0:
-        raise ArgumentError(f"lockstep.Team.run: {members} members")
-    return c_size_t(members)
-
-
 def _prepared(team, call, arguments, kept):
     def prepared():
         if team._handle is None:
             raise UseError("lockstep.Team: it is closed")
         code = call(*arguments)
-        return True if code == OK else _outcome(code)
+        return True if code == OK else _outcome(code, NO_FAILURES)
 
     prepared.kept = kept
     return prepared
