@@ -93,7 +93,8 @@ def standards(name, compiler, **more):
 def debian(name, group, program, **more):
     """A compiler of another release of Debian. It and its programs run there."""
     there = (str(ROOT / "scripts" / "run" / "in_debian.sh"), group)
-    return standards(name, (*there, program), runner=there, needs=("releases", group), **more)
+    return standards(name, (*there, program), runner=there, needs=("releases", group),
+                     remark="compiled and run with the libraries of another release of Debian", **more)
 
 
 def zig(name, version, target, **more):
@@ -102,6 +103,13 @@ def zig(name, version, target, **more):
 
 
 NEWEST_ZIG = "0.17.1"
+
+
+def bsd(system):
+    return zig(f"{system.lower()}-x86_64", NEWEST_ZIG, f"x86_64-{system.lower()}", system=system, architecture="x86_64",
+               how=NOTHING, parts=("link",), remark=f"no {system} is at hand")
+
+
 MINGW = {"system": "Windows", "architecture": "x86_64", "how": WINE, "runner": ("wine",), "suffix": ".exe",
          "link": ("-static",), "parts": ("tests", "jacobi", "examples"), "needs": ("windows", "wine"),
          "left_out": FEW_THREADS, "environment": {"WINEDEBUG": "-all"}}
@@ -146,8 +154,9 @@ ROWS = (
     # Systems that no machine here runs
     zig("macos-aarch64", "0.13.0", "aarch64-macos", architecture="aarch64", **APPLE),
     zig("macos-x86_64", "0.13.0", "x86_64-macos", architecture="x86_64", **APPLE),
-    zig("freebsd-x86_64", NEWEST_ZIG, "x86_64-freebsd", system="FreeBSD", architecture="x86_64", how=NOTHING,
-        parts=("link",), remark="no FreeBSD is at hand"),
+    bsd("FreeBSD"),
+    bsd("OpenBSD"),
+    bsd("NetBSD"),
     # Compilers, from the oldest that the package indexes have
     debian("gcc-9", "oldest_compilers", "g++-9"),
     debian("gcc-10", "oldest_compilers", "g++-10"),
