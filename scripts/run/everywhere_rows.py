@@ -24,7 +24,7 @@ OTHER_PROCESSOR = ("platform/atomic", "platform/futex", "contract/notify_wait_co
 PROCESSOR_WAITS = ("platform/processor_wait", "contract/notify_wait_contract", "contract/barrier_contract", "sync/event",
                    "sync/barrier", "team/team", "team/member_sync")
 # With --quick: these sources, parts and standards.
-BRIEF = ("contract/notify_wait_contract", "sync/mutex", "team/team", "loop/partition")
+BRIEF = ("contract/notify_wait_contract", "team/team")
 BRIEF_PARTS = ("tests", "jacobi")
 
 EXAMPLES = ("04_binary_oscillator", "06_cycle_scheduler_finite", "10_constructs", "15_graph_parallel")

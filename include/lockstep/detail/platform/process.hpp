@@ -336,8 +336,8 @@ struct process_modules {
       note_head head;
       std::memcpy(&head, notes + at, sizeof head);
       const std::size_t text = at + sizeof head, description = rounded(text + head.name_size);
-      if (head.type == std::uint32_t{LOCKSTEP_PROCESS_KIND[0] - '0'} && head.name_size == sizeof name &&
-          description + sizeof(std::intptr_t) <= size &&
+      if (head.type == std::uint32_t{LOCKSTEP_PROCESS_KIND[0] - '0'} &&
+          head.name_size == sizeof name && description + sizeof(std::intptr_t) <= size &&
           std::memcmp(notes + text, name, sizeof name) == 0) {
         std::intptr_t distance = 0;
         std::memcpy(&distance, notes + description, sizeof distance);
