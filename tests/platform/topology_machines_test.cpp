@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/known_machines.hpp"
 #include "support/system_tree.hpp"
 
@@ -101,8 +102,11 @@ void expect_sizes_as_said(const known_machine& machine, const topology& found) {
 }
 
 void expect_shared_as_written(const known_machine& machine, const topology& found) {
+  // By day each CPU with every fifth of the others.
+  const std::size_t step = lockstep::test::is_brief() ? 5 : 1;
   for (const cpu_place& a : found.cpus()) {
-    for (const cpu_place& b : found.cpus()) {
+    for (std::size_t i = a.cpu % step; i < found.cpus().size(); i += step) {
+      const cpu_place& b = found.cpus()[i];
       ASSERT_EQ(a.core == b.core, machine.share_core(a.cpu, b.cpu)) << a.cpu << " and " << b.cpu;
       ASSERT_EQ(a.cache == b.cache, machine.share_cache(a.cpu, b.cpu)) << a.cpu << " and " << b.cpu;
       ASSERT_EQ(a.node == b.node, machine.share_node(a.cpu, b.cpu)) << a.cpu << " and " << b.cpu;

@@ -246,7 +246,7 @@ TEST(region_tree, with_groups_it_keeps_its_promises_to_regions_of_any_size) {
   const unsigned seed = std::random_device{}();
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
-  const std::size_t step = lockstep::test::is_brief() ? 4 : 1;
+  const std::size_t step = lockstep::test::is_brief() ? 9 : 1;
   for (std::size_t members = 1; members <= 60; members += members > 20 ? step : 1) {
     for (const rank_places& places : lockstep::test::shapes_of_ranks(members, random)) {
       for (const std::size_t width : widths()) {

@@ -13,6 +13,14 @@ inline bool is_brief() {
   return is_set;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+constexpr bool is_sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool is_sanitized = false;
+#endif
+
 /// `plenty`, or an eighth of it.
 template <class Count>
 Count effort(Count plenty) {

@@ -74,7 +74,7 @@ void check_shape(const tree_shape& shape, std::size_t fan_in, std::size_t size) 
 
 TEST(tree_shape, RANKED_2_ARRIVAL_2_each_node_has_as_many_below_it_as_its_width) {
   for (const std::size_t fan_in : {2u, 3u, 4u, 8u}) {
-    const std::size_t step = lockstep::test::is_brief() ? 3 : 1;
+    const std::size_t step = lockstep::test::is_brief() ? 7 : 1;
     for (std::size_t participants = 1; participants <= 300;
          participants += participants > 40 ? step : 1) {
       SCOPED_TRACE(testing::Message() << participants << " by " << fan_in);
