@@ -90,9 +90,13 @@ def standards(name, compiler, **more):
     return Row(name=name, compiler=compiler, **{**settings, **more})
 
 
+def in_debian(group, *program):
+    return (str(ROOT / "scripts" / "run" / "in_debian.sh"), group, *program)
+
+
 def debian(name, group, program, **more):
     """A compiler of another release of Debian. It and its programs run there."""
-    there = (str(ROOT / "scripts" / "run" / "in_debian.sh"), group)
+    there = in_debian(group)
     return standards(name, (*there, program), runner=there, needs=("releases", group),
                      remark="compiled and run with the libraries of another release of Debian", **more)
 
@@ -143,6 +147,9 @@ ROWS = (
     Row("windows-posix", compiler=("x86_64-w64-mingw32-g++-posix",), is_quick=True, **MINGW),
     zig("windows-win32", NEWEST_ZIG, "x86_64-windows-gnu", **{**MINGW, "needs": ("python_venv", "wine"), "link": ()},
         remark="threads of Win32, in libc++"),
+    Row("windows-mingw-win32", compiler=in_debian("newest_mingw", "x86_64-w64-mingw32-g++-win32"),
+        **{**MINGW, "needs": ("releases", "newest_mingw", "wine")},
+        remark="threads of Win32, in libstdc++, from GCC 13 on; the compiler is of another release of Debian"),
     Row("windows-no-threads", compiler=("x86_64-w64-mingw32-g++-win32",), **{**MINGW, "parts": ("jacobi", REFUSED)},
         remark="GCC 12 with Win32 threads has no std::thread, which the tests need: thread.hpp and condition_variable.hpp are "
         "refused with a message, the rest is there"),

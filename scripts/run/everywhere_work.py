@@ -68,6 +68,7 @@ def sources_digest():
 
 
 ZIG_LOCK = threading.Lock()
+FMT_LOCK = threading.Lock()
 
 
 def zig(version):
@@ -249,14 +250,13 @@ class Work:
     # --- programs that print
 
     def jacobi_flags(self):
-        """fmt comes from this machine: headers only, and no others of its directory."""
+        """fmt comes from this machine: headers only, and no others of its directory. A copy: compilers of other releases of
+        Debian see this checkout only."""
         headers = PLACE / "tools" / "headers"
-        headers.mkdir(parents=True, exist_ok=True)
-        if not (headers / "fmt").exists():
-            try:
-                (headers / "fmt").symlink_to(FMT)
-            except FileExistsError:
-                pass  # another row was faster
+        with FMT_LOCK:
+            if (headers / "fmt").is_symlink() or not (headers / "fmt" / "core.h").exists():
+                shutil.rmtree(headers, ignore_errors=True)
+                shutil.copytree(FMT, headers / "fmt")
         return ["-std=c++20", "-O2", "-ffp-contract=off", "-DFMT_HEADER_ONLY=1", "-isystem", headers, "-I",
                 ROOT / "examples"]
 
