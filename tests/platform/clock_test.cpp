@@ -16,6 +16,9 @@ using lockstep::detail::steady_nanoseconds;
 using lockstep::detail::tick_clock;
 
 TEST(clock, steady_nanoseconds_is_the_steady_clock_in_nanoseconds) {
+#if defined(_WIN32) && defined(__GLIBCXX__) && !defined(_GLIBCXX_USE_CLOCK_MONOTONIC)
+  GTEST_SKIP() << "this library's steady clock is the time of day";
+#endif
   const auto read = [] {
     return static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
