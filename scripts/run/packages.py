@@ -9,6 +9,7 @@ Prints one table: each step was run, has failed, or was not run, and why. What a
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -185,14 +186,19 @@ def use_pkg_config(steps, program, paths):
         steps.sh(program)
 
 
+def bazel_program(*parts):
+    program = fresh("bazel", *parts)
+    shutil.copytree(SOURCE / "packaging/bazel/program", program, dirs_exist_ok=True)
+    for file in CONSUMER.glob("*.[ch]pp"):
+        shutil.copy(file, program)
+    return program
+
+
 def by_bazel(steps):
     """Debian's Bazel is older than modules; the rules that a newer one fetches are stood in for (packaging/bazel)."""
     with steps.step("BUILD.bazel, built and run by Debian's Bazel 4"):
         bazel = needed("bazel", "apt has version 4 as bazel-bootstrap; npm's bazelisk downloads it from elsewhere")
-        program = fresh("bazel", "program")
-        shutil.copytree(SOURCE / "packaging/bazel/program", program, dirs_exist_ok=True)
-        for file in CONSUMER.glob("*.[ch]pp"):
-            shutil.copy(file, program)
+        program = bazel_program("program")
         places = {"rules_cc": SOURCE / "packaging/bazel/rules_cc", "rules_java": SOURCE / "packaging/bazel/rules_java",
                   "lockstep": SOURCE}
         lines = "".join(f'local_repository(name = "{name}", path = "{path}")\n' for name, path in places.items())
@@ -202,8 +208,42 @@ def by_bazel(steps):
                  cwd=program, HOME=str(fresh("bazel", "home")))
         for name in ("library", "headers"):
             steps.sh(program / "bazel-bin" / f"uses_{name}")
-    with steps.step("MODULE.bazel"):
-        raise NotHere("needs Bazel 6 or newer, which no registry here has; its version is checked")
+    with steps.step("MODULE.bazel, built and run by Bazel 7 of another release of Debian"):
+        by_bazel_module(steps)
+
+
+def by_bazel_module(steps):
+    """Bazel asks a registry for modules that it uses itself. Here none is within reach, so a registry in a directory names
+    them: without sources, as nothing of them is needed."""
+    has = subprocess.run(["bash", "-c", "source scripts/run/install.sh && need releases newest_bazel"], cwd=ROOT,
+                         stdout=subprocess.DEVNULL, check=False)
+    if has.returncode != 0:
+        raise NotHere("needs Bazel 6 or newer, as Debian's release 'sid' has it; its version is checked")
+    program, registry = bazel_program("module"), fresh("bazel", "registry")
+    (program / "MODULE.bazel").write_text(f"""module(name = "program")
+bazel_dep(name = "lockstep")
+local_path_override(module_name = "lockstep", path = "{SOURCE}")
+bazel_dep(name = "rules_cc")
+""", encoding="utf-8")
+    (registry / "bazel_registry.json").write_text("{}", encoding="utf-8")
+    in_debian = (ROOT / "scripts/run/in_debian.sh", "newest_bazel")
+    surroundings = {"HOME": str(fresh("bazel", "module_home")), "USER": "somebody", "JAVA_HOME": "/usr/lib/jvm/default-java"}
+    for _ in range(20):
+        try:
+            steps.sh(*in_debian, "bazel", "--batch", f"--output_user_root={WORK / 'bazel/module_out'}", "build",
+                     "--noshow_progress", "--noenable_workspace", "--lockfile_mode=off", f"--registry=file://{registry}",
+                     "//:uses_library", "//:uses_headers", cwd=program, **surroundings)
+            break
+        except Failed as failure:
+            name, version = (re.findall(r"module (\w+)@([\w.-]+) not found in registries", str(failure)) or [("", "")])[-1]
+            module = registry / "modules" / name / version
+            if module.exists():  # it is not this that it lacks
+                raise
+            module.mkdir(parents=True)
+            (module / "MODULE.bazel").write_text(f'module(name = "{name}", version = "{version}")\n', encoding="utf-8")
+            (module / "source.json").write_text('{"type": "local_path", "path": "/nowhere"}\n', encoding="utf-8")
+    for name in ("library", "headers"):
+        steps.sh(*in_debian, program / "bazel-bin" / f"uses_{name}")
 
 
 def by_vcpkg(steps):
