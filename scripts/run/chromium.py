@@ -131,11 +131,11 @@ class Browser:
             raise Failure(f"{expression}: {result['exceptionDetails']['exception'].get('description')}")
         return result["result"].get("value")
 
-    seconds = 20  # how long until() looks
+    seconds = 20  # how long until() looks, where it is not told
 
-    def until(self, expression):
+    def until(self, expression, seconds=None):
         """The value of an expression as soon as it is true, in this page or in the next one; None if it never is."""
-        end = time.monotonic() + self.seconds
+        end = time.monotonic() + (self.seconds if seconds is None else seconds)
         while time.monotonic() < end:
             try:
                 value = self.evaluate(expression)

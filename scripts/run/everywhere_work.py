@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -394,6 +395,12 @@ class Work:
         except Failure as failure:
             part.failed += 1
             part.failures.append(str(failure))
+        except (Unavailable, FileNotFoundError):
+            raise
+        except Exception as error:  # a mistake of ours, which must not take the other rows' results with it
+            part.failed += 1
+            part.failures.append(f"{name}: {type(error).__name__}: {error}")
+            self.log.write(traceback.format_exc())
         part.was_run = part.compiled and self.row.how != NOTHING
         part.seconds = round(time.monotonic() - started, 1)
         return part

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """./do everywhere: does it count what programs say, see what hangs and falls, and does the page follow from the record?"""
 
+import io
 import json
 import shutil
 import subprocess
@@ -102,6 +103,27 @@ class Rows(unittest.TestCase):
         record["parts"][0]["compiled"] = False
         self.assertEqual(everywhere.line_of(record)[4], "FAILED")
         self.assertEqual(platforms.compiled(record), "**fails**")
+
+
+class Parts(unittest.TestCase):
+    def make(self, step):
+        at_work = work.Work.__new__(work.Work)
+        at_work.row, at_work.log, at_work.make_step = rows.ROWS[0], io.StringIO(), step
+        return at_work.make("step"), at_work.log.getvalue()
+
+    def test_a_mistake_of_ours_is_a_failure_of_its_part_alone(self):
+        def step(part):
+            part.passed, part.compiled = 3, True
+            raise TypeError("one argument too many")
+        part, said = self.make(step)
+        self.assertEqual((part.passed, part.failed, part.failures), (3, 1, ["step: TypeError: one argument too many"]))
+        self.assertIn("Traceback", said)
+
+    def test_what_is_not_to_be_had_is_no_failure(self):
+        def step(part):
+            raise work.Unavailable("no such compiler")
+        with self.assertRaises(work.Unavailable):
+            self.make(step)
 
 
 class Page(unittest.TestCase):
