@@ -287,8 +287,10 @@ class Work:
             ("include", "examples")) for name in EXAMPLES}
         part.compiled = True
         for name, program in programs.items():
-            start = self.place / f"{name}.start"  # the check wants one program
-            start.write_text(f'#!/bin/sh\nexec {shlex.join([*self.row.runner, str(program)])} "$@"\n', encoding="utf-8")
+            # The check wants one program, and reads what it says by a pipe, which Wine's own processes would keep open.
+            start = self.place / f"{name}.start"
+            start.write_text(f'#!/bin/sh\n{shlex.join([*self.row.runner, str(program)])} "$@" >{name}.out 2>{name}.err\n'
+                             f'status=$?\ncat {name}.out\ncat {name}.err >&2\nexit $status\n', encoding="utf-8")
             start.chmod(0o755)
             status, said = self.call([sys.executable, ROOT / "examples" / "check_output.py", name, start],
                                      self.row.limit, name, True)
