@@ -6,7 +6,6 @@ usage: smoke_test.py directory-of-the-runners
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,15 +16,10 @@ HERE = Path(__file__).parent
 DIRECTORY = None
 # One of a kind: every work that takes a size takes it in all of its rows. The peers' settings are those that
 # do not spin for long, because other tests run beside this one.
-WORKS_IN_BRIEF = (r"^((overhead ordered of 2|fork/join of 4|burst after 1 ms|n-body 16|cg 64) / (lockstep|serial)|"
-                  r"n-body 16 / (libgomp passive|oneTBB|ForkUnion yield|std::\w+)|"
-                  r"n-body 512, dynamic / (lockstep|libgomp passive|oneTBB|ForkUnion yield))( stepwise| loops| simple)?$")
 WORKS = (r"^(overhead (parallel|ordered|dynamic\(8\)) of 2|fork/join of 4|barrier of 2|"
          r"burst after 1 ms|last start, hot|break-even filter|n-body 16|cg 64|n-body 512, (static|dynamic)|"
          r"components 4, (static|dynamic)|jacobi 64 beside a bound one) "
          r"/ (lockstep|libgomp passive|libomp blocktime 0|oneTBB|ForkUnion yield|std::\w+|serial)( stepwise| loops| simple)?$")
-if "LOCKSTEP_TEST_BRIEF" in os.environ:
-    WORKS = WORKS_IN_BRIEF
 TINY = ("--quick", "--samples", "1", "--seconds", "0.0005")
 
 
