@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-5, on the scripted system; of boards, and of the barrier of a
+// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-6, on the scripted system; of boards, and of the barrier of a
 // program's own threads
 #include <lockstep/detail/region/anticipation.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
@@ -151,14 +151,45 @@ TEST_F(cpu_separation_test, a_worker_leaves_for_a_free_cpu_only_SEPARATE_5) {
   EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
-TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {
+/// Waits with 50 ms of work between them, on one CPU: after how many the worker leaves it; 0: never.
+int waits_before_leaving(cpu_separation& board, int most) {
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  system.left.clear();
+  for (int i = 1; i <= most; ++i) {
+    system.now += 50 * ms;
+    board.is_separated(0, 1, system.now);
+    board.is_separated(1, 0, system.now);
+    if (!system.left.empty()) return i;
+  }
+  return 0;
+}
+
+TEST_F(cpu_separation_test, members_that_work_for_long_part_after_four_waits_SEPARATE_6) {
   cpu_separation board(2, true);
+  EXPECT_EQ(waits_before_leaving(board, 100), 4);
+  EXPECT_EQ(left(), std::vector<unsigned>{7});
+  EXPECT_EQ(waits_before_leaving(board, 100), 8) << "the first move was in vain";
+}
+
+TEST_F(cpu_separation_test, where_no_cpu_is_free_they_stay_and_look_ever_more_rarely_SEPARATE_6) {
+  cpu_separation board(2, true);
+  scripted_system::instance().is_full = true;
+  EXPECT_EQ(waits_before_leaving(board, 600), 0);
+  scripted_system::instance().is_full = false;
+  const int waits = waits_before_leaving(board, 600);
+  EXPECT_GT(waits, 100);
+  EXPECT_LE(waits, 256);
+}
+
+TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {
+  cpu_separation board(3, true);
   scripted_system& system = scripted_system::instance();
   for (int i = 0; i < 2000; ++i) {
     system.now += 3 * us;
     system.cpu = 7;
     board.is_separated(0, 1, system.now);
-    if (i % 100 == 0) board.is_separated(1, 0, system.now);
+    if (i % 10 == 0) board.is_separated(1, 2, system.now);  // which has said nothing
   }
   EXPECT_TRUE(left().empty());
 }

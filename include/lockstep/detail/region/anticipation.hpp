@@ -234,33 +234,6 @@ class anticipating_wait {
   bool had_no_cpu_ = false;
 };
 
-/// When a worker that polls for its regions has to leave the CPU of their caller: SEPARATE-5 of team_barrier.hpp. Plain
-/// data of one thread.
-class stacked_starts {
- public:
-  static constexpr unsigned enough = 4, most = 256;
-
-  /// A region came; `had_no_cpu`: the worker polled for it, but was not running.
-  void came(bool had_no_cpu) noexcept {
-    if (!had_no_cpu) {
-      stacked_ = 0;
-      if (wanted_ > enough) --wanted_;
-    } else {
-      ++stacked_;
-    }
-  }
-  /// True if it is time to move.
-  bool must_separate() noexcept {
-    if (stacked_ < wanted_) return false;
-    stacked_ = 0;
-    if (wanted_ < most) wanted_ *= 2;
-    return true;
-  }
-
- private:
-  unsigned stacked_ = 0, wanted_ = enough;
-};
-
 /// How a worker watches for regions: what it has seen, and what it has learned of waiting.
 struct region_watch {
   std::uint64_t seen = 0;  ///< the last word on the line

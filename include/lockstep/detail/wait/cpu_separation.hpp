@@ -10,8 +10,8 @@
 //   SEPARATE-1  Threads move only if the board may move threads (`moves`). Rank 0 never moves: in a team it is the
 //               user's thread. None move if the user has bound members, or with LOCKSTEP_CPU_SEPARATION=0.
 //   SEPARATE-2  A member moves after 64 waits in a row on the CPU of the awaited member, within 1 to 2 ms: then
-//               switches take most of the time. Members that work for long between their waits gain nothing: on the
-//               other CPU they would get a share of the time only.
+//               switches take most of the time. Members that work for long between their waits gain nothing where
+//               no CPU is free: on the other CPU they would get a share of the time only.
 //   SEPARATE-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
 //   SEPARATE-4  Its affinity is afterwards as it was before (move_off_native_cpu() of this_thread.hpp).
 //   SEPARATE-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
@@ -19,6 +19,9 @@
 //               doubles the 4, up to 256; each region that finds it running takes back one of them. It stays where
 //               no CPU is free: elsewhere it would wait for the end of a stranger's time slice, 4 ms, where
 //               the caller's CPU has it at once.
+//   SEPARATE-6  The same holds for a member that finds the awaited one on its CPU in 4 waits in a row, however long lie
+//               between them. Linux 6.18 begins most threads of an idle machine of two CPUs on the CPU of their maker,
+//               and leaves them there for 4 to 20 ms: short regions took 6 us in place of 0.2, loops twice their time.
 //
 // A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
 //
@@ -75,6 +78,33 @@ class separation_pace {
   std::uint64_t rest_ = least_time;
 };
 
+/// When a thread that has no CPU while it is needed has to leave the one it shares: SEPARATE-5, SEPARATE-6. Plain data of
+/// one thread.
+class stacked_starts {
+ public:
+  static constexpr unsigned enough = 4, most = 256;
+
+  /// A region came, or a wait outlasted its spin; `is_stacked`: the thread shared its CPU with the one that it waits for.
+  void came(bool is_stacked) noexcept {
+    if (!is_stacked) {
+      stacked_ = 0;
+      if (wanted_ > enough) --wanted_;
+    } else {
+      ++stacked_;
+    }
+  }
+  /// True if it is time to move.
+  bool must_separate() noexcept {
+    if (stacked_ < wanted_) return false;
+    stacked_ = 0;
+    if (wanted_ < most) wanted_ *= 2;
+    return true;
+  }
+
+ private:
+  unsigned stacked_ = 0, wanted_ = enough;
+};
+
 class cpu_separation {
  public:
   cpu_separation(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
@@ -94,15 +124,24 @@ class cpu_separation {
     own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
     const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
     const std::uint32_t there = theirs & cpu_bits;
-    if (there != here) return there != 0;
+    if (there != here) {
+      own.stacked.came(false);
+      return there != 0;
+    }
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
-    if (is_news && own.pace.shared(now)) move_away(rank);
+    if (!is_news) return false;
+    own.stacked.came(true);
+    if (own.pace.shared(now)) {
+      move_away(rank);
+    } else if (own.stacked.must_separate()) {
+      move_to_free_cpu(rank);
+    }
     return false;
   }
-  /// As move_away(), where a CPU may be free. SEPARATE-5.
+  /// As move_away(), where a CPU may be free. SEPARATE-5, SEPARATE-6.
   LOCKSTEP_COLD void move_to_free_cpu(std::size_t rank) noexcept {
-    if (!is_machine_full()) move_away(rank);
+    if (moves_ && rank != 0 && !is_machine_full()) move_away(rank);
   }
   /// Moves the calling thread, that of member `rank`, to another CPU.
   LOCKSTEP_COLD void move_away(std::size_t rank) noexcept {
@@ -130,6 +169,7 @@ class cpu_separation {
     // Its member's own.
     std::uint32_t turn = 0, seen = 0;
     separation_pace pace;
+    stacked_starts stacked;
   };
 
   aligned_array<padded<sighting>> sightings_;
