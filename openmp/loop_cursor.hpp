@@ -5,7 +5,8 @@
 // nothing. All others take tickets of lockstep's loop_board (construct_boards.hpp), in one of its slots.
 //
 //   CURSOR-1  A member that is given the loop's last chunk is given no other after it: the code that GCC makes for
-//             lastprivate looks at the last chunk that a thread had.
+//             lastprivate looks at the last chunk that a thread had. Where chunks are dealt, the last one is in no hand:
+//             it goes to the first member that finds all hands empty. So no member ends while a chunk has not begun.
 //   CURSOR-2  In an ordered loop a member passes its turn when it asks for the next chunk, or at the loop's end: after it
 //             has waited for it, whether the chunk had an ordered region or not.
 //   CURSOR-3  What others may still look at after the loop (shared memory of its slot) holds the slot until the member
@@ -162,7 +163,6 @@ class loop_cursor {
     if (spec.how != schedule_kind::guided) chunks_ = detail::chunks_of(0, spec.count, spec.least());
     if (!spec.is_dealt) return;
     tried_ = 0;
-    keeps_final_ = false;
     spec_.is_dealt = size_ <= detail::loop_board::most_hands && chunks_ / 2 >= size_;
     owner_ = rank_;
   }
@@ -204,20 +204,13 @@ class loop_cursor {
   }
   bool next_dealt(ull& first, ull& last) noexcept {
     for (; tried_ < size_; ++tried_, owner_ = owner_ + 1 < size_ ? owner_ + 1 : 0) {
-      const std::size_t hand = (chunks_ - owner_ - 1) / size_ + 1;
+      const std::size_t hand =
+          (chunks_ - owner_ - 2) / size_ + 1;  // CURSOR-1: but for the last chunk
       if (board().taken_from_hand(construct_, owner_) >= hand) continue;
       const std::size_t taken = board().take_from_hand(construct_, owner_);
-      if (taken >= hand) continue;
-      const std::size_t number = taken * size_ + owner_;
-      if (number + 1 == chunks_) {  // CURSOR-1
-        keeps_final_ = true;
-        continue;  // this hand is empty now
-      }
-      return set(first, last, number);
+      if (taken < hand) return set(first, last, taken * size_ + owner_);
     }
-    if (!keeps_final_) return false;
-    keeps_final_ = false;
-    return set(first, last, chunks_ - 1);
+    return board().take_ticket(construct_) == 0 && set(first, last, chunks_ - 1);
   }
   bool set(ull& first, ull& last, std::size_t number) noexcept {
     const index_range mine = detail::known_chunk(0, spec_.count, spec_.least(), number);
@@ -243,7 +236,7 @@ class loop_cursor {
   unsigned rank_, size_ = 1;
   bool has_slot_ = false, holds_late_ = false;
   bool is_lost_;  ///< the region was stopped before it came to the slot
-  bool has_chunk_, has_turn_, keeps_final_, late_is_dealt_;
+  bool has_chunk_, has_turn_, late_is_dealt_;
   ull next_;  ///< static: the number of the next chunk; alone: of the next iteration
   std::size_t chunks_, position_, owner_, tried_;
   union {

@@ -223,6 +223,25 @@ static void concurrently(void) {
   printf("members meet in loops: %d %d %d\n", count[0], count[1], count[2]);
 }
 
+// No member ends while a chunk has not begun. So where each chunk waits until all members are in one, all have as many;
+// a member that kept a chunk for later would leave the others waiting for ever.
+static void no_chunk_is_kept(void) {
+  const int n = omp_get_max_threads();
+  enum { loops = 200, rounds = 3, chunk = 5 };
+  static int count[loops][rounds];
+  int chunks = 0;
+#pragma omp parallel num_threads(n) reduction(+ : chunks)
+  for (int loop = 0; loop < loops; ++loop) {
+    int mine = 0;
+#pragma omp for schedule(nonmonotonic : dynamic, chunk)
+    for (int i = 0; i < rounds * n * chunk; ++i) {
+      if (i % chunk == 0) meet(&count[loop][mine++], n);
+    }
+    chunks += mine == rounds;
+  }
+  printf("as many chunks for each: %d\n", chunks);
+}
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   static const int chunks[] = {1, 4, 300};
@@ -232,5 +251,6 @@ int main(void) {
   schedules_at_run_time();
   chains();
   concurrently();
+  no_chunk_is_kept();
   return result();
 }
