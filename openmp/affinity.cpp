@@ -289,6 +289,13 @@ void turn_on() noexcept { state().is_bound = !state().places.empty(); }
 
 bool is_on() noexcept { return state().is_bound; }
 
+int available_cpus() noexcept {
+  const process_variables& settings = process_settings();
+  const int now = is_on() ? 0 : static_cast<int>(detail::read_affinity(nullptr));
+  if (now == 0) return settings.usable_cpus;
+  return now < settings.cpus_of_quota ? now : settings.cpus_of_quota;
+}
+
 int count() noexcept { return static_cast<int>(state().places.size()); }
 
 const std::vector<unsigned>& cpus_of(int which) noexcept {

@@ -12,6 +12,8 @@ namespace lockstep::openmp::affinity {
 
 /// Whether threads are bound at all in this process: places are known, and the first level is not bind(false).
 bool is_on() noexcept;
+/// How many CPUs the calling thread may use now, at most the container's quota; where threads are bound, the process.
+int available_cpus() noexcept;
 /// Of a thread that is in no region.
 thread_places initial_places() noexcept;
 /// The places of the member `rank` of a region of `size`, encountered by a thread with `parent`, bound as `how` says.

@@ -106,7 +106,7 @@ OPENMP_API void omp_get_schedule(unsigned* kind, int* chunk) {
 
 // --- those of the process ---
 
-OPENMP_API int omp_get_num_procs() { return process_settings().usable_cpus; }
+OPENMP_API int omp_get_num_procs() { return affinity::available_cpus(); }
 OPENMP_API int omp_get_cancellation() { return process_settings().can_cancel ? 1 : 0; }
 OPENMP_API int omp_get_max_task_priority() { return process_settings().max_task_priority; }
 OPENMP_API void omp_set_num_teams(int teams) {

@@ -48,8 +48,9 @@ struct process_variables {
   task_variables initial;             ///< of the initial task
   std::vector<int> threads_of_level;  ///< OMP_NUM_THREADS: by level of nesting; empty: not given
   std::vector<proc_bind> bind_of_level;
-  int usable_cpus =
-      1;  ///< what the default number of threads is: CPUs that may be used, at most the container's quota
+  /// At the start, and what the default number of threads is: CPUs that may be used, at most the container's quota.
+  int usable_cpus = 1;
+  int cpus_of_quota = 2147483647;      ///< rounded up; none, or more than CPUs: no limit
   bool has_max_active_levels = false;  ///< OMP_MAX_ACTIVE_LEVELS or OMP_NESTED was given
   bool can_cancel = false;             ///< OMP_CANCELLATION
   int max_task_priority = 0;

@@ -98,6 +98,7 @@ bool read_int(const char* name, int least, int& result) noexcept {
 
 void read_threads(process_variables& of) noexcept {
   of.usable_cpus = static_cast<int>(detail::usable_cpus());
+  if (detail::usable_cpus() < detail::count_affine_cpus()) of.cpus_of_quota = of.usable_cpus;
   of.initial.threads = of.usable_cpus;
   std::vector<int> levels;
   const bool is_given = read_variable("OMP_NUM_THREADS", [&](reader& from) {

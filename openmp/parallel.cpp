@@ -50,7 +50,7 @@ unsigned resolve_threads(part& self, unsigned asked, unsigned sections) noexcept
   if (self.active_level >= static_cast<unsigned>(own.max_active_levels)) return 1;
   unsigned size = asked != 0 ? asked : static_cast<unsigned>(own.threads);
   if (own.is_dynamic) {
-    const unsigned most = static_cast<unsigned>(process_settings().usable_cpus);
+    const unsigned most = static_cast<unsigned>(affinity::available_cpus());
     if (size > most) size = most;
     if (sections != 0 && size > sections) size = sections;
   }

@@ -104,12 +104,12 @@ struct quota_case {
 };
 class usable_cpus_in_a_group : public testing::TestWithParam<quota_case> {};
 INSTANTIATE_TEST_SUITE_P(quotas, usable_cpus_in_a_group,
-                         testing::Values(quota_case{"150000", 1}, quota_case{"100000", 1},
+                         testing::Values(quota_case{"150000", 2}, quota_case{"100000", 1},
                                          quota_case{"50000", 1}, quota_case{"200000", 2},
-                                         quota_case{"100000000", 1000}),
+                                         quota_case{"101000", 2}, quota_case{"100000000", 1000}),
                          [](const auto& the) { return std::string("quota_") + the.param.quota; });
 
-TEST_P(usable_cpus_in_a_group, are_cut_by_its_quota_rounded_down_but_not_to_none) {
+TEST_P(usable_cpus_in_a_group, are_cut_by_its_quota_rounded_up) {
   const unsigned without = count_usable_cpus();
   const quota_group group(GetParam().quota);
   if (!group.made()) GTEST_SKIP() << "no control group can be made here";

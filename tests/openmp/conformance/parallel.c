@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // parallel.c -- regions: sizes, ranks, levels, nesting, data clauses, thread-private data, control variables
+#define _GNU_SOURCE
 #include <omp.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -257,7 +259,35 @@ static void slots_of_others(void) {
   printf("slots of others: %d\n", seen);
 }
 
+// omp_get_num_procs() says what there is for the calling thread at the time of the call.
+static void processors(void) {
+  cpu_set_t all, one;
+  sched_getaffinity(0, sizeof all, &all);
+  const int before = omp_get_num_procs();
+  CHECK(before >= 1 && before <= CPU_COUNT(&all));
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &all)) ++cpu;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+#pragma omp parallel num_threads(3)
+  {
+    if (omp_get_thread_num() > 0) sched_setaffinity(0, sizeof one, &one);
+    const int now = omp_get_num_procs();
+    CHECK(now == (omp_get_thread_num() > 0 ? 1 : before));
+    sched_setaffinity(0, sizeof all, &all);
+  }
+  sched_setaffinity(0, sizeof one, &one);
+  CHECK(omp_get_num_procs() == 1);
+  omp_set_dynamic(1);
+#pragma omp parallel num_threads(8)
+  CHECK(omp_get_num_threads() == 1);
+  omp_set_dynamic(0);
+  sched_setaffinity(0, sizeof all, &all);
+  CHECK(omp_get_num_procs() == before);
+}
+
 int main(void) {
+  processors();
   sizes();
   default_size();
   changing_sizes();

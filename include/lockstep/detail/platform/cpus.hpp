@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/cpus.hpp -- how many CPUs there are for this process, and lists of them (layer: platform)
 //
-// What is usable is the affinity mask, cut by the quota of control groups (rounded down, at least one): a container
-// with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are *crowded*: spinning then takes
+// What is usable is the affinity mask, cut by the quota of control groups: a container with a quota of 2 CPUs on a machine
+// of 64 has 2. A quota is rounded up: so many threads run at once until it is used up. Two members on 1.1, 1.25 and
+// 1.5 CPUs do 1.1, 1.25 and 1.5 times the work of one. More runnable threads than that are *crowded*: spinning then takes
 // time from the very thread one waits for. What the CPUs are: topology.hpp.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
@@ -137,7 +138,10 @@ LOCKSTEP_COLD unsigned count_usable_cpus() {
 #endif
 #if defined(__linux__)
   const double quota = cgroup::quota();
-  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
+  if (quota >= 0 && quota < count) {
+    const unsigned whole = static_cast<unsigned>(quota);
+    count = quota > whole ? whole + 1 : whole;
+  }
 #endif
   return count > 0 ? count : 1;
 }
