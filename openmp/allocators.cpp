@@ -10,12 +10,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <unordered_set>
 
 #include <lockstep/detail/platform/atomic.hpp>
 
 #include "abi.hpp"
 #include "message.hpp"
 #include "part.hpp"
+#include "word_lock.hpp"
 
 namespace lockstep::openmp::allocators {
 namespace {
@@ -218,6 +220,13 @@ handle make(std::uintptr_t space, int count, const trait* traits) noexcept {
   return reinterpret_cast<handle>(made);
 }
 
+word_lock scalars_lock;
+/// Never destroyed: programs free blocks in their last moments.
+std::unordered_set<void*>& scalars() noexcept {
+  static std::unordered_set<void*>* const all = new std::unordered_set<void*>;
+  return *all;
+}
+
 }  // namespace
 
 const char* name_of(std::uintptr_t which) noexcept {
@@ -286,3 +295,18 @@ OPENMP_API void* GOMP_alloc(std::size_t align, std::size_t size, handle from) {
   return block;
 }
 OPENMP_API void GOMP_free(void* block, handle) { release(block); }
+
+// Fortran's `allocate` and `allocators` directives: which scalars have a block of ours, so that deallocate and the
+// like, wherever they stand, free it by GOMP_free. A question is the last use of the block.
+OPENMP_API void GOMP_add_alloc(void* block) {
+  if (block == nullptr) return;
+  scalars_lock.lock();
+  scalars().insert(block);
+  scalars_lock.unlock();
+}
+OPENMP_API bool GOMP_is_alloc(void* block) {
+  scalars_lock.lock();
+  const bool is_ours = scalars().erase(block) != 0;
+  scalars_lock.unlock();
+  return is_ours;
+}

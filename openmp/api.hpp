@@ -56,6 +56,12 @@ OPENMP_API void omp_set_teams_thread_limit(int);
 OPENMP_API int omp_get_teams_thread_limit();
 OPENMP_API int omp_pause_resource(int, int);
 OPENMP_API int omp_pause_resource_all(int);
+OPENMP_API const char* omp_get_uid_from_device(int);
+OPENMP_API int omp_get_device_from_uid(const char*);
+OPENMP_API const char* omp_get_interop_str(const void*, int, int*);
+OPENMP_API const char* omp_get_interop_name(const void*, int);
+OPENMP_API const char* omp_get_interop_type_desc(const void*, int);
+OPENMP_API const char* omp_get_interop_rc_desc(const void*, int);
 OPENMP_API void omp_display_env(int);
 OPENMP_API void omp_display_affinity(const char*);
 

@@ -39,6 +39,11 @@ int fill(char* to, std::size_t size, const std::string& text) {
   return static_cast<int>(text.size());
 }
 
+void give(const char** text, std::size_t* length, const char* from) {
+  *text = from;
+  *length = from != nullptr ? std::strlen(from) : 0;
+}
+
 }  // namespace
 
 // --- without arguments ---
@@ -187,6 +192,34 @@ OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) {
 OPENMP_API i32 omp_capture_affinity_(char* to, const char* format, std::size_t size,
                                      std::size_t length) {
   return fill(to, size, display::filled_in(text_of(format, length).c_str(), here()));
+}
+
+// --- texts as results: a pointer and a length, which are given first; arguments by value ---
+
+OPENMP_API void omp_get_interop_str_(const char** text, std::size_t* length, const void* of,
+                                     int property, int* result) {
+  give(text, length, omp_get_interop_str(of, property, result));
+}
+OPENMP_API void omp_get_interop_name_(const char** text, std::size_t* length, const void* of,
+                                      int property) {
+  give(text, length, omp_get_interop_name(of, property));
+}
+OPENMP_API void omp_get_interop_type_desc_(const char** text, std::size_t* length, const void* of,
+                                           int property) {
+  give(text, length, omp_get_interop_type_desc(of, property));
+}
+OPENMP_API void omp_get_interop_rc_desc_(const char** text, std::size_t* length, const void* of,
+                                         int result) {
+  give(text, length, omp_get_interop_rc_desc(of, result));
+}
+OPENMP_API void omp_get_uid_from_device_(const char** text, std::size_t* length, i32 device) {
+  give(text, length, omp_get_uid_from_device(device));
+}
+OPENMP_API void omp_get_uid_from_device_8_(const char** text, std::size_t* length, i64 device) {
+  give(text, length, omp_get_uid_from_device(narrow(device)));
+}
+OPENMP_API i32 omp_get_device_from_uid_(const char* name, std::size_t length) {
+  return omp_get_device_from_uid(text_of(name, length).c_str());
 }
 
 // --- allocators ---

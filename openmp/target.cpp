@@ -27,9 +27,11 @@ namespace {
 
 // --- what the compiler passes ---
 
-constexpr unsigned flag_nowait = 1;      // of a target construct
-constexpr unsigned task_has_depend = 8;  // of a task
-constexpr int device_of_false_if = -2;   // target if(false)
+constexpr unsigned flag_nowait = 1;                      // of a target construct
+constexpr unsigned task_has_depend = 8;                  // of a task
+constexpr int device_of_false_if = -2;                   // target if(false)
+constexpr int invalid_device = -4, default_device = -5;  // as omp.h has them
+constexpr char host_name[] = "OMP_INITIAL_DEVICE";
 constexpr unsigned kind_mask =
     0xff;  // of a map's kind; above it: the binary logarithm of the alignment
 constexpr unsigned kind_firstprivate = 12;
@@ -251,6 +253,74 @@ OPENMP_API void GOMP_offload_register_ver(unsigned, const void*, int, const void
 OPENMP_API void GOMP_offload_unregister(const void*, int, const void*) {}
 OPENMP_API void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
 
+// The compiler asks in code for devices only: what it has there of a function is the function.
+OPENMP_API void* GOMP_target_map_indirect_ptr(void* function) { return function; }
+
+// --- interoperability: the host has no foreign runtime, so every object is omp_interop_none ---
+
+namespace {
+
+constexpr int first_property = -9, last_property = -1;
+constexpr int result_empty = -1, result_out_of_range = -2;
+
+/// What was asked of omp_interop_none.
+void refuse_property(int property, int* result) noexcept {
+  if (result == nullptr) return;
+  *result =
+      property < first_property || property > last_property ? result_out_of_range : result_empty;
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_interop(int device, int inits, void*** init, const int*, const char**, int,
+                             void**, int destroys, void*** destroy, unsigned, void** depend) {
+  check_device(device);
+  for (int i = 0; i < inits; ++i) *init[i] = nullptr;
+  for (int i = 0; i < destroys; ++i) *destroy[i] = nullptr;
+  if (depend != nullptr) wait_for_dependences(here(), depend);
+}
+OPENMP_API int omp_get_num_interop_properties(const void*) { return 0; }
+OPENMP_API std::intptr_t omp_get_interop_int(const void*, int property, int* result) {
+  refuse_property(property, result);
+  return 0;
+}
+OPENMP_API void* omp_get_interop_ptr(const void*, int property, int* result) {
+  refuse_property(property, result);
+  return nullptr;
+}
+OPENMP_API const char* omp_get_interop_str(const void*, int property, int* result) {
+  refuse_property(property, result);
+  return nullptr;
+}
+OPENMP_API const char* omp_get_interop_name(const void*, int property) {
+  static const char* const names[] = {"fr_id",       "fr_name",        "vendor",
+                                      "vendor_name", "device_num",     "platform",
+                                      "device",      "device_context", "targetsync"};
+  return property < first_property || property > last_property ? nullptr
+                                                               : names[last_property - property];
+}
+OPENMP_API const char* omp_get_interop_type_desc(const void*, int) { return nullptr; }
+OPENMP_API const char* omp_get_interop_rc_desc(const void*, int result) {
+  static const char* const texts[] = {"there is no value",
+                                      "success",
+                                      "the object is omp_interop_none",
+                                      "there is no such property",
+                                      "the property is an integer: omp_get_interop_int()",
+                                      "the property is a pointer: omp_get_interop_ptr()",
+                                      "the property is a text: omp_get_interop_str()"};
+  return result > 1 || result < -5 ? nullptr : texts[1 - result];
+}
+
+// --- names of devices ---
+
+OPENMP_API const char* omp_get_uid_from_device(int device) {
+  if (device == default_device) device = omp_get_default_device();
+  return device == 0 || device == -1 ? host_name : nullptr;
+}
+OPENMP_API int omp_get_device_from_uid(const char* name) {
+  return name != nullptr && std::strcmp(name, host_name) == 0 ? -1 : invalid_device;
+}
+
 // --- memory of devices ---
 
 namespace {
@@ -358,6 +428,16 @@ OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::siz
   wait_for_objects(objects, object_list);
   return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_start, from_start,
                                 to_sizes, from_sizes, to_device, from_device);
+}
+
+// All memory is the host's, whatever device is named.
+OPENMP_API void* omp_target_memset(void* block, int value, std::size_t size, int) {
+  return size == 0 ? block : std::memset(block, value, size);
+}
+OPENMP_API void* omp_target_memset_async(void* block, int value, std::size_t size, int device,
+                                         int objects, void** object_list) {
+  wait_for_objects(objects, object_list);
+  return omp_target_memset(block, value, size, device);
 }
 
 // The host's memory is not to be associated with other memory of the host.

@@ -23,10 +23,11 @@ int main(int arguments, char** unused) {
 
 
 class Interface(support.Programs):
-    def expect_right(self, name, **variables):
+    def expect_right(self, name, *options, **variables):
         for option in ("-O0", "-O2"):
             with self.subTest(option=option):
-                program = compiled(PROGRAMS / f"{name}.c", self.scratch / f"{name}{option}", option, "-pthread", "-ldl")
+                program = compiled(PROGRAMS / f"{name}.c", self.scratch / f"{name}{option}", option, "-pthread", *options,
+                                   "-ldl")
                 self.expect_success(program, **variables)
 
     def test_functions(self):
@@ -43,6 +44,9 @@ class Interface(support.Programs):
 
     def test_target_and_teams(self):
         self.expect_right("target")
+
+    def test_what_newer_compilers_call(self):
+        self.expect_right("newer", f"-Wl,--no-as-needed,{support.LIBRARY}")
 
     def test_target_has_a_device_where_it_must(self):
         source = self.scratch / "must.c"
