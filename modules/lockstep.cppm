@@ -192,3 +192,20 @@ using lockstep::who_waits;
 // lockstep/weighted_schedule.hpp
 using lockstep::weighted_schedule;
 }  // namespace lockstep
+
+// What a unit that includes the headers does when it is loaded. A unit that only imports has no such code, and Clang leaves
+// it out of the module's object, too. So the module does it, before the importing unit initialises anything.
+namespace {
+[[maybe_unused]] const bool is_loaded = [] {
+#if LOCKSTEP_MODULES_MEET
+  lockstep::detail::find_process_at_load();
+#endif
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_MODULES_HAVE_NOTES
+  lockstep::detail::see_observers_at_load();
+#endif
+#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+  lockstep::detail::start_debug_aids_at_load();
+#endif
+  return true;
+}();
+}  // namespace

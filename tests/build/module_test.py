@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does a program that imports the module run, built with the commands of docs/packages.md?
+"""Do programs that import the module run, built with the commands of docs/packages.md?
 
-usage: module_test.py COMPILER   the commands name clang++-19; a newer Clang under test takes its place
+usage: module_test.py COMPILER LIBRARY   the commands name clang++-19; a newer Clang under test takes its place
 
+Each block of commands builds two programs: one with a unit that includes the headers too, and one with none. The latter
+is also built with observers: its trace has the mark that it sets.
 Without such a compiler it ends with status 77, which ctest takes for "skipped".
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -30,9 +33,26 @@ def clang(compiler):
 def commands():
     page = (SOURCE / "docs/packages.md").read_text(encoding="utf-8")
     found = [block for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if "--precompile" in block]
-    if len(found) != 1:
-        raise SystemExit(f"docs/packages.md has {len(found)} blocks that make the module by hand")
-    return found[0]
+    if [("-llockstep" in block) for block in found] != [False, True]:
+        raise SystemExit("docs/packages.md: two blocks should make the module by hand, the second with the library")
+    return found
+
+
+def run(text, program, library):
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        for file in (HERE / program).glob("*.cpp"):
+            shutil.copy(file, place)
+        for directory in ("share/lockstep", "lib"):
+            (place / "PREFIX" / directory).mkdir(parents=True)
+        (place / "PREFIX/include").symlink_to(SOURCE / "include")
+        (place / "PREFIX/share/lockstep/modules").symlink_to(SOURCE / "modules")
+        (place / "PREFIX/lib" / library.name).symlink_to(library)
+        print(f"{program}\n{text}", flush=True)
+        trace = place / "trace.json"
+        done = subprocess.run(["sh", "-e", "-c", text], cwd=place, check=False, env=os.environ | {"LOCKSTEP_TRACE": str(trace)})
+        return done.returncode == 0 and ("LOCKSTEP_" not in text or program == "module" or
+                                         "in the importing unit" in trace.read_text(encoding="utf-8"))
 
 
 def main(argv):
@@ -40,16 +60,13 @@ def main(argv):
     if not compiler:
         print(f"neither {NAMED} nor a newer Clang is here")
         return SKIPPED
-    text = commands().replace(NAMED, compiler)
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        for file in (HERE / "module").glob("*.cpp"):
-            shutil.copy(file, place)
-        (place / "PREFIX/share/lockstep").mkdir(parents=True)
-        (place / "PREFIX/include").symlink_to(SOURCE / "include")
-        (place / "PREFIX/share/lockstep/modules").symlink_to(SOURCE / "modules")
-        print(text, flush=True)
-        return subprocess.run(["sh", "-e", "-c", text], cwd=place, check=False).returncode
+    alone, with_library = (text.replace(NAMED, compiler) for text in commands())
+    observable = alone.replace("-std=c++20", "-std=c++20 -DLOCKSTEP_OBSERVABLE=1")
+    failed = [(program, text) for text in (alone, observable, with_library) for program in ("module", "module_alone")
+              if (program, text) != ("module", observable) and not run(text, program, Path(argv[2]))]
+    for program, text in failed:
+        print(f"failed: {program}\n{text}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -296,6 +296,25 @@ LOCKSTEP_COLD process_state* make_process(process_word& word) noexcept {
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
 
+// The note of this module. It says how far it is from itself to the word, which needs no help from the dynamic linker. It
+// lies in the group ("?") of the function that it stands in, so that it stays where --gc-sections removes what is not used.
+#if __SIZEOF_POINTER__ == 8
+#define LOCKSTEP_PROCESS_ADDRESS ".quad "
+#else
+#define LOCKSTEP_PROCESS_ADDRESS ".long "
+#endif
+#define LOCKSTEP_PROCESS_NOTE                                      \
+  __asm__ volatile(                                                \
+      ".pushsection .note.lockstep,\"a?\",%note\n"                 \
+      ".balign 4\n"                                                \
+      ".long 9, 8, " LOCKSTEP_PROCESS_KIND                         \
+      "\n"                                                         \
+      ".asciz \"lockstep\"\n"                                      \
+      ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD \
+      " - .\n"                                                     \
+      ".balign 8\n"                                                \
+      ".popsection\n")
+
 /// The walk over the modules.
 struct process_modules {
   struct note_head {
@@ -316,6 +335,7 @@ struct process_modules {
   }
 
   LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* to) noexcept {
+    LOCKSTEP_PROCESS_NOTE;
     process_modules& result = *static_cast<process_modules*>(to);
     for (unsigned i = 0; i < module->dlpi_phnum && result.found == nullptr; ++i) {
       const auto& part = module->dlpi_phdr[i];

@@ -5,10 +5,10 @@
 // module makes the state. How the next one finds it depends on the system:
 //
 // ELF (Linux, BSD)  The linker does not find it: a symbol that an executable does not export, that is hidden, or that
-//     lies in a module loaded by dlopen(RTLD_LOCAL) is not found by others. So every module carries a note, which the
-//     program headers lead to, with the place of its word. A module that is loaded looks at the notes of all modules,
-//     takes over the address that it finds in one of the words, and puts one there if there is none: into the first
-//     word of all. So two that are loaded at the same time agree also where the walk over the modules takes no lock.
+//     lies in a module loaded by dlopen(RTLD_LOCAL) is not found by others. So every module that has the code of the
+//     search carries a note, which the program headers lead to, with the place of its word. A module that is loaded looks
+//     at the notes of all modules, takes over the address that it finds in one of the words, and puts one there if there
+//     is none: into the first word of all. So two that are loaded at the same time agree also where the walk over the modules takes no lock.
 // Apple             The word is a weak definition of default visibility, of which the dynamic linker makes one, also
 //     in programs that hide their symbols and in what dlopen(RTLD_LOCAL) loads.
 // Windows           The address is in names of the table of atoms, which is the process's own: bit 17 is set if there
@@ -47,45 +47,6 @@
 #define LOCKSTEP_PROCESS_WORD "lockstep_process_4_native"
 #endif
 
-#if LOCKSTEP_MODULES_HAVE_NOTES
-
-#if __SIZEOF_POINTER__ == 8
-#define LOCKSTEP_PROCESS_ADDRESS ".quad "
-#else
-#define LOCKSTEP_PROCESS_ADDRESS ".long "
-#endif
-
-// The word and the note, once a module: the group is one for all units. The note says how far it is from
-// itself to the word, which needs no help from the dynamic linker.
-__asm__(".ifndef " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".pushsection .bss." LOCKSTEP_PROCESS_WORD ",\"awG\",%nobits," LOCKSTEP_PROCESS_WORD
-        ",comdat\n"
-        ".balign 8\n"
-        ".weak " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".hidden " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".type " LOCKSTEP_PROCESS_WORD
-        ", %object\n"
-        ".size " LOCKSTEP_PROCESS_WORD ", 8\n" LOCKSTEP_PROCESS_WORD
-        ":\n"
-        ".zero 8\n"
-        ".popsection\n"
-        ".pushsection .note.lockstep,\"aG\",%note," LOCKSTEP_PROCESS_WORD
-        ",comdat\n"
-        ".balign 4\n"
-        ".long 9, 8, " LOCKSTEP_PROCESS_KIND
-        "\n"
-        ".asciz \"lockstep\"\n"
-        ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD
-        " - .\n"
-        ".balign 8\n"
-        ".popsection\n"
-        ".endif\n");
-
-#endif
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -95,13 +56,15 @@ using process_word = unseamed_atomic<process_state*>;
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
 
-extern process_word process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD)
-    __attribute__((visibility("hidden")));
+// A variable of C++, not of assembly: Clang leaves assembly at file scope out of the object of a C++20 module. The name has
+// no namespace, so units of different settings share the word, and the note (process.hpp) names it.
+extern process_word process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD);
+__attribute__((weak, visibility("hidden"))) process_word process_word_of_note{nullptr};
 inline process_word& process_word_of_module() noexcept { return process_word_of_note; }
 
 #elif LOCKSTEP_MODULES_MEET && defined(__APPLE__)
 
-// A name without a namespace: units of different settings share the word.
+// A name without a namespace, as above.
 extern process_word process_word_of_all __asm__("_" LOCKSTEP_PROCESS_WORD);
 __attribute__((weak, visibility("default"))) process_word process_word_of_all{nullptr};
 inline process_word& process_word_of_module() noexcept { return process_word_of_all; }
