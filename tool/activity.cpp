@@ -46,7 +46,9 @@ std::vector<bool> regions_with_parts(const trace& of, const thread& on) {
   for (std::size_t i = 0; i < on.slices.size(); ++i) {
     around.resize(on.slices[i].depth);
     if (of.look_of(on.slices[i]).of == kind::part) {
-      for (const std::size_t outer : around) has[outer] = true;
+      // What is around a slice that has one has one already.
+      for (std::size_t n = around.size(); n > 0 && !has[around[n - 1]]; --n)
+        has[around[n - 1]] = true;
     }
     around.push_back(i);
   }

@@ -3,24 +3,13 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace tool {
 namespace {
-
-std::vector<slice> parts_of(const trace& of, const thread& on) {
-  std::vector<slice> parts;
-  for (const slice& one : on.slices) {
-    if (of.look_of(one).of == kind::part) parts.push_back(one);
-  }
-  return parts;
-}
-
-/// Records that say no region belong to whatever region goes on.
-bool is_part_of(const slice& part, const slice& region) {
-  if (part.team == 0 || region.team == 0) return true;
-  return part.team == region.team && part.region == region.region;
-}
 
 /// What of it lies in the window of the trace; of no length, or less: nothing.
 span counted_part(const trace& of, const span& one) {
@@ -48,11 +37,82 @@ thread_figures figures_of_thread(const trace& of, const thread& on) {
   return result;
 }
 
+/// The parts of a thread. Records that say no region belong to whatever region goes on.
+class part_starts {
+ public:
+  using key = std::pair<std::uint32_t, std::uint32_t>;  // team, region
+
+  void add(const slice& part) {
+    all_.push_back(part.begin);
+    (part.team == 0 ? of_any_ : by_region_[{part.team, part.region}]).push_back(part.begin);
+  }
+  [[nodiscard]] bool has_parts_of_any() const { return !of_any_.empty(); }
+  [[nodiscard]] const std::map<key, std::vector<nanoseconds>>& by_region() const {
+    return by_region_;
+  }
+
+  /// When the thread came to the region; nothing: it did not.
+  [[nodiscard]] std::optional<nanoseconds> first_of(const slice& region) const {
+    if (region.team == 0) return first_in(all_, region);
+    const std::optional<nanoseconds> of_any = first_in(of_any_, region);
+    const auto found = by_region_.find({region.team, region.region});
+    if (found == by_region_.end()) return of_any;
+    const std::optional<nanoseconds> own = first_in(found->second, region);
+    return own && of_any ? std::min(*own, *of_any) : own ? own : of_any;
+  }
+
+ private:
+  static std::optional<nanoseconds> first_in(const std::vector<nanoseconds>& starts,
+                                             const slice& region) {
+    const auto first = std::lower_bound(starts.begin(), starts.end(), region.begin);
+    if (first == starts.end() || *first >= region.end()) return std::nullopt;
+    return *first;
+  }
+
+  std::vector<nanoseconds> all_, of_any_;
+  std::map<key, std::vector<nanoseconds>> by_region_;
+};
+
+/// The spans of a thread, which do not overlap.
+class time_in_spans {
+ public:
+  explicit time_in_spans(const std::vector<span>& of) : spans_(of) {
+    before_.reserve(of.size());
+    nanoseconds sum = 0;
+    for (const span& one : of) before_.push_back(sum), sum += one.length();
+  }
+  [[nodiscard]] nanoseconds within(span window) const {
+    return before(window.end) - before(window.begin);
+  }
+
+ private:
+  [[nodiscard]] nanoseconds before(nanoseconds when) const {
+    const auto next = std::partition_point(spans_.begin(), spans_.end(),
+                                           [when](const span& each) { return each.begin < when; });
+    if (next == spans_.begin()) return 0;
+    const auto last = static_cast<std::size_t>(next - spans_.begin()) - 1;
+    return before_[last] + std::min(when, spans_[last].end) - spans_[last].begin;
+  }
+
+  const std::vector<span>& spans_;
+  std::vector<nanoseconds> before_;
+};
+
+/// Looks only at threads that may have come to the region, and at no span of time more than twice for the same members,
+/// however deep regions are in one another.
 class run_finder {
  public:
   run_finder(const trace& of, const std::vector<thread_figures>& threads)
-      : trace_(of), threads_(threads) {
-    for (const thread& each : of.threads) parts_.push_back(parts_of(of, each));
+      : trace_(of), threads_(threads), parts_(of.threads.size()) {
+    for (std::size_t i = 0; i < of.threads.size(); ++i) {
+      for (const slice& one : of.threads[i].slices) {
+        if (of.look_of(one).of == kind::part) parts_[i].add(one);
+      }
+      for (const auto& [region, starts] : parts_[i].by_region()) came_to_[region].push_back(i);
+      if (parts_[i].has_parts_of_any()) came_to_any_.push_back(i);
+      every_.push_back(i);
+      computed_.emplace_back(threads[i].when.computing);
+    }
   }
 
   region_run find(std::size_t caller, const slice& region) {
@@ -63,14 +123,12 @@ class run_finder {
     if (run.counted.length() < 0) run.counted.end = run.counted.begin;
     run.first_start = run.last_start = region.begin;
     members_.clear();
-    bool is_first = true;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const slice* const part = first_part(parts_[i], region);
-      if (part == nullptr) continue;
+    for (const std::size_t i : candidates(region)) {
+      const std::optional<nanoseconds> start = parts_[i].first_of(region);
+      if (!start) continue;
+      run.first_start = members_.empty() ? *start : std::min(run.first_start, *start);
+      run.last_start = members_.empty() ? *start : std::max(run.last_start, *start);
       members_.push_back(i);
-      run.first_start = is_first ? part->begin : std::min(run.first_start, part->begin);
-      run.last_start = is_first ? part->begin : std::max(run.last_start, part->begin);
-      is_first = false;
     }
     if (members_.empty()) members_.push_back(caller);  // it ran inline
     add_times(run);
@@ -78,28 +136,57 @@ class run_finder {
   }
 
  private:
-  /// With which the thread came to the region, or null.
-  static const slice* first_part(const std::vector<slice>& parts, const slice& region) {
-    auto part = std::partition_point(parts.begin(), parts.end(),
-                                     [&](const slice& each) { return each.begin < region.begin; });
-    for (; part != parts.end() && part->begin < region.end(); ++part) {
-      if (is_part_of(*part, region)) return &*part;
-    }
-    return nullptr;
+  /// In ascending order.
+  const std::vector<std::size_t>& candidates(const slice& region) {
+    if (region.team == 0) return every_;
+    const std::vector<std::size_t>& own = came_to_[{region.team, region.region}];
+    if (came_to_any_.empty()) return own;
+    either_.clear();
+    std::set_union(own.begin(), own.end(), came_to_any_.begin(), came_to_any_.end(),
+                   std::back_inserter(either_));
+    return either_;
   }
 
   void add_times(region_run& run) {
     run.members = static_cast<std::uint32_t>(members_.size());
+    run.lost = run.counted.length() * run.members;
+    for (const std::size_t member : members_) run.lost -= computed_[member].within(run.counted);
+    run.parallel = members_.size() < 2 ? 0 : parallel_time(run.counted);
+  }
+
+  /// Where runs do not overlap, each looks at its own spans. Where that becomes more than all there are, all are looked at
+  /// once.
+  nanoseconds parallel_time(span window) {
+    together& known = sets_[members_];
+    if (known.whole) return known.whole->within(window);
     spans_.clear();
     for (const std::size_t member : members_)
-      append_within(threads_[member].when.computing, run.counted, spans_);
-    run.parallel = time_of_two(spans_);
-    run.lost = run.counted.length() * run.members - total(spans_);
+      append_within(threads_[member].when.computing, window, spans_);
+    known.seen += spans_.size();
+    std::size_t all = 0;
+    for (const std::size_t member : members_) all += threads_[member].when.computing.size();
+    if (known.seen <= all) return time_of_two(spans_).within(window);
+    spans_.clear();
+    for (const std::size_t member : members_) {
+      const std::vector<span>& own = threads_[member].when.computing;
+      spans_.insert(spans_.end(), own.begin(), own.end());
+    }
+    known.whole.emplace(spans_);
+    return known.whole->within(window);
   }
+
+  struct together {
+    std::size_t seen = 0;  // spans
+    std::optional<time_of_two> whole;
+  };
 
   const trace& trace_;
   const std::vector<thread_figures>& threads_;
-  std::vector<std::vector<slice>> parts_;  // of each thread
+  std::vector<part_starts> parts_;  // of each thread
+  std::vector<time_in_spans> computed_;
+  std::map<part_starts::key, std::vector<std::size_t>> came_to_;
+  std::vector<std::size_t> came_to_any_, every_, either_;
+  std::map<std::vector<std::size_t>, together> sets_;
   std::vector<std::size_t> members_;
   std::vector<span> spans_;
 };
@@ -233,7 +320,7 @@ nanoseconds median(std::vector<nanoseconds> values) {
   return *middle;
 }
 
-nanoseconds time_of_two(const std::vector<span>& spans) {
+time_of_two::time_of_two(const std::vector<span>& spans) {
   std::vector<std::pair<nanoseconds, int>> changes;
   for (const span& one : spans) {
     changes.emplace_back(one.begin, 1);
@@ -242,12 +329,20 @@ nanoseconds time_of_two(const std::vector<span>& spans) {
   std::sort(changes.begin(), changes.end());
   nanoseconds sum = 0, since = 0;
   int at_once = 0;
-  for (const auto& [when, change] : changes) {
+  for (const auto& [when, step] : changes) {
     if (at_once >= 2) sum += when - since;
-    at_once += change;
+    at_once += step;
     since = when;
+    changes_.push_back({when, sum, at_once});
   }
-  return sum;
+}
+
+nanoseconds time_of_two::before(nanoseconds when) const {
+  const auto next = std::partition_point(changes_.begin(), changes_.end(),
+                                         [when](const change& each) { return each.when < when; });
+  if (next == changes_.begin()) return 0;
+  const change& last = *(next - 1);
+  return last.before + (last.at_once >= 2 ? when - last.when : 0);
 }
 
 figures figures_of(const trace& of) {

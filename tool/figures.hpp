@@ -71,7 +71,21 @@ struct figures {
 /// Requires values.
 [[nodiscard]] nanoseconds median(std::vector<nanoseconds> values);
 
-/// Requires `spans` of several threads in any order. How long at least two of them go on at once.
-[[nodiscard]] nanoseconds time_of_two(const std::vector<span>& spans);
+/// How long at least two of some spans, in any order, go on at once. Made in O(n log n); each look is O(log n).
+class time_of_two {
+ public:
+  explicit time_of_two(const std::vector<span>& spans);
+  [[nodiscard]] nanoseconds before(nanoseconds when) const;
+  [[nodiscard]] nanoseconds within(span window) const {
+    return before(window.end) - before(window.begin);
+  }
+
+ private:
+  struct change {
+    nanoseconds when, before;
+    int at_once;  // from here on
+  };
+  std::vector<change> changes_;
+};
 
 }  // namespace tool

@@ -3,6 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
 #include "examples/support/error.hpp"
 #include "examples/support/files.hpp"
 #include "tool/commands.hpp"
@@ -11,19 +18,36 @@
 namespace tool {
 namespace {
 
-std::string text_of(const std::string& path) {
-  try {
-    return examples::read_file(path);
-  } catch (const examples::input_error& failure) {
-    throw bad_trace(fmt::format(
-        "{}. Give the file that a program has written with LOCKSTEP_TRACE=FILE.", failure.what()));
-  }
+struct file_closer {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+trace read_from(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::file_status status = std::filesystem::status(path, failure);
+  const bool is_other =
+      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  const std::unique_ptr<std::FILE, file_closer> file(is_other ? nullptr
+                                                              : std::fopen(path.c_str(), "rb"));
+  if (file != nullptr) return read_trace(file.get(), path);
+  const std::string why =
+      is_other ? "is not a regular file" : "cannot read: " + std::generic_category().message(errno);
+  throw bad_trace(fmt::format(
+      "{}: {}. Give the file that a program has written with LOCKSTEP_TRACE=FILE.", path, why));
+}
+
+/// A file that may not grow is an error, with a message, and not the end by a signal.
+void take_no_signal_for_large_files() {
+#if defined(SIGXFSZ)
+  std::signal(SIGXFSZ, SIG_IGN);
+#endif
 }
 
 }  // namespace
 
 trace read_trace_file(const std::string& path) {
-  const trace read = read_trace(text_of(path), path);
+  take_no_signal_for_large_files();  // of what comes next: the page, the tables
+  const trace read = read_from(path);
   if (read.dropped > 0) {
     fmt::print(stderr, "{}: {} records were lost, because the rings of the recorder were full.\n",
                path, read.dropped);

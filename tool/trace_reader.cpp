@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 
@@ -24,26 +27,95 @@ bad_trace fault(std::string_view name, std::string_view cause, std::string_view 
   return bad_trace(fmt::format("{}: {} {}", name, cause, remedy));
 }
 
-std::size_t line_of(std::string_view text, std::size_t position) {
-  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size()));
-  return 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
-}
+/// The bytes of a text or a file, one after the other.
+class text_source {
+ public:
+  explicit text_source(std::string_view whole) : block_(whole) {}
+  explicit text_source(std::FILE* from) : from_(from), bytes_(std::size_t{1} << 20, '\0') {}
 
-bad_trace not_json(std::string_view text, std::string_view name, std::size_t position) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) {
+  [[nodiscard]] bool is_at_end() { return next_ == block_.size() && !read_block(); }
+  [[nodiscard]] char get() const { return block_[next_]; }
+  void go_on() { ++next_; }
+
+  [[nodiscard]] bool has_failed() const { return from_ != nullptr && std::ferror(from_) != 0; }
+  /// How many bytes were there so far.
+  [[nodiscard]] std::size_t size() const { return before_ + block_.size(); }
+  /// The first that is no space, or 0.
+  [[nodiscard]] char first() {
+    if (first_ == '\0') look_for_first();
+    return first_;
+  }
+  /// Requires a position in what was read last.
+  [[nodiscard]] std::size_t line_of(std::size_t position) const {
+    return lines_before_ + lines_in(block_.substr(0, position - std::min(position, before_)));
+  }
+
+ private:
+  static std::size_t lines_in(std::string_view text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  void look_for_first() {
+    const std::size_t at = block_.find_first_not_of(" \t\r\n");
+    if (at != std::string_view::npos) first_ = block_[at];
+  }
+  bool read_block() {
+    if (from_ == nullptr) return false;
+    if (first_ == '\0') look_for_first();
+    lines_before_ += lines_in(block_);
+    before_ += block_.size();
+    block_ = std::string_view(bytes_.data(), std::fread(bytes_.data(), 1, bytes_.size(), from_));
+    next_ = 0;
+    return !block_.empty();
+  }
+
+  std::FILE* from_ = nullptr;
+  std::string bytes_;
+  std::string_view block_;
+  std::size_t next_ = 0, before_ = 0, lines_before_ = 1;
+  char first_ = '\0';
+};
+
+/// For the parser. Equal is what is at the end.
+class text_iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  text_iterator() = default;
+  explicit text_iterator(text_source& from) : from_(&from) {}
+
+  char operator*() const { return from_->get(); }
+  text_iterator& operator++() {
+    from_->go_on();
+    return *this;
+  }
+  friend bool operator==(const text_iterator& a, const text_iterator& b) {
+    return a.is_at_end() == b.is_at_end();
+  }
+
+ private:
+  [[nodiscard]] bool is_at_end() const { return from_ == nullptr || from_->is_at_end(); }
+
+  text_source* from_ = nullptr;
+};
+
+bad_trace not_json(text_source& text, std::string_view name, std::size_t position) {
+  if (text.first() == '\0') {
     return fault(name, "is empty.",
                  "Did the program that should write it end normally? Run it again.");
   }
-  if (text[first] != '{' && text[first] != '[') return fault(name, "is not JSON.", record_one);
-  if (position >= text.size()) {
+  if (text.first() != '{' && text.first() != '[') return fault(name, "is not JSON.", record_one);
+  if (text.is_at_end() && position >= text.size()) {
     return fault(name, fmt::format("ends in the middle, after {} bytes.", text.size()),
                  "The program did not end normally, the disk is full, or the file was not copied "
                  "whole. Record it "
                  "again.");
   }
   return fault(name,
-               fmt::format("is not JSON: line {}, byte {} cannot be read.", line_of(text, position),
+               fmt::format("is not JSON: line {}, byte {} cannot be read.", text.line_of(position),
                            position),
                not_ours);
 }
@@ -61,7 +133,8 @@ kind kind_of(std::string_view category) {
 /// Gathers events, which come in any order, and puts them in order at the end.
 class builder {
  public:
-  explicit builder(std::string_view name) : name_(name) {}
+  builder(std::string_view name, std::uint64_t most_memory)
+      : name_(name), most_memory_(most_memory) {}
 
   void take(const event& one);
   trace finish(const event& other_data);
@@ -87,8 +160,10 @@ class builder {
   void take_name(const event& one);
   void take_loss(const event& one);
   void join_arrows();
+  void take_memory(std::size_t bytes);
 
   std::string name_;
+  std::uint64_t most_memory_, memory_ = 0;
   trace result_;
   std::size_t count_ = 0;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads_;
@@ -96,7 +171,7 @@ class builder {
   std::map<std::string, std::uint32_t> teams_;
   std::map<std::string, std::size_t> counters_;
   std::vector<arrow_end> starts_, ends_;
-  std::string arguments_, look_key_;
+  std::string look_key_;
 };
 
 nanoseconds builder::to_nanoseconds(const event& one, std::optional<double> microseconds,
@@ -129,35 +204,67 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// How a number among the arguments is kept: whole, or in thousandths.
+std::optional<std::uint64_t> counted(const event_value& value) {
+  const double thousandths = value.number.value_or(-1) * 1000;
+  if (!(thousandths >= 0 && thousandths < 9e15)) return std::nullopt;
+  return value.whole ? *value.whole : static_cast<std::uint64_t>(std::llround(thousandths));
+}
+
+/// What a record keeps. The lists that it is appended to have room for twice as much at most.
+void builder::take_memory(std::size_t bytes) {
+  memory_ += 2 * bytes;
+  if (memory_ <= most_memory_) return;
+  throw fault(name_,
+              fmt::format("is too large: what its first {} events say takes {} MB of memory, which "
+                          "is the limit.",
+                          count_, most_memory_ >> 20),
+              "Record less: LOCKSTEP_TRACE=FILE,records=10k keeps the last 10000 records of each "
+              "thread; start_trace() and stop_trace() record a part of the program.");
+}
+
+void append_part(std::string& key, std::string_view part) {
+  key.append(part).append(1, '\0').append(std::to_string(part.size())).append(1, '\0');
+}
+
+/// The arguments as JSON, with 1 or 0.001 in place of numbers.
+std::string arguments_of(const event& one) {
+  std::string text;
+  for (std::size_t i = 0; i < one.used_arguments; ++i) {
+    const auto& [key, value] = one.arguments[i];
+    text += (i == 0 ? "[[" : ",[") + quoted(key) + ",";
+    text += !counted(value) ? quoted(value.text) : value.whole ? "1" : "0.001";
+    text += "]";
+  }
+  return text.empty() ? "[]" : text + "]";
+}
+
 /// Puts the numbers among the arguments aside: they differ from record to record, the rest seldom does.
 std::uint32_t builder::look_of(const event& one) {
   std::uint32_t numbers = 0;
-  arguments_.clear();
+  look_key_.clear();
+  append_part(look_key_, one.name);
+  append_part(look_key_, one.category);
   for (std::size_t i = 0; i < one.used_arguments; ++i) {
     const auto& [key, value] = one.arguments[i];
-    arguments_ += (i == 0 ? "[[" : ",[") + quoted(key) + ",";
-    const double thousandths = value.number.value_or(-1) * 1000;
-    if (value.number && thousandths >= 0 && thousandths < 9e15) {
-      const bool is_whole = value.whole.has_value();
-      arguments_ += is_whole ? "1]" : "0.001]";
-      result_.numbers.push_back(is_whole ? *value.whole
-                                         : static_cast<std::uint64_t>(std::llround(thousandths)));
+    append_part(look_key_, key);
+    const std::optional<std::uint64_t> number = counted(value);
+    if (number) {
+      result_.numbers.push_back(*number);
       ++numbers;
+      look_key_ += value.whole ? '1' : '2';
     } else {
-      arguments_ += quoted(value.text) + "]";
+      look_key_ += '0';
+      append_part(look_key_, value.text);
     }
   }
-  arguments_ += arguments_.empty() ? "[]" : "]";
-  look_key_.assign(one.name)
-      .append(1, '\0')
-      .append(one.category)
-      .append(1, '\0')
-      .append(arguments_);
+  take_memory(numbers * sizeof(std::uint64_t));
   const auto [found, is_new] =
       looks_.try_emplace(look_key_, static_cast<std::uint32_t>(result_.looks.size()));
   if (is_new) {
     result_.looks.push_back(
-        {one.name, one.category, arguments_, where(one), numbers, kind_of(one.category)});
+        {one.name, one.category, arguments_of(one), where(one), numbers, kind_of(one.category)});
+    take_memory(sizeof(look) + 2 * look_key_.size());
   }
   return found->second;
 }
@@ -235,6 +342,7 @@ void builder::take_loss(const event& one) {
 
 void builder::take(const event& one) {
   ++count_;
+  take_memory(sizeof(slice));
   const char phase = one.phase.size() == 1 ? one.phase[0] : '\0';
   switch (phase) {
     case 'X': take_slice(one); break;
@@ -290,18 +398,28 @@ trace builder::finish(const event& other_data) {
   return std::move(result_);
 }
 
-}  // namespace
-
-trace read_trace(std::string_view text, std::string_view name) {
-  builder made(name);
+trace read_source(text_source& text, std::string_view name, std::uint64_t most_memory) {
+  builder made(name, most_memory);
   event_parser parser([&made](const event& one) { made.take(one); });
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &parser)) {
-    throw not_json(text, name, parser.failed_at());
-  }
+  const bool is_json = nlohmann::json::sax_parse(text_iterator(text), text_iterator(), &parser);
+  if (text.has_failed()) throw bad_trace(fmt::format("{}: cannot be read.", name));
+  if (!is_json) throw not_json(text, name, parser.failed_at());
   if (!parser.has_events()) {
     throw fault(name, "is JSON, but not a trace: it has no \"traceEvents\".", record_one);
   }
   return made.finish(parser.other_data());
+}
+
+}  // namespace
+
+trace read_trace(std::string_view text, std::string_view name, std::uint64_t most_memory) {
+  text_source source(text);
+  return read_source(source, name, most_memory);
+}
+
+trace read_trace(std::FILE* from, std::string_view name, std::uint64_t most_memory) {
+  text_source source(from);
+  return read_source(source, name, most_memory);
 }
 
 }  // namespace tool

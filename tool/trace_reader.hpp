@@ -2,9 +2,11 @@
 // tool/trace_reader.hpp -- a trace from the text of a Trace Event file
 //
 // Read are the events X (slices), i (marks), C (counters), s and f (arrows) and M (names); others are counted. Events
-// may come in any order.
+// may come in any order. The text is read in blocks, so memory is for what the trace says alone, and has a limit.
 #pragma once
 
+#include <cstdint>
+#include <cstdio>
 #include <stdexcept>
 #include <string_view>
 
@@ -17,7 +19,13 @@ struct bad_trace : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Bytes for what a trace says. A file of 150 MB says 10^6 records, which take about 100 MB.
+constexpr std::uint64_t most_trace_memory = std::uint64_t{4} << 30;
+
 /// `name` is that of the file, for messages. Throws bad_trace.
-[[nodiscard]] trace read_trace(std::string_view text, std::string_view name);
+[[nodiscard]] trace read_trace(std::string_view text, std::string_view name,
+                               std::uint64_t most_memory = most_trace_memory);
+[[nodiscard]] trace read_trace(std::FILE* from, std::string_view name,
+                               std::uint64_t most_memory = most_trace_memory);
 
 }  // namespace tool

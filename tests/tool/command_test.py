@@ -65,6 +65,13 @@ class Command(unittest.TestCase):
     def test_a_page_that_cannot_be_written_is_told(self):
         self.assertIn("cannot write", self.call("timeline", self.trace, "-o", "no/such/directory.html", status=1))
 
+    def test_a_page_that_is_larger_than_a_file_may_be_is_told(self):
+        limited = f"ulimit -f 1; exec '{COMMAND}' timeline '{self.trace}' -o page.html"
+        done = subprocess.run(["sh", "-c", limited], cwd=self.scratch, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("page.html: cannot write: File too large", done.stderr)
+        self.assertFalse((self.scratch / "page.html").exists())
+
     def test_the_recording_is_not_overwritten_by_its_page(self):
         before = self.trace.read_text(encoding="utf-8")
         (self.scratch / "link.json").symlink_to(self.trace)

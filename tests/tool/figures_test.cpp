@@ -135,9 +135,63 @@ TEST(Activity, TimeWithinAWindowIsCutAtItsEdges) {
 }
 
 TEST(Figures, TimeOfTwoCountsWhereSpansOverlap) {
-  EXPECT_EQ(tool::time_of_two({{0, 10}, {10, 20}}), 0);
-  EXPECT_EQ(tool::time_of_two({{0, 10}, {5, 20}, {6, 7}}), 5);
-  EXPECT_EQ(tool::time_of_two({}), 0);
+  const auto whole = [](const std::vector<span>& of) {
+    return tool::time_of_two(of).within({0, 100});
+  };
+  EXPECT_EQ(whole({{0, 10}, {10, 20}}), 0);
+  EXPECT_EQ(whole({{0, 10}, {5, 20}, {6, 7}}), 5);
+  EXPECT_EQ(whole({}), 0);
+  const tool::time_of_two some({{0, 10}, {5, 20}, {30, 40}, {30, 50}});
+  EXPECT_EQ(some.within({0, 5}), 0);
+  EXPECT_EQ(some.within({6, 8}), 2);
+  EXPECT_EQ(some.within({6, 32}), 4 + 2);
+  EXPECT_EQ(some.within({41, 99}), 0);
+}
+
+/// Regions in one another, each with a part of each of two threads.
+staged nested_regions(nanoseconds depth) {
+  staged made(2);
+  const std::uint32_t region = made.look(kind::region, "nested"),
+                      part = made.look(kind::part, "part");
+  const auto add = [&](std::size_t thread, std::uint32_t look, nanoseconds begin, nanoseconds end) {
+    tool::slice one;
+    one.begin = begin, one.length = end - begin, one.look = look;
+    one.depth = static_cast<std::uint32_t>(made.of.threads[thread].slices.size());
+    made.of.threads[thread].slices.push_back(one);
+  };
+  for (nanoseconds i = 0; i < depth; ++i) {
+    add(0, region, 10 * i, 20 * depth - 10 * i);
+    add(0, part, 10 * i + 1, 20 * depth - 10 * i - 1);
+    add(1, part, 10 * i + 3, 20 * depth - 10 * i - 2);
+  }
+  made.of.end = 20 * depth;
+  return made;
+}
+
+TEST(Figures, RegionsInOneAnotherHaveTheFiguresOfTheirOwnTime) {
+  constexpr nanoseconds depth = 50;
+  const figures found = figures_of(nested_regions(depth).of);
+  ASSERT_EQ(found.runs.size(), std::size_t{depth});
+  const std::vector<span>& one = found.threads[0].when.computing;
+  const std::vector<span>& other = found.threads[1].when.computing;
+  for (nanoseconds i = 0; i < depth; ++i) {
+    const tool::region_run& run = found.runs[static_cast<std::size_t>(i)];
+    EXPECT_EQ(run.members, 2u);
+    EXPECT_EQ(run.skew(), 2);
+    std::vector<span> both;
+    append_within(one, run.time, both);
+    append_within(other, run.time, both);
+    EXPECT_EQ(run.parallel, tool::time_of_two(both).within(run.time)) << i;
+    EXPECT_EQ(run.lost,
+              2 * run.time.length() - total_within(one, run.time) - total_within(other, run.time))
+        << i;
+  }
+}
+
+// Work that grew with the square of the depth took minutes here.
+TEST(Figures, RegionsInOneAnotherTakeNoMoreTimeThanRegionsInARow) {
+  constexpr nanoseconds depth = 200000;
+  EXPECT_EQ(figures_of(nested_regions(depth).of).runs.size(), std::size_t{depth});
 }
 
 TEST(Figures, SkewParallelShareAndLossOfARegionAreThoseOfItsMembers) {

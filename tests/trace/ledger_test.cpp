@@ -12,16 +12,21 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/small_files.hpp"
 
 namespace {
 
@@ -506,6 +511,20 @@ TEST(ledger, of_a_team_above_eight_members_counts_all) {
   const ledger::construct sync = find(many.ledger(), "sync_threads");
   for (const ledger::waits& each : sync.members) EXPECT_EQ(each.count, 20u);
   EXPECT_EQ(sync.seen, 20u);
+}
+
+TEST(ledger, FILE_5_a_file_that_may_not_grow_raises_no_signal) {
+  lockstep::test::counted_signals handler(SIGXFSZ);
+  team two(kept(2));
+  two.run([](member& me) { me.sync_threads(); });
+  const std::string file = ::testing::TempDir() + "lockstep_ledger_" + std::to_string(getpid());
+  {
+    const lockstep::test::small_files limit;
+    lockstep::detail::print_ledger(two.ledger(),
+                                   {true, file.c_str(), "LOCKSTEP_LEDGER", file.c_str()});
+  }
+  std::remove(file.c_str());
+  EXPECT_EQ(handler.count(), 0);
 }
 
 TEST(ledger, json_says_what_the_data_say) {

@@ -5,6 +5,7 @@
 #include <lockstep/team.hpp>
 #include <lockstep/trace.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -246,6 +247,53 @@ TEST(trace_environment, what_cannot_be_written_whole_is_told) {
   const outcome ended = run("regions", "/dev/full");
   EXPECT_NE(ended.said.find("the trace cannot be written to '/dev/full'"), std::string::npos)
       << ended.said;
+}
+
+TEST(trace_environment, FILE_5_the_limit_of_a_file_is_told_and_ends_no_program) {
+  const scratch_directory here;
+  const std::string trace = here.of("trace.json"), ledger = here.of("ledger.json");
+  std::ofstream(trace) << "of before";
+  // Of 512 or 1024 bytes, by the shell: room for the messages, not for the files.
+  const outcome ended =
+      run_with("regions", "LOCKSTEP_TRACE='" + trace + "' LOCKSTEP_LEDGER='" + ledger + "'",
+               "ulimit -f 1; ");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_NE(ended.said.find("the trace cannot be written to '" + trace + "': File too large"),
+            std::string::npos)
+      << ended.said;
+  EXPECT_NE(ended.said.find("the ledger cannot be written there: File too large"),
+            std::string::npos)
+      << ended.said;
+  EXPECT_EQ(content_of(trace), "of before");
+}
+
+TEST(trace_environment, FILE_4_a_pipe_is_written_to_if_somebody_reads_it_and_nobody_is_waited_for) {
+  const scratch_directory here;
+  const std::string pipe = here.of("pipe"), link = here.of("link");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(pipe, link);
+  for (const std::string& path : {pipe, link}) {
+    const std::string variables = "LOCKSTEP_TRACE='" + path + "' LOCKSTEP_LEDGER='" + path + "'";
+    const outcome unread = run_with("regions", variables);
+    EXPECT_EQ(unread.status, 0);
+    EXPECT_NE(unread.said.find("the trace cannot be written to '" + path + "': No such device"),
+              std::string::npos)
+        << unread.said;
+    EXPECT_NE(unread.said.find("the ledger cannot be written there: No such device"),
+              std::string::npos)
+        << unread.said;
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    const outcome read_by_us = run("regions", path);
+    EXPECT_EQ(read_by_us.said, "");
+    std::string text(1 << 16, ' ');
+    const ssize_t length = read(reader, &text[0], text.size());
+    close(reader);
+    ASSERT_GT(length, 0);
+    text.resize(static_cast<std::size_t>(length));
+    const seen_trace seen(nlohmann::json::parse(text));
+    EXPECT_EQ(seen.of("region").size(), 10u);
+  }
 }
 
 TEST(trace_environment, a_link_that_another_user_left_in_a_directory_for_all_leads_nowhere) {

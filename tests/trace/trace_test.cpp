@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/small_files.hpp"
 #include "support/threads.hpp"
 #include "trace/traced.hpp"
 
@@ -608,6 +609,22 @@ TEST(trace, EXPORT_3_a_file_that_cannot_be_written_is_told_by_its_name) {
   EXPECT_NE(said.find("/no such directory/trace.json"), std::string::npos) << said;
   EXPECT_NE(said.find("No such file"), std::string::npos) << said;
   const scratch_file to;
+  EXPECT_TRUE(lockstep::write_trace(to.path())) << "what was recorded is still there";
+  const seen_trace seen(to.read());
+}
+
+TEST(trace, EXPORT_3_FILE_5_a_file_that_may_not_grow_is_told_and_raises_no_signal) {
+  lockstep::test::counted_signals handler(SIGXFSZ);
+  const scratch_file to;
+  ASSERT_TRUE(lockstep::start_trace());
+  bool is_written = true;
+  {
+    const lockstep::test::small_files
+        limit;  // also for what it says on stderr, where that is a file
+    is_written = lockstep::stop_trace(to.path());
+  }
+  EXPECT_FALSE(is_written);
+  EXPECT_EQ(handler.count(), 0);
   EXPECT_TRUE(lockstep::write_trace(to.path())) << "what was recorded is still there";
   const seen_trace seen(to.read());
 }

@@ -8,6 +8,9 @@
 //           counts only if the user or the directory's owner has made it, as Linux has it where it protects links, and
 //           a file is added to only if it is the user's and has no other name.
 //   FILE-3  Programs that this one starts do not inherit what is open.
+//   FILE-4  Opening waits for nobody: a pipe that no program reads is an error (ENXIO), told as any other.
+//   FILE-5  What cannot be written is an error, not a signal (calm_writes): neither the limit of RLIMIT_FSIZE nor a pipe
+//           whose reader is gone ends the program or calls its handlers.
 //
 // Systems other than POSIX's have FILE-1 only, and for a moment no file of that name.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_USER_FILES_HPP
@@ -22,18 +25,37 @@
 #if LOCKSTEP_HAS_BODIES
 #include <errno.h>
 #include <cstdlib>
+#include <initializer_list>
 #include "process.hpp"
 #include "system_texts.hpp"
 #if defined(__unix__) || defined(__APPLE__)
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #endif
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <signal.h>
 #endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// While it exists, writes of this thread raise no SIGXFSZ and no SIGPIPE: FILE-5. For the thread that makes and destroys it.
+class calm_writes {
+ public:
+  LOCKSTEP_COLD calm_writes() noexcept;
+  LOCKSTEP_COLD ~calm_writes();
+  calm_writes(const calm_writes&) = delete;
+  calm_writes& operator=(const calm_writes&) = delete;
+
+#if defined(__unix__) || defined(__APPLE__)
+ private:
+  sigset_t before_, pending_;
+#endif
+};
 
 /// A file that is made anew, under a name that may be taken. Where something fails errno says what.
 class replaced_file {
@@ -76,6 +98,54 @@ LOCKSTEP_COLD std::string beside(const std::string& path, const char* name) {
 }
 
 #if defined(__unix__) || defined(__APPLE__)
+
+/// Takes back one that waits for this thread.
+LOCKSTEP_COLD void take_back_signal(int signal) noexcept {
+  sigset_t only;
+  sigemptyset(&only);  // a macro on some systems
+  sigaddset(&only, signal);
+#if defined(__APPLE__) || defined(__OpenBSD__)
+  int taken = 0;
+  sigwait(&only, &taken);
+#elif !defined(__wasm__)
+  timespec now;
+  now.tv_sec = 0;
+  now.tv_nsec = 0;
+  while (sigtimedwait(&only, nullptr, &now) < 0 && errno == EINTR) continue;
+#endif
+}
+
+LOCKSTEP_COLD calm_writes::calm_writes() noexcept {
+  sigset_t raised;
+  sigemptyset(&raised);
+  for (const int each : {SIGXFSZ, SIGPIPE}) sigaddset(&raised, each);
+  sigpending(&pending_);
+  pthread_sigmask(SIG_BLOCK, &raised, &before_);
+}
+
+LOCKSTEP_COLD calm_writes::~calm_writes() {
+  const int saved = errno;
+  sigset_t now;
+  sigpending(&now);
+  for (const int each : {SIGXFSZ, SIGPIPE}) {
+    const bool is_ours = sigismember(&now, each) == 1 && sigismember(&pending_, each) == 0;
+    if (is_ours) take_back_signal(each);
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = saved;
+}
+
+/// For writing; waits for no reader, and writes wait as they do elsewhere. Negative: errno says why.
+LOCKSTEP_COLD int open_for_writing(const char* path, int how) noexcept {
+  const int file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | how, 0666);
+  if (file < 0) return file;
+  const int flags = fcntl(file, F_GETFL);
+  if (flags >= 0 && fcntl(file, F_SETFL, flags & ~O_NONBLOCK) == 0) return file;
+  const int why = errno;
+  close(file);
+  errno = why;
+  return -1;
+}
 
 namespace file_trust {
 
@@ -158,10 +228,8 @@ LOCKSTEP_COLD replaced_file::replaced_file(const char* path) : path_(path) {
   }
   const bool follows = how == file_trust::way::through_link;
   const bool empties = how != file_trust::way::in_place;
-  const int file = open(
-      path,
-      O_WRONLY | O_CLOEXEC | O_NOCTTY | (follows ? O_CREAT : O_NOFOLLOW) | (empties ? O_TRUNC : 0),
-      0666);
+  const int file =
+      open_for_writing(path, (follows ? O_CREAT : O_NOFOLLOW) | (empties ? O_TRUNC : 0));
   if (file < 0) return;
   stream_ = fdopen(file, "w");
   if (stream_ == nullptr) close(file);
@@ -187,9 +255,7 @@ LOCKSTEP_COLD bool append_to_file(const char* path, const std::string& text) {
   }
   file_trust::status found;
   const bool is_link = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
-  const int file =
-      open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW),
-           0666);
+  const int file = open_for_writing(path, O_APPEND | O_CREAT | (is_link ? 0 : O_NOFOLLOW));
   if (file < 0) return false;
   bool is_right = fstat(file, &found) == 0;
   if (is_right && !is_link && file_trust::is_planted_file(path, found)) {
@@ -216,6 +282,9 @@ LOCKSTEP_COLD std::string absolute_path(const char* path) {
 }
 
 #else
+
+LOCKSTEP_COLD calm_writes::calm_writes() noexcept {}
+LOCKSTEP_COLD calm_writes::~calm_writes() {}
 
 LOCKSTEP_COLD void replaced_file::make_beside(unsigned) {
   made_ = path_ + ".tmp";

@@ -105,6 +105,7 @@ void team_ends(team_view& of) noexcept {
 
 LOCKSTEP_COLD void print_ledger(const ledger& of, const ledger_output& to) {
   if (of.constructs.empty()) return;
+  const calm_writes calm;
   if (to.file[0] == 0) {
     std::fputs(of.table().c_str(), stderr);
     return;

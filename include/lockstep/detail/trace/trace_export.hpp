@@ -258,6 +258,7 @@ class trace_writer {
 };
 
 LOCKSTEP_COLD bool trace_export::write(const char* path) {
+  const calm_writes calm;
   const int saved = errno;
   errno = 0;
   replaced_file to(path);
