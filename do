@@ -17,7 +17,7 @@ usage: ./do COMMAND
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
                    mpi (MPI + lockstep against MPI + OpenMP and MPI only; half an hour, --layouts 2x2 a minute);
                    trace (what a timeline costs); arguments are passed on to it
-  performance      remake docs/performance.md, docs/scaling.md, their pictures, and the figures of README.md, from
+  performance      remake docs/performance.md, its pictures, and the figures of README.md, from
                    bench/results
   openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
                    command 'lockstep', which puts it in place
@@ -230,7 +230,6 @@ do_check() {
   python3 scripts/check/documents.py || failed=1
   python3 scripts/check/versions.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
-  python3 scripts/make/scaling.py --check || failed=1
   python3 scripts/make/platforms.py --check || failed=1
   scripts/check/format.sh --check || failed=1
   return $failed
@@ -255,7 +254,6 @@ do_release() {
 do_performance() {
   need scripts
   python3 scripts/make/performance.py
-  python3 scripts/make/scaling.py
 }
 
 do_test() {

@@ -81,13 +81,6 @@ def to_text(records, with_all):
     return "\n".join(parts)
 
 
-def to_json(result):
-    """A row a line."""
-    head = json.dumps({key: value for key, value in result.items() if key != "rows"}, indent=1)
-    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in result["rows"])
-    return f"{head.rstrip('}').rstrip()},\n \"rows\": [\n{rows}\n]}}\n"
-
-
 def records_of(bench, options, rows, order):
     samples, failures = team.measure(bench, rows, options.samples)
     found = [compact(summary.summarize(row, taken)) for row, taken in zip(rows, samples)]
@@ -122,7 +115,7 @@ def run(options):
     print(f"samples: {options.samples} of {options.seconds:.3g} s{quick}\n\n{to_text(found, options.all)}\n{LEGEND}")
     print("\n".join([f"\nVerdict{' (quick)' if options.quick else ''}", *map(targets.to_line, result["verdict"])]))
     if options.json:
-        team.write_whole(options.json, to_json(result))
+        team.write_whole(options.json, team.result_text(result))
     return 1 if failures else 0
 
 

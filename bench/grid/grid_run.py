@@ -236,7 +236,7 @@ def drive(program, options):
               "verdict": program.verdict(found), "rows": found}
     print(to_text(program, planned, result))
     if options.json:
-        team.write_whole(options.json, to_json(result))
+        team.write_whole(options.json, team.result_text(result, lambda row: (row["setting"], row["cell"])))
     return 1 if any(r["failed"] for r in found) else 0
 
 
@@ -257,13 +257,6 @@ def to_text(program, planned, result):
 def verdict_line(one):
     outcome = {True: "met", False: "NOT MET", None: ""}[one["met"]]
     return f"{outcome:8}{one['text']}"
-
-
-def to_json(result):
-    """A row a line."""
-    head = json.dumps({key: value for key, value in result.items() if key != "rows"}, indent=1)
-    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in result["rows"])
-    return f"{head.rstrip('}').rstrip()},\n \"rows\": [\n{rows}\n]}}\n"
 
 
 def main(program, given):

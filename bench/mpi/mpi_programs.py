@@ -83,9 +83,3 @@ class Builder:
             raise CannotBuild("there is no libomp.so.5: the package libomp-19-dev has it")
         run(*compiler, both, field, "-o", target, *runtime)
         return target
-
-    def loggp(self, library):
-        target = self.directory / f"{library.name}-loggp"
-        if not self.is_fresh(target):
-            run(*self.compiler(library), HERE / "loggp.cpp", "-o", target)
-        return target

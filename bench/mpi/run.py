@@ -58,7 +58,6 @@ def parse(given):
     parser.add_argument("--quick", action="store_true", help="one short sample each: only whether results are equal")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and verdict")
     parser.add_argument("--append", action="store_true", help="keep the other rows of that file")
-    parser.add_argument("--loggp", action="store_true", help="measure the parameters of the LogGP model instead")
     parser.add_argument("--list", action="store_true", help="print the titles of the entries")
     parser.add_argument("--build-only", action="store_true", help="compile the programs")
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="for one process group (default 60)")
@@ -194,21 +193,14 @@ def commands_of(measurement):
 def earlier(options):
     if options.append and options.json.is_file():
         return json.loads(options.json.read_text(encoding="utf-8"))
-    return {"rows": [], "versions": {}, "commands": {}, "loggp": {}}
+    return {"rows": [], "versions": {}, "commands": {}}
 
 
-def result_of(options, old, new_rows, versions, commands, loggp):
+def result_of(options, old, new_rows, versions, commands):
     rows = report.merged(old["rows"], new_rows)
     return {"program": "mpi", "quick": options.quick, "date": datetime.date.today().isoformat(), "machine": machine(),
-            "versions": old["versions"] | versions, "commands": old["commands"] | commands, "loggp": old["loggp"] | loggp,
+            "versions": old["versions"] | versions, "commands": old["commands"] | commands,
             "verdict": report.verdict(rows, cpus()), "rows": rows}
-
-
-def to_json(result):
-    """A row a line."""
-    head = json.dumps({name: value for name, value in result.items() if name != "rows"}, indent=1, ensure_ascii=False)
-    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in result["rows"])
-    return f"{head.rstrip('}').rstrip()},\n \"rows\": [\n{rows}\n]}}\n"
 
 
 def to_text(result):
@@ -223,20 +215,11 @@ def to_text(result):
 
 def save(options, result):
     if options.json:
-        team.write_whole(options.json, to_json(result))
-
-
-def measure_loggp(options, builder):
-    found = {}
-    for library in options.libraries:
-        text = output_of([*library.start(2, cpus() >= 2, ()), builder.loggp(library)], dict(library.environment), options.timeout)
-        found[library.title] = json.loads(text)
-    return found
+        team.write_whole(options.json, team.result_text(result, lambda row: (row["mpi"], row["layout"], row["work"])))
 
 
 def build_all(options, builder):
     for library in options.libraries:
-        builder.loggp(library)
         for contender in CONTENDERS:
             if any(options.only.search(e.title) for layout in options.layouts for e in plan.entries(library, layout, cpus(), (contender,))):
                 builder.program(library, contender)
@@ -251,16 +234,13 @@ def run(options):
     builder = programs.Builder(options.build)
     if options.build_only:
         return build_all(options, builder)
-    measurement, loggp, old = Measurement(options, builder), {}, earlier(options)
-    if options.loggp:
-        loggp = measure_loggp(options, builder)
-    else:
-        for library in options.libraries:
-            for layout in options.layouts:
-                measurement.layout(library, layout)
-                save(options, result_of(options, old, measurement.rows(), measurement.about, commands_of(measurement), loggp))
-    result = result_of(options, old, measurement.rows(), measurement.about, commands_of(measurement), loggp)
-    print(json.dumps(loggp) if options.loggp else to_text(result))
+    measurement, old = Measurement(options, builder), earlier(options)
+    for library in options.libraries:
+        for layout in options.layouts:
+            measurement.layout(library, layout)
+            save(options, result_of(options, old, measurement.rows(), measurement.about, commands_of(measurement)))
+    result = result_of(options, old, measurement.rows(), measurement.about, commands_of(measurement))
+    print(to_text(result))
     differ = report.disagreements(measurement.rows())
     for line in differ:
         print(f"results differ: {line}", file=sys.stderr)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <string>
+#include <utility>
 
 #include "examples/support/error.hpp"
 #include "support/machine.hpp"
@@ -70,7 +72,19 @@ void print_results(const common_options& chosen, const nlohmann::ordered_json& m
 }
 
 void publish(examples::output_file& file, const nlohmann::ordered_json& record) {
-  file.write(record.dump(2) + "\n");
+  // As result_text() of bench/team/run.py: a row a line.
+  std::string text;
+  for (const auto& [name, value] : record.items()) {
+    text += (text.empty() ? "{\n \"" : ",\n \"") + name + "\": ";
+    if (!value.is_array() || value.empty()) {
+      text += value.dump();
+      continue;
+    }
+    const char* before = "[\n";
+    for (const auto& one : value) text += std::exchange(before, ",\n") + one.dump();
+    text += "]";
+  }
+  file.write(text + "}\n");
   examples::commit_all({&file});
   if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
 }

@@ -122,6 +122,29 @@ def write_whole(path, text):
     scratch.replace(path)
 
 
+def rounded(value):
+    """Seven digits say more than a median has."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    return [rounded(one) for one in value] if isinstance(value, list) else value
+
+
+def result_text(result, cell=lambda row: row.get("work")):
+    """JSON with a line for each cell: the rows of all its contenders. cell: what rows of one cell have in common, in a row."""
+    def line(value):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    cells = {}
+    for row in result["rows"]:
+        cells.setdefault(cell(row), []).append(line(rounded(row)))
+    lists = {"verdict": [line(rounded(one)) for one in result.get("verdict", [])], "rows": map(",".join, cells.values())}
+    parts = [f" {line(name)}: {line(rounded(value))}" for name, value in result.items() if name not in lists]
+    parts += [f' "{name}": [\n' + ",\n".join(lines) + "]" for name, lines in lists.items() if name in result]
+    return "{\n" + ",\n".join(parts) + "}\n"
+
+
 def run(options):
     bench = Bench(options.runners, options.timeout)
     machine = bench.machine()
@@ -145,8 +168,8 @@ def run(options):
     if verdicts:
         print(f"\nVerdict{' (quick)' if options.quick else ''}\n{targets.to_text(verdicts)}")
     if options.json:
-        write_whole(options.json, json.dumps({"program": "team", "quick": options.quick, "machine": machine,
-                                              "date": datetime.date.today().isoformat(), "rows": records, "verdict": verdicts}, indent=1) + "\n")
+        write_whole(options.json, result_text({"program": "team", "quick": options.quick, "machine": machine,
+                                               "date": datetime.date.today().isoformat(), "rows": records, "verdict": verdicts}))
     return 1 if failures else 0
 
 

@@ -41,7 +41,7 @@ NAVIGATION = (
     ("Promises", ["docs/guarantees.md", "docs/memory-model.md", "docs/stability.md", "SECURITY.md", "docs/licences.md",
                   "LICENSE"]),
     ("Seeds", ["docs/seeds/README.md", "docs/seeds/*.md"]),
-    ("Measured", ["docs/performance.md", "docs/scaling.md", "bench/README.md", "bench/*/README.md"]),
+    ("Measured", ["docs/performance.md", "bench/README.md", "bench/*/README.md"]),
     ("Inside", ["docs/architecture.md", "docs/tests.md", "CONTRIBUTING.md", "docs/site/README.md", "docs/decisions/*.md"]),
     ("More", ["docs/glossary.md", "docs/references.md", "CHANGELOG.md", "docs/*.md", "docs/**/*.md"]),
 )
