@@ -14,9 +14,9 @@
 namespace {
 
 using lockstep::mpi::decomposition;
+using lockstep::mpi::halo_block;
 using lockstep::mpi::halo_corners;
 using lockstep::mpi::halo_neighbour;
-using lockstep::mpi::strided_block;
 
 template <std::size_t D>
 std::size_t product(const std::array<std::size_t, D>& of) {
@@ -25,21 +25,12 @@ std::size_t product(const std::array<std::size_t, D>& of) {
   return result;
 }
 
-/// Calls f with the address of each element of the block, in the order in which they travel.
-template <class Function>
-void for_elements(const strided_block& block, Function f) {
-  std::array<std::size_t, strided_block::most_dimensions> at{};
-  for (std::size_t n = 0; n < block.elements(); ++n) {
-    auto* address = static_cast<unsigned char*>(block.first);
-    for (std::size_t d = 0; d < block.dimensions; ++d) {
-      address += static_cast<std::ptrdiff_t>(at[d]) * block.strides[d];
-    }
-    f(address);
-    for (std::size_t d = block.dimensions; d-- > 0;) {
-      if (++at[d] < block.extents[d]) break;
-      at[d] = 0;
-    }
-  }
+std::vector<std::size_t> packed(const halo_block& block) {
+  std::vector<std::size_t> message(block.bytes() / sizeof(std::size_t));
+  int at = 0;
+  MPI_Pack(block.first, block.count, block.type, message.data(), static_cast<int>(block.bytes()),
+           &at, MPI_COMM_SELF);
+  return message;
 }
 
 /// The exchange of all ranks as one process would do it: CUT-4 says that every receive has one send.
@@ -47,12 +38,8 @@ void exchange(const std::vector<std::vector<halo_neighbour>>& of_ranks) {
   std::map<std::array<std::size_t, 3>, std::vector<std::size_t>> under_way;
   for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
     for (const halo_neighbour& one : of_ranks[rank]) {
-      std::vector<std::size_t> message;
-      for_elements(one.send, [&](unsigned char* at) {
-        message.push_back(*reinterpret_cast<std::size_t*>(at));
-      });
       const auto key = std::array{rank, one.rank, static_cast<std::size_t>(one.send_tag)};
-      ASSERT_TRUE(under_way.emplace(key, std::move(message)).second) << "two sends with one tag";
+      ASSERT_TRUE(under_way.emplace(key, packed(one.send)).second) << "two sends with one tag";
     }
   }
   for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
@@ -60,11 +47,11 @@ void exchange(const std::vector<std::vector<halo_neighbour>>& of_ranks) {
       const auto found =
           under_way.find({one.rank, rank, static_cast<std::size_t>(one.receive_tag)});
       ASSERT_NE(found, under_way.end()) << "rank " << rank << " expects what nobody sends";
-      ASSERT_EQ(found->second.size(), one.receive.elements());
-      std::size_t n = 0;
-      for_elements(one.receive, [&](unsigned char* at) {
-        *reinterpret_cast<std::size_t*>(at) = found->second[n++];
-      });
+      const int size = static_cast<int>(one.receive.bytes());
+      ASSERT_EQ(found->second.size() * sizeof(std::size_t), one.receive.bytes());
+      int at = 0;
+      MPI_Unpack(found->second.data(), size, &at, one.receive.first, one.receive.count,
+                 one.receive.type, MPI_COMM_SELF);
       under_way.erase(found);
     }
   }
@@ -242,31 +229,37 @@ TEST(decomposition, bad_arguments_are_refused_with_cause_and_remedy) {
   }
 }
 
-TEST(strided_block, describes_rows_columns_and_boxes) {
-  std::vector<int> x(4 * 5 * 6);
-  const auto whole = lockstep::mpi::block_of(x.data(), {4, 5, 6});
-  EXPECT_EQ(whole.bytes(), x.size() * sizeof(int));
-  const int* expected = x.data();
-  for_elements(whole,
-               [&](unsigned char* at) { EXPECT_EQ(reinterpret_cast<int*>(at), expected++); });
-  const auto column = lockstep::mpi::block_of(&x[2], {5}, {6});
-  expected = &x[2];
-  for_elements(column, [&](unsigned char* at) {
-    EXPECT_EQ(reinterpret_cast<int*>(at), expected);
-    expected += 6;
-  });
+TEST(halo_block, a_box_in_one_piece_needs_no_datatype_of_its_own) {
+  using lockstep::mpi::block_of;
+  double x[3][4][5];
+  double* const all = &x[0][0][0];
+  const auto is_one_piece = [](const halo_block& box, const double* first, int count) {
+    return box.owner == nullptr && box.first == first && box.count == count &&
+           box.type == MPI_DOUBLE;
+  };
+  EXPECT_TRUE(is_one_piece(block_of(all, {3, 4, 5}, {3, 4, 5}, {0, 0, 0}), all, 60));
+  EXPECT_TRUE(is_one_piece(block_of(all, {3, 4, 5}, {1, 1, 3}, {1, 2, 1}), &x[1][2][1], 3));
+  EXPECT_TRUE(is_one_piece(block_of(all, {3, 4, 5}, {1, 2, 5}, {2, 1, 0}), &x[2][1][0], 10));
+  EXPECT_NE(block_of(all, {3, 4, 5}, {1, 2, 4}, {0, 0, 0}).owner, nullptr);
+  EXPECT_NE(block_of(all, {3, 4, 5}, {2, 2, 5}, {0, 0, 0}).owner, nullptr);
 }
 
-TEST(strided_block, bad_extents_are_refused) {
+TEST(halo_block, boxes_that_are_not_within_their_array_are_refused) {
   using lockstep::mpi::block_of;
   using std::invalid_argument;
+  constexpr std::size_t huge = std::size_t{1} << 31;
   int x[4];
-  EXPECT_THROW(block_of(x, {}), invalid_argument);
-  EXPECT_THROW(block_of(x, {1, 1, 1, 1, 1}), invalid_argument);
-  EXPECT_THROW(block_of(x, {0}), invalid_argument);
-  EXPECT_THROW(block_of(x, {2, 2}, {2}), invalid_argument);
-  EXPECT_THROW(block_of(x, {std::size_t{1} << 40, std::size_t{1} << 40}), invalid_argument);
-  EXPECT_THROW(block_of(static_cast<int*>(nullptr), {2}), invalid_argument);
+  EXPECT_EQ(block_of(x, {4}, {2}, {1}).bytes(), 2 * sizeof(int));
+  EXPECT_EQ(halo_block().bytes(), 0u);
+  EXPECT_THROW(block_of(x, {4}, {0}, {0}), invalid_argument);
+  EXPECT_THROW(block_of(x, {4}, {2}, {3}), invalid_argument);
+  EXPECT_THROW(block_of(x, {4}, {1}, {~std::size_t{0}}), invalid_argument);
+  EXPECT_THROW(block_of(x, {2, 2}, {2, 3}, {0, 0}), invalid_argument);
+  EXPECT_THROW(block_of(x, {huge}, {1}, {0}), invalid_argument);
+  EXPECT_THROW(block_of(static_cast<int*>(nullptr), {2}, {1}, {0}), invalid_argument);
+  EXPECT_THROW(block_of(x, {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1},
+                        {0, 0, 0, 0, 0, 0, 0, 0, 0}),
+               invalid_argument);
 }
 
 }  // namespace

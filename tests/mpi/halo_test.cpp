@@ -21,6 +21,7 @@ using lockstep::team_options;
 using lockstep::mpi::block_of;
 using lockstep::mpi::decomposition;
 using lockstep::mpi::halo;
+using lockstep::mpi::halo_block;
 using lockstep::mpi::halo_corners;
 using lockstep::mpi::halo_neighbour;
 using lockstep::mpi::rank_failed;
@@ -141,36 +142,45 @@ TEST_P(halo_of, large_blocks_arrive_whole) {
   EXPECT_EQ(exchange(ranks, members, cut, 1 << 17, halo_corners::left_out, 3), 0u);
 }
 
-/// A block of each element size, with distances between the elements, and back to front.
+/// A box of an array, to a contiguous place and to what only a datatype of the user's describes: back to front.
 template <class Type>
-void exchange_strided(world& ranks, team& members, std::size_t to, std::size_t from) {
+void exchange_box(world& ranks, team& members, std::size_t to, std::size_t from) {
   std::vector<Type> sent(60), received(60);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i].number = static_cast<unsigned char>(i);
-  halo_neighbour forward, back;
-  forward.rank = to;
-  forward.send = block_of(&sent[1], {2, 3, 4}, {27, 8, 2});
-  forward.receive = block_of(&received[59], {4, 6}, {-8, -1});
-  forward.send_tag = 1;
-  forward.receive_tag = 2;
-  back = forward;
-  back.rank = from;
-  back.send_tag = 2;
-  back.receive_tag = 1;
-  back.receive = block_of(&received[0], {24});
-  halo both(ranks, members, {forward, back});
-  ranks.run(members, [&](member& me) {
-    both.publish(me, 1);
-    both.publish(me, 0);
-    both.await_ghosts(me, 0);
-    both.await_ghosts(me, 1);
-    for (std::size_t n = 0; n < 24; ++n) {
-      const std::size_t place = 1 + n / 12 * 27 + n / 4 % 3 * 8 + n % 4 * 2;
-      const Type& first = received[n];
-      const Type& second = received[59 - n / 6 * 8 - n % 6];
-      EXPECT_EQ(first.number, place);
-      EXPECT_EQ(second.number, place);
-    }
-  });
+  MPI_Datatype one = MPI_DATATYPE_NULL, reversed = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(sizeof(Type), MPI_BYTE, &one);
+  std::array<int, 12> places{};
+  for (int n = 0; n < 12; ++n) places[static_cast<std::size_t>(n)] = -n;
+  MPI_Type_create_indexed_block(12, 1, places.data(), one, &reversed);
+  MPI_Type_commit(&reversed);
+  {
+    halo_neighbour forward, back;
+    forward.rank = to;
+    forward.send = block_of(sent.data(), {3, 4, 5}, {2, 3, 2}, {1, 0, 2});
+    forward.receive = halo_block(&received[59], 1, reversed);
+    forward.send_tag = 1;
+    forward.receive_tag = 2;
+    back = forward;
+    back.rank = from;
+    back.send_tag = 2;
+    back.receive_tag = 1;
+    back.receive = block_of(received.data(), {12}, {12}, {0});
+    halo both(ranks, members, {forward, back});
+    forward = back = halo_neighbour();  // the halo keeps what it needs
+    ranks.run(members, [&](member& me) {
+      both.publish(me, 1);
+      both.publish(me, 0);
+      both.await_ghosts(me, 0);
+      both.await_ghosts(me, 1);
+      for (std::size_t n = 0; n < 12; ++n) {
+        const std::size_t place = (1 + n / 6) * 20 + n / 2 % 3 * 5 + 2 + n % 2;
+        EXPECT_EQ(received[n].number, place);
+        EXPECT_EQ(received[59 - n].number, place);
+      }
+    });
+  }
+  MPI_Type_free(&reversed);
+  MPI_Type_free(&one);
 }
 template <std::size_t Size>
 struct element {
@@ -182,11 +192,10 @@ struct element<1> {
   unsigned char number = 0;
 };
 
-TEST_P(halo_of, blocks_with_distances_between_elements_of_any_size) {
-  exchange_strided<element<1>>(ranks, members, next(), previous());
-  exchange_strided<element<4>>(ranks, members, next(), previous());
-  exchange_strided<element<8>>(ranks, members, next(), previous());
-  exchange_strided<element<13>>(ranks, members, next(), previous());
+TEST_P(halo_of, boxes_and_datatypes_of_elements_of_any_size) {
+  exchange_box<element<1>>(ranks, members, next(), previous());
+  exchange_box<element<8>>(ranks, members, next(), previous());
+  exchange_box<element<13>>(ranks, members, next(), previous());
 }
 
 TEST_P(halo_of, a_rank_without_neighbours_waits_for_nobody) {
@@ -349,13 +358,13 @@ TEST_P(halo_of, lists_that_do_not_fit_are_refused_on_all_ranks) {
   expect_in(refusal(ranks, members, bad), "give tags from 0 to 16383");
 
   bad = good;
-  if (is_last) bad[0].send = bad[0].receive = block_of(reinterpret_cast<float*>(x.data()), {2});
-  expect_in(refusal(ranks, members, bad), "make both blocks from the same extents");
+  if (is_last) bad[0].send = bad[0].receive = halo_block(x.data(), 1, MPI_FLOAT);
+  expect_in(refusal(ranks, members, bad), "make both blocks from the same extents and types");
 
   bad = good;
-  if (is_last) bad[1].send = block_of(ring.cells.data(), {3});
-  expect_in(refusal(ranks, members, bad), "is to receive 1 elements of 8 bytes, but rank " +
-                                              std::to_string(last) + " sends 3 of 8");
+  if (is_last) bad[1].send = halo_block(ring.cells.data(), 3, MPI_UINT64_T);
+  expect_in(refusal(ranks, members, bad),
+            "is to receive 8 bytes, but rank " + std::to_string(last) + " sends 24");
 
   bad = good;
   if (is_last) bad.pop_back();

@@ -46,11 +46,12 @@ class peer {
    private:
     static std::vector<lockstep::mpi::halo_neighbour> neighbours_of(
         const lockstep::mpi::world& world, field& of) {
-      using lockstep::mpi::block_of;
       std::vector<lockstep::mpi::halo_neighbour> found;
       const auto add = [&](std::size_t rank, std::size_t own_row, std::size_t ghost_row) {
-        found.push_back({rank, block_of(of.row(own_row), {of.columns()}),
-                         block_of(of.row(ghost_row), {of.columns()})});
+        const int columns = static_cast<int>(of.columns());
+        found.push_back({rank,
+                         {of.row(own_row), columns, MPI_DOUBLE},
+                         {of.row(ghost_row), columns, MPI_DOUBLE}});
       };
       if (world.rank() > 0) add(world.rank() - 1, 1, 0);
       if (world.rank() + 1 < world.size()) add(world.rank() + 1, of.rows(), of.rows() + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/decomposition.hpp -- a grid of cells in 1, 2 or 3 dimensions, divided among ranks (layer: mpi)
 //
-// Pure: numbers in, numbers out, the same on all ranks. It needs no MPI.
+// Pure but for neighbours(): numbers in, numbers out, the same on all ranks.
 //
 //   grid of ranks 2 x 3, 7 x 10 cells       the array of rank 4, ghost layers of width 1
 //     0 | 1 | 2      rows    0-3, 4-6         . . . . .
@@ -15,7 +15,8 @@
 //   CUT-2  Ranks and cells are numbered in the order of a C array: the last dimension fastest.
 //   CUT-3  The same arguments give the same cut, on every rank and machine. Of all grids with that many ranks the one
 //       with the fewest cells on borders between ranks is taken; of equals the one with more ranks in the earlier
-//       dimension, so that rows stay long.
+//       dimension, so that rows stay long. (MPI_Dims_create knows no cells: of 4096 x 64 cells on 16 ranks it makes 4 x 4, with
+//       13 times the border of 16 x 1; of 2 x 1000 cells parts without any. And what it chooses differs between libraries.)
 //   CUT-4  What rank a sends in direction d, its neighbour in direction d receives from direction -d: neighbours() of the
 //       two fit each other.
 //
@@ -23,7 +24,7 @@
 // Errors no ranks, no cells, more ranks than can be given a cell each: std::invalid_argument. A bad rank:
 //        std::out_of_range. Ghost layers wider than the smallest part: std::invalid_argument, on every rank.
 // Cost   to make one: a search through the divisors of the number of ranks. The rest is arithmetic.
-// Example for C++20
+// Example
 //   const lockstep::mpi::decomposition<2> cut(6, {7, 10}, {false, true});  // the columns are a ring
 //   const std::size_t rank = 4;
 //   const auto cells = cut.extents_with_ghosts(rank, 1);
@@ -41,7 +42,7 @@
 #include <vector>
 
 #include "../schedule.hpp"
-#include "strided_block.hpp"
+#include "halo_block.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -195,27 +196,17 @@ class decomposition {
 
   /// The box of cells next to the border in this direction: of the rank's own, or of ghosts.
   template <class Type>
-  strided_block box(std::size_t rank, Type* first, std::size_t width, const direction& to,
-                    bool is_ghost) const {
+  halo_block box(std::size_t rank, Type* first, std::size_t width, const direction& to,
+                 bool is_ghost) const {
     const extents own = local_extents(rank);
-    strided_block result;
-    result.element_size = sizeof(Type);
-    result.dimensions = Dimensions;
-    std::size_t begin = 0;
+    std::size_t of[Dimensions], size[Dimensions], from[Dimensions];
     for (std::size_t d = 0; d < Dimensions; ++d) {
       const std::size_t low = is_ghost ? 0 : width, high = is_ghost ? width + own[d] : own[d];
-      const std::size_t from = to[d] == 0 ? width : to[d] < 0 ? low : high;
-      begin = begin * (own[d] + 2 * width) + from;
-      result.extents[d] = to[d] == 0 ? own[d] : width;
+      of[d] = own[d] + 2 * width;
+      size[d] = to[d] == 0 ? own[d] : width;
+      from[d] = to[d] == 0 ? width : to[d] < 0 ? low : high;
     }
-    auto distance = static_cast<std::ptrdiff_t>(sizeof(Type));
-    for (std::size_t d = Dimensions; d-- > 0;) {
-      result.strides[d] = distance;
-      distance *= static_cast<std::ptrdiff_t>(own[d] + 2 * width);
-    }
-    result.first = first + begin;
-    detail::mpi::check_extents(result);
-    return result;
+    return block_of(first, of, size, from);
   }
 
   /// Tries all grids of so many ranks; keeps the best in grid_.

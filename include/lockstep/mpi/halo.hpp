@@ -19,7 +19,7 @@
 //       end too, as at a construct with the world (RANKS-3 of world.hpp). After that ghosts hold anything, and the halo
 //       serves the next region.
 //
-// MPI sends strided blocks by itself (derived datatypes), with persistent requests. It moves large messages only inside of
+// Blocks have datatypes of MPI, which sends them with persistent requests. It moves large messages only inside of
 // its calls, unless it has a thread for that: a member that works long inside calls progress(me) now and then.
 //
 // With MPI_THREAD_FUNNELED only member 0 may call MPI. Then the others' publish() leaves the start to member 0, which does it
@@ -64,7 +64,7 @@
 #include "../detail/mpi/halo_matching.hpp"
 #include "../detail/mpi/halo_protocol.hpp"
 #include "../detail/mpi/halo_transport.hpp"
-#include "strided_block.hpp"
+#include "halo_block.hpp"
 #include "world.hpp"
 
 namespace lockstep {

@@ -5,21 +5,20 @@
 // not fit each other are found there, on all ranks, and not as a wait that never ends.
 //
 //   MATCH-1  Every neighbour has one partner: on the other rank, the neighbour whose receive_tag is this one's send_tag,
-//       and the other way round. Blocks that meet have as many elements of the same size.
+//       and the other way round. Blocks that meet have as many bytes.
 //   MATCH-2  An error on one rank is thrown on all: the text of the lowest rank that has one, which it names.
 //
 // Cost   two meetings of the world and an alltoall of one number a rank, once; a message to each neighbour.
 #ifndef LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
 #define LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
 
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "../../mpi/strided_block.hpp"
+#include "../../mpi/halo_block.hpp"
 #include "../../mpi/world.hpp"
 #include "requests.hpp"
 
@@ -31,8 +30,7 @@ namespace mpi {
 /// What a rank says of one of its neighbours.
 struct halo_description {
   std::int32_t send_tag, receive_tag;
-  std::uint64_t sent, received;  ///< elements
-  std::uint64_t element_size;
+  std::uint64_t sent;  ///< bytes
 };
 
 class halo_matching {
@@ -87,23 +85,8 @@ class halo_matching {
         return text("neighbour %zu has the tags %d and %d; give tags from 0 to %d", i, one.send_tag,
                     one.receive_tag, most_tag);
       }
-      for (const auto* block : {&one.send, &one.receive}) {
-        if (block->dimensions == 0 || block->element_size == 0) {
-          return text("neighbour %zu has a block without elements; make blocks by block_of()", i);
-        }
-        for (std::size_t d = 0; d < block->dimensions; ++d) {
-          if (block->extents[d] <= static_cast<std::size_t>(INT_MAX)) continue;
-          return text(
-              "a block of neighbour %zu has %zu elements in a dimension, MPI counts to %d; divide "
-              "it "
-              "into two dimensions",
-              i, block->extents[d], INT_MAX);
-        }
-      }
-      if (one.send.element_size != one.receive.element_size) {
-        return text(
-            "neighbour %zu sends elements of %zu bytes and receives such of %zu; take one type", i,
-            one.send.element_size, one.receive.element_size);
+      if (one.send.bytes() == 0 || one.receive.bytes() == 0) {
+        return text("neighbour %zu has a block without elements; make blocks by block_of()", i);
       }
       for (std::size_t before = 0; before < i; ++before) {
         const auto& other = neighbours_[before];
@@ -126,8 +109,7 @@ class halo_matching {
     const std::size_t size = static_cast<std::size_t>(size_);
     std::vector<std::vector<halo_description>> told(size), heard(size);
     for (const auto& one : neighbours_) {
-      told[one.rank].push_back({one.send_tag, one.receive_tag, one.send.elements(),
-                                one.receive.elements(), one.send.element_size});
+      told[one.rank].push_back({one.send_tag, one.receive_tag, one.send.bytes()});
     }
     std::vector<int> to(size), from(size);
     for (std::size_t rank = 0; rank < size; ++rank) to[rank] = static_cast<int>(told[rank].size());
@@ -176,16 +158,12 @@ class halo_matching {
             i, mine.rank, mine.send_tag, mine.receive_tag, mine.rank, rank_, mine.receive_tag,
             mine.send_tag);
       }
-      if (partner->sent == mine.receive.elements() &&
-          partner->element_size == mine.receive.element_size) {
-        continue;
-      }
+      if (partner->sent == mine.receive.bytes()) continue;
       return text(
-          "neighbour %zu is to receive %zu elements of %zu bytes, but rank %zu sends %llu of %llu; "
-          "make both blocks from the same extents",
-          i, mine.receive.elements(), mine.receive.element_size, mine.rank,
-          static_cast<unsigned long long>(partner->sent),
-          static_cast<unsigned long long>(partner->element_size));
+          "neighbour %zu is to receive %zu bytes, but rank %zu sends %llu; make both blocks from "
+          "the "
+          "same extents and types",
+          i, mine.receive.bytes(), mine.rank, static_cast<unsigned long long>(partner->sent));
     }
     return "";
   }

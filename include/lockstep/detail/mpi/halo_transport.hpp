@@ -2,7 +2,7 @@
 // lockstep/detail/mpi/halo_transport.hpp -- the persistent requests of a halo (layer: mpi)
 //
 // For each neighbour a send and a receive, made once by MPI_Send_init and MPI_Recv_init and started in each exchange.
-// Their blocks are MPI's derived datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
+// Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
 //
 // A rank whose region ends early sends no more. So that its neighbours do not wait for it, it sends each of them one
 // notice. Once all ranks know that the region has ended early, each neighbour has sent one notice, early or then:
@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../mpi/strided_block.hpp"
+#include "../../mpi/halo_block.hpp"
 #include "calls.hpp"
 #include "requests.hpp"
 
@@ -31,58 +31,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
-
-/// The MPI datatype of a block, relative to its first element, as long as this lives.
-class block_type {
- public:
-  explicit block_type(const lockstep::mpi::strided_block& of) {
-    if (of.element_size == 8) {
-      set(MPI_UINT64_T);
-    } else if (of.element_size == 4) {
-      set(MPI_UINT32_T);
-    } else {
-      MPI_Datatype element = MPI_DATATYPE_NULL;
-      checked(MPI_Type_contiguous(static_cast<int>(of.element_size), MPI_BYTE, &element),
-              "MPI_Type_contiguous");
-      replace(element);
-    }
-    for (std::size_t d = of.dimensions; d-- > 0;) replace(repeated(of.extents[d], of.strides[d]));
-    checked(MPI_Type_commit(&type_), "MPI_Type_commit");
-  }
-  ~block_type() { forget(); }
-  block_type(const block_type&) = delete;
-  block_type& operator=(const block_type&) = delete;
-
-  MPI_Datatype get() const noexcept { return type_; }
-
- private:
-  MPI_Datatype repeated(std::size_t extent, std::ptrdiff_t stride) const {
-    MPI_Datatype result = MPI_DATATYPE_NULL;
-    const int count = static_cast<int>(extent);
-    if (stride >= 0) {
-      checked(MPI_Type_create_hvector(count, 1, stride, type_, &result), "MPI_Type_create_hvector");
-      return result;
-    }
-    // Open MPI 4.1.4 receives vectors that go backwards at wrong places; lists of places it does not.
-    std::vector<MPI_Aint> places(extent);
-    for (std::size_t i = 1; i < extent; ++i) places[i] = places[i - 1] + stride;
-    checked(MPI_Type_create_hindexed_block(count, 1, places.data(), type_, &result),
-            "MPI_Type_create_hindexed_block");
-    return result;
-  }
-  void set(MPI_Datatype named) noexcept { type_ = named; }
-  void replace(MPI_Datatype other) {
-    forget();
-    type_ = other;
-    is_ours_ = true;
-  }
-  void forget() {
-    if (is_ours_) MPI_Type_free(&type_);
-  }
-
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  bool is_ours_ = false;
-};
 
 class halo_transport {
  public:
@@ -100,12 +48,11 @@ class halo_transport {
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       const auto& one = neighbours[i];
       const int other = static_cast<int>(one.rank);
-      const block_type received(one.receive), sent(one.send);
-      checked(MPI_Recv_init(one.receive.first, 1, received.get(), other,
+      checked(MPI_Recv_init(one.receive.first, one.receive.count, one.receive.type, other,
                             first_tag + one.receive_tag, comm_, &requests_[2 * i]),
               "MPI_Recv_init");
-      checked(MPI_Send_init(one.send.first, 1, sent.get(), other, first_tag + one.send_tag, comm_,
-                            &requests_[2 * i + 1]),
+      checked(MPI_Send_init(one.send.first, one.send.count, one.send.type, other,
+                            first_tag + one.send_tag, comm_, &requests_[2 * i + 1]),
               "MPI_Send_init");
       side_of(one, rank).pairs.push_back({i, one.send_tag, one.receive_tag});
     }

@@ -69,6 +69,24 @@ inline void check_active(const char* who) {
   fail_use(message);
 }
 
+/// MPI's name for a type of numbers; MPI_DATATYPE_NULL where it has none.
+inline MPI_Datatype number_type(const void*) noexcept { return MPI_DATATYPE_NULL; }
+inline MPI_Datatype number_type(const float*) noexcept { return MPI_FLOAT; }
+inline MPI_Datatype number_type(const double*) noexcept { return MPI_DOUBLE; }
+inline MPI_Datatype number_type(const long double*) noexcept { return MPI_LONG_DOUBLE; }
+inline MPI_Datatype number_type(const signed char*) noexcept { return MPI_SIGNED_CHAR; }
+inline MPI_Datatype number_type(const unsigned char*) noexcept { return MPI_UNSIGNED_CHAR; }
+inline MPI_Datatype number_type(const short*) noexcept { return MPI_SHORT; }
+inline MPI_Datatype number_type(const unsigned short*) noexcept { return MPI_UNSIGNED_SHORT; }
+inline MPI_Datatype number_type(const int*) noexcept { return MPI_INT; }
+inline MPI_Datatype number_type(const unsigned*) noexcept { return MPI_UNSIGNED; }
+inline MPI_Datatype number_type(const long*) noexcept { return MPI_LONG; }
+inline MPI_Datatype number_type(const unsigned long*) noexcept { return MPI_UNSIGNED_LONG; }
+inline MPI_Datatype number_type(const long long*) noexcept { return MPI_LONG_LONG; }
+inline MPI_Datatype number_type(const unsigned long long*) noexcept {
+  return MPI_UNSIGNED_LONG_LONG;
+}
+
 inline const char* name_of_level(int level) noexcept {
   return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
          : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
