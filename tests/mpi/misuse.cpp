@@ -49,6 +49,16 @@ void run(const char* how) {
     begin_mpi(MPI_THREAD_FUNNELED);
     lockstep::mpi::world ranks(MPI_COMM_WORLD, lockstep::mpi::world_options().ranks_per_node(1));
     on_another_thread([&] { ranks.sync(); });
+  } else if (is("funneled_run")) {
+    begin_mpi(MPI_THREAD_FUNNELED);
+    lockstep::mpi::world ranks;
+    on_another_thread([&] {
+      lockstep::team two(2);
+      ranks.run(two, [&](lockstep::member& me) { me.sync_threads(ranks); });
+    });
+  } else if (is("funneled_world")) {
+    begin_mpi(MPI_THREAD_FUNNELED);
+    on_another_thread([] { lockstep::mpi::world ranks; });
   } else if (is("halo_under_way")) {
     begin_mpi(MPI_THREAD_SERIALIZED);
     lockstep::mpi::world ranks;
@@ -57,6 +67,13 @@ void run(const char* how) {
     const lockstep::mpi::decomposition<1> cut(ranks.size(), {2 * ranks.size()}, {true});
     lockstep::mpi::halo ghosts(ranks, one, cut.neighbours(ranks.rank(), cells, 1));
     ranks.run(one, [&](lockstep::member& me) { ghosts.publish(me); });
+  } else if (
+      is("stuck")) {  // rank 1 comes to no meeting: MPI ends it when the watchdog ends rank 0
+    begin_mpi(MPI_THREAD_SERIALIZED);
+    lockstep::mpi::world ranks;
+    if (ranks.rank() == 1) MPI_Recv(nullptr, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    lockstep::team two(2);
+    ranks.run(two, [&](lockstep::member& me) { me.sync_sum(ranks, 1); });
   } else if (is("members_differ")) {
     begin_mpi(MPI_THREAD_SERIALIZED);
     lockstep::mpi::world ranks;

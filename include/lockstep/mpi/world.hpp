@@ -21,18 +21,21 @@
 //            rank, run() throws that there, and rank_failed, which names the rank, on the others.
 //   RANKS-4  Values are combined in the order of ranks, and of members within a rank, with brackets that depend on the
 //            number of members, ranks and nodes alone: the same bits on all ranks and in every run. reduce_range(world, ...)
-//            gives the same bits for every number of members and ranks.
+//            gives the same bits for every number of members and ranks. With world_options::library_collectives, the values
+//            of nodes in sync_sum, sync_min and sync_max are combined in an order that the MPI library chooses: the same bits
+//            on all ranks, but of floating-point numbers not with every library and every run. All else stays.
 //   RANKS-5  A rank that dies: that is MPI's affair. mpirun ends the other ranks of the program.
 //
-// MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all that is above, where the thread that initialised
-// MPI calls run(). On one node meetings call MPI not at all. What members do by MPI beside that, such as halos, needs
-// SERIALIZED or MULTIPLE; it says so where it lacks it.
+// MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all of lockstep::mpi: the thread that initialised MPI
+// makes the world and calls run(), so it is member 0, which calls MPI for the other members too (halo.hpp, world_plan.hpp).
+// From another thread that is refused, also on one node, where meetings need no call of MPI. With SERIALIZED and MULTIPLE any
+// thread runs regions, and any member starts halos and sends for nodes of graphs.
 //
 // Cost   a construct with a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each with
 //        a CPU: 0.2 us. Several nodes: log2(nodes) messages in a row. Values above 16 bytes, and teams of more than 8
 //        members: one phase of the team more.
 // Order  RANKS-2.
-// Errors MPI not initialised, or finalised, or at MPI_THREAD_SINGLE: std::logic_error. MPI_COMM_NULL: std::invalid_argument.
+// Errors MPI not initialised, or finalised, or at MPI_THREAD_SINGLE; at FUNNELED, another thread: std::logic_error. MPI_COMM_NULL: std::invalid_argument.
 //        Ranks that do different things: RANKS-1. An error of MPI: std::runtime_error with its text.
 // Example
 //   int argc = 0;
@@ -93,9 +96,19 @@ class world_options {
     return *this;
   }
   std::size_t ranks_per_node() const noexcept { return ranks_per_node_; }
+  /// Nodes meet by MPI_Iallreduce in place of messages of lockstep: for networks that compute it, and for very many nodes.
+  /// It does sync_threads, the ends of regions, and sums, least and greatest values of numbers; what has an operation of the
+  /// user's, broadcast and reduce_range go by messages as before, after one such call. RANKS-4 says what it keeps. All ranks
+  /// give the same.
+  world_options& library_collectives(bool on) {
+    library_collectives_ = on;
+    return *this;
+  }
+  bool library_collectives() const noexcept { return library_collectives_; }
 
  private:
   std::size_t ranks_per_node_ = 0;
+  bool library_collectives_ = false;
 };
 
 /// The ranks of a communicator. One thread of each rank uses it, and the members of the region that it runs.
@@ -107,11 +120,13 @@ class world {
   /// Collective: all ranks of `of` call it. It duplicates the communicator, so no message of lockstep meets one of the
   /// program. MPI is initialised before, and finalised after the world has ended.
   explicit world(MPI_Comm of = MPI_COMM_WORLD, const world_options& options = {})
-      : core_(of, options.ranks_per_node()), region_(core_) {}
+      : core_(of, options.ranks_per_node(), options.library_collectives()), region_(core_) {}
   /// Of all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if it was
   /// initialised before.
   world(int& argc, char**& argv, const world_options& options = {})
-      : session_(argc, argv), core_(MPI_COMM_WORLD, options.ranks_per_node()), region_(core_) {}
+      : session_(argc, argv),
+        core_(MPI_COMM_WORLD, options.ranks_per_node(), options.library_collectives()),
+        region_(core_) {}
   /// Collective. Left out while the stack is unwound: then the process has to end, and MPI ends the others.
   ~world() = default;
   world(const world&) = delete;
@@ -148,6 +163,7 @@ class world {
   template <class Function>
   bool run(team& on, Function&& f, call_site where = {}) {
     if (region_.is_in_progress()) detail::mpi::refuse_inside("run");
+    detail::mpi::check_may_call(thread_level(), "lockstep::mpi::world::run");
     ending part(*this);
     region_.begin(on.size());
     const bool is_complete = on.run(
@@ -201,7 +217,9 @@ class world {
   // Of one value from each rank, by one thread of each, outside of regions. Collective.
 
   /// Blocks until all ranks have called it.
-  void sync() { meet("sync", kinds::sync_threads, 0, nullptr, 0, {nullptr, nullptr}); }
+  void sync() {
+    meet("sync", kinds::sync_threads, 0, nullptr, 0, {nullptr, nullptr, MPI_DATATYPE_NULL});
+  }
   /// op over the values of all ranks, in their order.
   template <class Type, class Operation>
   Type sync_reduce(Type value, Operation op) {
@@ -209,16 +227,18 @@ class world {
   }
   template <class Type>
   Type sync_sum(Type value) {
-    return sync_reduce(value,
-                       [](const Type& a, const Type& b) { return static_cast<Type>(a + b); });
+    const auto op = [](const Type& a, const Type& b) { return static_cast<Type>(a + b); };
+    return reduce("sync_sum", kinds::sync_sum, value, op);
   }
   template <class Type>
   Type sync_min(Type value) {
-    return sync_reduce(value, [](const Type& a, const Type& b) { return b < a ? b : a; });
+    const auto op = [](const Type& a, const Type& b) { return b < a ? b : a; };
+    return reduce("sync_min", kinds::sync_min, value, op);
   }
   template <class Type>
   Type sync_max(Type value) {
-    return sync_reduce(value, [](const Type& a, const Type& b) { return a < b ? b : a; });
+    const auto op = [](const Type& a, const Type& b) { return a < b ? b : a; };
+    return reduce("sync_max", kinds::sync_max, value, op);
   }
   /// The value of rank `root`. Fails if root >= size().
   template <class Type>
@@ -227,7 +247,7 @@ class world {
     detail::checked_rank("lockstep::mpi::world::broadcast", "ranks", root, size());
     detail::mpi::sent_value<Type> sent = {value, rank() == root};
     meet("broadcast", kinds::broadcast, static_cast<std::uint32_t>(root), &sent, sizeof sent,
-         {detail::mpi::sent_value<Type>::call, nullptr});
+         {detail::mpi::sent_value<Type>::call, nullptr, MPI_DATATYPE_NULL});
     return sent.value;
   }
 
@@ -323,6 +343,7 @@ class world {
             std::size_t bytes, const detail::mpi::world_combine& combine) {
     using detail::mpi::rank_state;
     if (region_.is_in_progress()) detail::mpi::refuse_inside(function);
+    detail::mpi::check_may_call(thread_level(), "lockstep::mpi::world");
     const detail::mpi::meeting_note note = {rank_state::goes_on, kind,
                                             static_cast<std::uint16_t>(bytes), argument};
     const detail::mpi::meeting_record met = core_.meet(note, value, combine, core_.policy(1));

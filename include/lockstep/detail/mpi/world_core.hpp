@@ -46,10 +46,11 @@ class messages_beside {
 
 class world_core {
  public:
-  /// Collective. `ranks_per_node`: 0, or how many ranks at most are taken for one node.
-  world_core(MPI_Comm of, std::size_t ranks_per_node) {
+  /// Collective. `ranks_per_node`: 0, or how many ranks at most are taken for one node. `by_library`: of node_exchange.
+  world_core(MPI_Comm of, std::size_t ranks_per_node, bool by_library) {
     check_active("lockstep::mpi::world");
     level_ = checked_level("lockstep::mpi::world");
+    check_may_call(level_, "lockstep::mpi::world");
     check_communicator(of);
     checked(MPI_Comm_dup(of, &all_), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
@@ -58,7 +59,7 @@ class world_core {
     divide_into_nodes(ranks_per_node);
     share_memory();
     share_cpus();
-    exchange_ = node_exchange(leaders_, level_);
+    exchange_ = node_exchange(leaders_, level_, by_library);
   }
   /// Collective, unless MPI has ended, or the stack is unwound, which may be so on one rank alone.
   ~world_core() {

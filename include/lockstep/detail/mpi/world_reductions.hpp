@@ -39,7 +39,7 @@ struct record_merge {
   std::size_t value_size;
   std::exception_ptr thrown;  ///< by op, on this rank
 
-  world_combine combine() noexcept { return {call, this}; }
+  world_combine combine() noexcept { return {call, this, MPI_DATATYPE_NULL}; }
 
  private:
   /// WREDUCE-2.

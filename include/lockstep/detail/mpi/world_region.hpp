@@ -38,7 +38,8 @@ struct combine_of {
     std::memcpy(into, &result, sizeof(Type));
   }
   static world_combine with(Operation& op) noexcept {
-    return {call, const_cast<void*>(static_cast<const void*>(&op))};
+    return {call, const_cast<void*>(static_cast<const void*>(&op)),
+            number_type(static_cast<const Type*>(nullptr))};
   }
 };
 
@@ -150,6 +151,7 @@ class world_region final : private messages_beside {
 
   bool sync(member_state& at, call_site where) {
     at.come_to("sync_threads(world)", where);
+    if (has_one_rank(at, world_construct::sync_threads)) return at.sync();
     const auto meets = [&] {
       return meet(at, world_construct::sync_threads, 0, nullptr, 0, no_combine());
     };
@@ -167,6 +169,7 @@ class world_region final : private messages_beside {
     check_travels<Type>();
     reductions::check_operation<Type, Operation>();
     at.come_to(text_of(construct), where, sizeof(Type));
+    if (has_one_rank(at, construct)) return reductions::reduce_values<Type>(at, value, op);
     const auto meets = [&](Type& mine) {
       return meet(at, construct, 0, &mine, sizeof(Type), combine_of<Type, Operation>::with(op));
     };
@@ -191,10 +194,13 @@ class world_region final : private messages_beside {
     check_travels<Type>();
     checked_rank("lockstep::member::broadcast(world)", "ranks", root, ranks_.size());
     at.come_to("broadcast(world)", where, sizeof(Type));
+    if (has_one_rank(at, world_construct::broadcast))
+      return reductions::broadcast<Type>(at, 0, value);
     const auto meets = [&](Type& mine) {
       sent_value<Type> sent = {mine, ranks_.rank() == root};
-      const bool goes_on = meet(at, world_construct::broadcast, static_cast<std::uint32_t>(root),
-                                &sent, sizeof sent, {sent_value<Type>::call, nullptr});
+      const bool goes_on =
+          meet(at, world_construct::broadcast, static_cast<std::uint32_t>(root), &sent, sizeof sent,
+               {sent_value<Type>::call, nullptr, MPI_DATATYPE_NULL});
       mine = sent.value;
       return goes_on;
     };
@@ -234,7 +240,7 @@ class world_region final : private messages_beside {
   }
 
  private:
-  static world_combine no_combine() noexcept { return {nullptr, nullptr}; }
+  static world_combine no_combine() noexcept { return {nullptr, nullptr, MPI_DATATYPE_NULL}; }
 
   template <class Type>
   static bool meets_by_cells(const member_state& at) noexcept {
@@ -253,6 +259,14 @@ class world_region final : private messages_beside {
     if (goes_on) return cell_access<Type>::get(result);
     leave_stopped_region();
     return at_hand;
+  }
+
+  /// Whether there is no other rank: then the members meet as without a world, each by its own arrival. Where member 0 arrived
+  /// for all, as it does to meet other ranks, the last arrival would be seen one line transfer later.
+  bool has_one_rank(const member_state& at, world_construct construct) const {
+    if (ranks_.size() != 1) return false;
+    if (at.rank() == 0) check_region(at, construct);
+    return true;
   }
 
   /// Fails with std::logic_error where member 0 is that of another region, or of a sub-team.
