@@ -130,6 +130,8 @@ class team_core {
 
   /// The number of the region that runs, or 0.
   LOCKSTEP_COLD std::uint32_t running() const noexcept;
+  /// How many regions have begun, modulo 2^32. For who runs them.
+  std::uint32_t begun() const noexcept { return number_; }
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
   /// For objects in which members of regions wait.
