@@ -163,6 +163,7 @@ pool::served_team::served_team(pool& its_pool, const detail::resolved_team& made
 void pool::fit(unsigned size) noexcept {
   if (is_orphaned_) {
     team_ = nullptr;
+    has_shrunk_ = false;
     last_ = nullptr;
     started_ = 0;
     serving_ = 0;
@@ -182,14 +183,20 @@ void pool::fit(unsigned size) noexcept {
     return;
   }
   if (team_ != nullptr && size < team_->size) {
-    if (size != smaller_size_) smaller_regions_ = 0;
-    smaller_size_ = size;
-    if (++smaller_regions_ < shrink_after) {
-      fitting_size_ = 0;  // the next one is to be looked at as well
-      return;
-    }
+    if (smaller_regions_ == 0 || size > smaller_size_) smaller_size_ = size;
+    fitting_size_ = 0;  // the next one is to be looked at as well
+    if (++smaller_regions_ < shrink_after_) return;
+    make_team(smaller_size_);
+    has_shrunk_ = true;
+    return;
+  }
+  if (has_shrunk_) {
+    const bool has_paid = team_->core.begun() >= worthwhile;
+    if (has_paid && shrink_after_ > 1) shrink_after_ /= 2;
+    if (!has_paid && shrink_after_ < most_shrink_after) shrink_after_ *= 2;
   }
   make_team(size);
+  has_shrunk_ = false;
 }
 
 void pool::make_team(unsigned size) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-6, on the scripted system; of boards, and of the barrier of a
 // program's own threads
-#include <lockstep/detail/region/anticipation.hpp>
+#include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
 #include <lockstep/ranked_barrier.hpp>
 
@@ -208,6 +208,31 @@ TEST_F(cpu_separation_test, where_the_system_does_not_tell_the_cpu_nothing_is_kn
   wait_in_turns(board, -1, -1);
   EXPECT_TRUE(left().empty());
   EXPECT_FALSE(is_separated_);
+}
+
+// Each of two members on one CPU waits only for what the other has not done yet. So the caller of regions that end with a
+// barrier waits in the barrier, and the worker for its regions.
+TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
+  using namespace lockstep::detail;
+  scripted_system& system = scripted_system::instance();
+  stop_source stop;
+  team_barrier barrier(2, lockstep::wait_policy(), stop, 8, true);
+  region_board board(region_tree(2), lockstep::wait_policy(), region_board::way::direct, 0, false,
+                     region_board::usual_most_age, &barrier.separation());
+  system.cpu = 7;
+  const auto nothing = [](lockstep::member&) {};
+  for (std::uint32_t number = 1; number <= 8; ++number) {
+    barrier.separation().is_separated(0, 1, system.now);
+    bool is_announced = false;
+    system.on_yield = system.on_sleep = [&] {
+      if (!is_announced) board.announce(region_head{number, 2, 0}, nothing);
+      is_announced = true;
+    };
+    assignment what;
+    ASSERT_TRUE(board.next(1, what));
+    board.report(1, what.announced);
+  }
+  EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
 /// A barrier whose participants run on these CPUs, and wait for each other in turns: the other one comes when the one that

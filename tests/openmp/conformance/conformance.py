@@ -77,7 +77,7 @@ class Program:
             modules = self.directory / ("modules" + level)
             modules.mkdir(exist_ok=True)
             options += ["-J", str(modules)]
-        subprocess.run([*self.compiler(), *options, str(self.source), "-o", str(new), "-ldl"], check=True)
+        subprocess.run([*self.compiler(), *options, str(self.source), "-o", str(new), "-ldl", "-lm"], check=True)
         new.rename(program)
         return program
 

@@ -61,6 +61,42 @@ static void changing_sizes(void) {
   printf("1500 regions of changing sizes: %ld\n", sum);
 }
 
+// One large region, then a row of smaller ones, short and long: whether the runtime goes to the smaller size or not, each
+// region has its members, and the threads that are in all of them keep their data.
+static int kept_by_thread;
+#pragma omp threadprivate(kept_by_thread)
+static void rows_of_smaller_sizes(void) {
+  long members = 0, expected = 0;
+  int right = 0, all = 0;
+#pragma omp parallel num_threads(5)
+  kept_by_thread = 100 + omp_get_thread_num();
+  for (int row = 0; row < 40; ++row) {
+#pragma omp parallel num_threads(5) reduction(+ : members, right)
+    {
+      ++members;
+      right += omp_get_thread_num() >= 2 || kept_by_thread == 100 + omp_get_thread_num();
+    }
+    expected += 5;
+    all += 5;
+    const int length = row % 3 == 0 ? 2 : row % 3 == 1 ? 20 : 90;
+    for (int i = 0; i < length; ++i) {
+      const int n = 2 + (row % 2 && i % 2);
+      int sizes = 0;
+#pragma omp parallel num_threads(n) reduction(+ : members, right, sizes)
+      {
+        ++members;
+        sizes += omp_get_num_threads();
+        right += omp_get_thread_num() >= 2 || kept_by_thread == 100 + omp_get_thread_num();
+      }
+      CHECK(sizes == n * n);
+      expected += n;
+      all += n;
+    }
+  }
+  CHECK(members == expected && right == all);
+  printf("rows of smaller regions: %ld\n", members);
+}
+
 static void nested(void) {
   int inner_sizes = 0, inner_members = 0;
   CHECK(omp_get_max_active_levels() == 1);
@@ -291,6 +327,7 @@ int main(void) {
   sizes();
   default_size();
   changing_sizes();
+  rows_of_smaller_sizes();
   nested();
   nested_of_growing_sizes();
   data_clauses(17);

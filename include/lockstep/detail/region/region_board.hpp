@@ -62,10 +62,11 @@ class region_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
-  /// adaptive policy of a team that is not crowded; `separates_cpus`: see team_barrier.hpp.
+  /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
   LOCKSTEP_COLD region_board(region_tree tree, wait_policy policy, way how,
                              std::uint32_t first_phase = 0, bool anticipates = false,
-                             std::uint64_t most_age = usual_most_age, bool separates_cpus = false);
+                             std::uint64_t most_age = usual_most_age,
+                             cpu_separation* separation = nullptr);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -266,7 +267,7 @@ class region_board {
   share_board shares_;
   aligned_array<padded<private_state>> histories_;
   aligned_array<padded<caller_state>> caller_;
-  cpu_separation separation_;
+  cpu_separation* const separation_;
   wait_word closed_{0};
   const way how_;
   const std::uint64_t most_age_;
@@ -278,14 +279,14 @@ class region_board {
 
 LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, way how,
                                          std::uint32_t first_phase, bool anticipates,
-                                         std::uint64_t most_age, bool separates_cpus)
+                                         std::uint64_t most_age, cpu_separation* separation)
     : tree_(std::move(tree)),
       lines_(tree_.lines(), policy),
       reports_(tree_.members(), policy),
       shares_(tree_.members()),
       histories_(tree_.members()),
       caller_(1),
-      separation_(tree_.members(), separates_cpus),
+      separation_(separation),
       how_(how),
       most_age_(most_age),
       anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
@@ -297,9 +298,9 @@ bool region_board::next(std::size_t rank, assignment& out) {
   region_watch& own = histories_[rank].value.regions;
   stacked_starts& stacked = histories_[rank].value.stacked;
   while (true) {
-    if (stacked.must_separate()) separation_.move_to_free_cpu(rank);
+    if (stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
     watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
-                                           whereabouts{&separation_, rank, 0}),
+                                           whereabouts{separation_, rank, 0}),
                       has_one_worker());
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
@@ -348,7 +349,7 @@ std::size_t region_board::find_told(std::size_t rank, announcement of,
 
 void region_board::collect(std::size_t rank, announcement of) {
   // Others may wait for reports in place of a member that waits elsewhere.
-  cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
+  cpu_separation* const known = rank == 0 ? separation_ : nullptr;
   for (std::size_t watcher = first_told(rank, of); watcher < members();
        watcher = next_told(rank, of, watcher)) {
     reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),

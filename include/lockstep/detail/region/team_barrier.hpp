@@ -79,7 +79,7 @@ class team_barrier final : public stoppable {
                              const rank_groups& groups = rank_groups())
       : stop_(stop),
         phases_(most, policy, most, most_flags, groups),
-        separation_(most < most_flags ? most : most_flags, separates_cpus) {
+        separation_(most, separates_cpus) {
     stop_.add(*this);
   }
   LOCKSTEP_COLD ~team_barrier() { stop_.remove(*this); }
@@ -88,6 +88,8 @@ class team_barrier final : public stoppable {
 
   wait_policy policy() const noexcept { return phases_.policy(); }
   stop_source& stop() const noexcept { return stop_; }
+  /// Of the members of a team, for their other waits, too: one that never waits in one kind of them says nothing there.
+  cpu_separation& separation() noexcept { return separation_; }
 
   /// Where the value of a participant that has arrived in this phase lies, or is to be put before.
   cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {

@@ -130,6 +130,8 @@ class team_core {
 
   /// The number of the region that runs, or 0.
   LOCKSTEP_COLD std::uint32_t running() const noexcept;
+  /// How many regions have begun, modulo 2^32. For who runs them.
+  std::uint32_t begun() const noexcept { return number_; }
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
   /// For objects in which members of regions wait.
@@ -416,7 +418,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       group_(size_, made.policy, stop_, nullptr, made.separates_cpus,
              team_barrier::usual_most_flags, made.groups),
       board_(region_tree(size_, region_tree::usual_width, made.groups), made.policy, way_of(made),
-             0, made.anticipates, region_board::usual_most_age, made.separates_cpus),
+             0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
                 lone_team{this, door.age()}.number()),
