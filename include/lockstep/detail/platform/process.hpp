@@ -307,7 +307,7 @@ LOCKSTEP_COLD process_state* make_process(process_word& word) noexcept {
 #else
 #define LOCKSTEP_PROCESS_ADDRESS ".long "
 #endif
-#define LOCKSTEP_PROCESS_NOTE                                      \
+#define LOCKSTEP_PROCESS_NOTE \
   __asm__ volatile(                                                \
       ".pushsection .note.lockstep,\"a?\",%note\n"                 \
       ".balign 4\n"                                                \
