@@ -197,6 +197,7 @@ using lockstep::weighted_schedule;
 // it out of the module's object, too. So the module does it, before the importing unit initialises anything.
 namespace {
 [[maybe_unused]] const bool is_loaded = [] {
+  lockstep::detail::join_forks_at_load();
 #if LOCKSTEP_MODULES_MEET
   lockstep::detail::find_process_at_load();
 #endif

@@ -13,7 +13,7 @@
 
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/cpus.hpp>
-#include <lockstep/mutex.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
 
 #include "affinity.hpp"
 #include "allocators.hpp"
@@ -34,7 +34,6 @@ struct shown_state {
   const char* policy = nullptr;
   bool has_count = false;
   unsigned long long looks = 0;
-  mutex lock;  ///< guards the rest
   std::string format = usual_format;
   struct shown_part {
     unsigned rank = 0, level = 0, size = 0;
@@ -46,6 +45,13 @@ shown_state& state() noexcept {
   static shown_state* const kept = new shown_state;
   return *kept;
 }
+
+/// Guards what the program may change: the format and what was shown. Whole in a child of fork().
+detail::fork_section state_lock;
+using around_fork = detail::held_around_fork<state_lock>;
+struct holding_state : detail::holding<detail::fork_section> {
+  holding_state() : holding((detail::watch_forks<around_fork>(), state_lock)) {}
+};
 
 // --- affinity formats ---
 
@@ -256,18 +262,13 @@ void show_environment(bool is_verbose) noexcept {
 }
 
 void set_affinity_format(const char* format) noexcept {
-  shown_state& all = state();
-  all.lock.lock();
-  all.format = format != nullptr ? format : "";
-  all.lock.unlock();
+  const holding_state held;
+  state().format = format != nullptr ? format : "";
 }
 
 std::string affinity_format() noexcept {
-  shown_state& all = state();
-  all.lock.lock();
-  const std::string copy = all.format;
-  all.lock.unlock();
-  return copy;
+  const holding_state held;
+  return state().format;
 }
 
 std::string filled_in(const char* format, const part& of) noexcept {
@@ -300,21 +301,25 @@ std::string filled_in(const char* format, const part& of) noexcept {
   return text;
 }
 
+/// Whether something else was shown of this thread, or nothing.
+static bool is_new(const part& of) noexcept {
+  const std::uint32_t thread = thread_number();
+  const holding_state held;
+  std::vector<shown_state::shown_part>& shown = state().part_of_thread;
+  if (shown.size() <= thread) shown.resize(thread + 1);
+  shown_state::shown_part& last = shown[thread];
+  const bool differs = last.rank != of.rank || last.level != of.level || last.size != of.size ||
+                       last.place != of.places.place;
+  last = {of.rank, of.level, of.size, of.places.place};
+  return differs;
+}
+
 }  // namespace display
 
 namespace affinity {
 
 void display_if_new(const part& of) noexcept {
-  display::shown_state& all = display::state();
-  const std::uint32_t thread = thread_number();
-  all.lock.lock();
-  if (all.part_of_thread.size() <= thread) all.part_of_thread.resize(thread + 1);
-  display::shown_state::shown_part& last = all.part_of_thread[thread];
-  const bool is_new = last.rank != of.rank || last.level != of.level || last.size != of.size ||
-                      last.place != of.places.place;
-  last = {of.rank, of.level, of.size, of.places.place};
-  all.lock.unlock();
-  if (!is_new) return;
+  if (!display::is_new(of)) return;
   const std::string line = display::filled_in(nullptr, of) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include <lockstep/detail/platform/made_once.hpp>
 #include <lockstep/detail/team/environment.hpp>
 
 #include "affinity.hpp"
@@ -46,9 +47,9 @@ pthread_key_t make_key() noexcept {
 }  // namespace
 
 void end_with_thread() noexcept {
-  static const pthread_key_t key = make_key();
+  static detail::made_once<pthread_key_t> key;
   // Any value but null: the record is where the thread finds it.
-  pthread_setspecific(key, &this_record);
+  pthread_setspecific(key.get(make_key), &this_record);
 }
 
 bool end_threads() noexcept {

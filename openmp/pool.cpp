@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include <lockstep/detail/team/display.hpp>
 #include <lockstep/detail/team/placement.hpp>
@@ -30,8 +31,9 @@ detail::resolved_team team_for(unsigned size) {
   return made;
 }
 
-/// The teams of the process that are there when it ends, for their ledgers.
-pthread_mutex_t teams_lock = PTHREAD_MUTEX_INITIALIZER;
+/// The teams of the process that are there when it ends, for their ledgers. Whole in a child of fork().
+detail::fork_section teams_lock;
+using holding_teams = detail::holding<detail::fork_section>;
 
 class holding {
  public:
@@ -127,29 +129,26 @@ pool& pool::next_idle_one(thread_record& of) noexcept {
 }
 
 pool::served_team* pool::first_team = nullptr;
+bool pool::is_printed_at_exit = false;
 
 void pool::list(served_team& one) noexcept {
-  static const bool is_registered = [] {
-    static_cast<void>(pthread_atfork([] { pthread_mutex_lock(&teams_lock); },
-                                     [] { pthread_mutex_unlock(&teams_lock); },
-                                     [] { pthread_mutex_unlock(&teams_lock); }));
-    return std::atexit(print_ledgers) == 0;
-  }();
-  static_cast<void>(is_registered);
-  const holding lock(teams_lock);
+  detail::watch_forks<detail::held_around_fork<teams_lock>>();
+  const holding_teams lock(teams_lock);
+  if (first_team == nullptr && !is_printed_at_exit)
+    is_printed_at_exit = std::atexit(print_ledgers) == 0;
   one.next = first_team;
   first_team = &one;
 }
 
 void pool::unlist(served_team& one) noexcept {
-  const holding lock(teams_lock);
+  const holding_teams lock(teams_lock);
   served_team** at = &first_team;
   while (*at != &one) at = &(*at)->next;
   *at = one.next;
 }
 
 void pool::print_ledgers() noexcept {
-  const holding lock(teams_lock);
+  const holding_teams lock(teams_lock);
   for (const served_team* at = first_team; at != nullptr; at = at->next) at->core.print_ledger();
 }
 

@@ -157,6 +157,7 @@ class pool {
   static void unlist(served_team& one) noexcept;
   static void print_ledgers() noexcept;
   static served_team* first_team;
+  static bool is_printed_at_exit;
 
   static void* run_worker(void* self) noexcept;
   void serve(unsigned rank) noexcept;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The functions of omp.h, locks, allocators, target and teams, from C; what error directives say.
+"""The functions of omp.h, locks, allocators, target, teams and fork(), from C; what error directives say.
 
 usage: interface_test.py libgomp.so.1
 """
@@ -47,6 +47,11 @@ class Interface(support.Programs):
 
     def test_what_newer_compilers_call(self):
         self.expect_right("newer", f"-Wl,--no-as-needed,{support.LIBRARY}")
+
+    def test_handlers_of_fork(self):
+        program = compiled(PROGRAMS / "fork.c", self.scratch / "fork", "-pthread")
+        self.expect_success(program)
+        self.expect_success(program, LOCKSTEP_LEDGER="/dev/null")  # the list of teams for it is in the child, too
 
     def test_target_has_a_device_where_it_must(self):
         source = self.scratch / "must.c"

@@ -43,7 +43,7 @@
 // GCC's ThreadSanitizer makes this call of each fence, and warns of each, where it has been inlined: no pragma reaches
 // that place. The library publishes by release and acquire, which ThreadSanitizer understands; it needs no fence for
 // that.
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#if LOCKSTEP_HAS_TSAN && !defined(__clang__)
 extern "C" void __tsan_atomic_thread_fence(int order);
 #endif
 
@@ -55,7 +55,7 @@ template <class Type>
 using atomic = std::atomic<Type>;
 
 inline void thread_fence(std::memory_order order) noexcept {
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#if LOCKSTEP_HAS_TSAN && !defined(__clang__)
   __tsan_atomic_thread_fence(static_cast<int>(order));
 #else
   std::atomic_thread_fence(order);

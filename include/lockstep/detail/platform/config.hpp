@@ -5,7 +5,8 @@
 // layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
 // LOCKSTEP_FORCE_PORTABLE_FUTEX, LOCKSTEP_OBSERVABLE, and the seams (atomic.hpp, system.hpp). So everything lives in
 // an inline namespace that names them, LOCKSTEP_ABI:
-//   - Units with different settings may be linked together; each has its own functions.
+//   - Units with different settings may be linked together; each has its own functions. So it is with units that are
+//     compiled with ThreadSanitizer.
 //   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
 //     shows both names: lockstep::abi_1_checked_exceptions::mutex.
 //   - An object inside a type of the user's may be passed, for the layout is the same, but not between different
@@ -65,6 +66,27 @@
 #if !defined(LOCKSTEP_BUILDS_LIBRARY)
 #define LOCKSTEP_BUILDS_LIBRARY 0
 #endif
+
+#if defined(__SANITIZE_THREAD__)
+#define LOCKSTEP_HAS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LOCKSTEP_HAS_TSAN 1
+#endif
+#endif
+#if !defined(LOCKSTEP_HAS_TSAN)
+#define LOCKSTEP_HAS_TSAN 0
+#endif
+
+// ThreadSanitizer knows only what it has compiled. In the library it would see no order, and report races that there are
+// not. So a unit that it compiles has all code itself, unless it has compiled the library too: then LOCKSTEP_COMPILED is 2.
+#if LOCKSTEP_HAS_TSAN && LOCKSTEP_COMPILED == 1 && !LOCKSTEP_BUILDS_LIBRARY
+#undef LOCKSTEP_COMPILED
+#define LOCKSTEP_COMPILED 0
+#undef LOCKSTEP_OBSERVABLE
+#define LOCKSTEP_OBSERVABLE 1
+#endif
+
 #if !LOCKSTEP_COMPILED || LOCKSTEP_BUILDS_LIBRARY
 #define LOCKSTEP_HAS_BODIES 1
 #else
@@ -104,14 +126,19 @@
 #else
 #define LOCKSTEP_ABI_OBSERVERS _unobserved
 #endif
-#define LOCKSTEP_ABI_JOINED(checks, errors, system, observers) \
-  abi_1_##checks##_##errors##system##observers
-#define LOCKSTEP_ABI_NAME(checks, errors, system, observers) \
-  LOCKSTEP_ABI_JOINED(checks, errors, system, observers)
+#if LOCKSTEP_HAS_TSAN
+#define LOCKSTEP_ABI_SANITIZER _tsan
+#else
+#define LOCKSTEP_ABI_SANITIZER
+#endif
+#define LOCKSTEP_ABI_JOINED(checks, errors, system, observers, sanitizer) \
+  abi_1_##checks##_##errors##system##observers##sanitizer
+#define LOCKSTEP_ABI_NAME(checks, errors, system, observers, sanitizer) \
+  LOCKSTEP_ABI_JOINED(checks, errors, system, observers, sanitizer)
 /// The inline namespace of everything: its version, and the settings that change what functions do.
 #define LOCKSTEP_ABI                                                               \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
-                    LOCKSTEP_ABI_OBSERVERS)
+                    LOCKSTEP_ABI_OBSERVERS, LOCKSTEP_ABI_SANITIZER)
 #define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
@@ -166,11 +193,16 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
-/// A function without arguments that a module calls when it is loaded, where the compiler knows such.
+/// A function without arguments that a module calls when it is loaded, where the compiler knows such: in the order of its
+/// units; before all objects of the module; and one that it calls when it is unloaded.
 #if defined(__GNUC__)
 #define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
+#define LOCKSTEP_FIRST_AT_LOAD __attribute__((constructor(101))) static void
+#define LOCKSTEP_AT_UNLOAD __attribute__((destructor)) static void
 #else
 #define LOCKSTEP_AT_LOAD inline void
+#define LOCKSTEP_FIRST_AT_LOAD inline void
+#define LOCKSTEP_AT_UNLOAD inline void
 #endif
 
 // Where a call of its own costs more than the function.

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
-// fork() copies the memory, but only the calling thread: tables of threads must forget the others.
+// fork() copies the memory, but only the calling thread: tables of threads must be whole in the child, and forget the
+// others there. So each table is locked around fork(). The locks must not be held while handlers of the program run:
+// these may use the library, and may wait for threads that do. The system calls handlers before fork() in the reverse
+// order of their registration, and after it in their order.
 //
-//   ATFORK-1  Every module that uses a table registers for itself, because a registration ends with its module
-//       (dlclose). So one fork() may call the same handlers several times: a fork_section tells the first
-//       and the last.
-//   ATFORK-2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
-//       the child registers again.
+//   ATFORK-1  A module registers when it is loaded, before its own static objects are initialised and before the modules
+//       that depend on it are loaded. So whoever uses the library in a handler of its own has registered later:
+//       that handler is called before the locks are taken, or after they are freed.
+//   ATFORK-2  Every module registers for itself, because a registration ends with its module (dlclose). Only that of the
+//       first module there is does anything, for the tables of all modules.
+//   ATFORK-3  A fork() in the middle of the first use of a table leaves nothing half done that a child would wait for: the
+//       child lists its handlers again.
+//
+// The modules and their tables are listed by fork_tables.hpp.
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  done.load     acquire  2      who sees it set uses the table: the registration came before
-//   2  done.store    release  1      as 1
-//   3  holder.load   relaxed  -      only our own number says anything, and we wrote it ourselves
-//   4  holder.store  relaxed  -      as 3; written under the lock
+//   1  holder.load   relaxed  -      only our own number says anything, and we wrote it ourselves
+//   2  holder.store  relaxed  -      as 1; written under the lock
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 
@@ -36,18 +41,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
-/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses. Not cold: the
-/// registration belongs to the module whose code makes this call.
-inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
-#if defined(__unix__) || defined(__APPLE__)
-  return pthread_atfork(before, after, child) == 0;
-#else
-  (void)before, (void)after, (void)child;
-  return false;
-#endif
-}
 
 /// A lock that needs no code to be initialised: a std::mutex, without its headers where the system has a lock of its
 /// own.
@@ -90,51 +83,47 @@ class holding {
   Lock& lock_;
 };
 
-template <class Handlers>
-struct LOCKSTEP_MODULE_LOCAL fork_registration {
-  static unseamed_atomic<bool> done;
+/// What is called around every fork() for a table: before() and after() on the thread that calls it, child() on the
+/// child's only thread. The handlers of several modules may belong to one table.
+struct fork_handlers {
+  void (*before)();
+  void (*after)();
+  void (*child)();
+  bool is_first_in_child;  ///< others use its table; it is the last to be locked
 };
-template <class Handlers>
-unseamed_atomic<bool> fork_registration<Handlers>::done{false};
 
-/// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), as in
-/// call_at_fork(), once or more often (ATFORK-1).
-template <class Handlers>
-void watch_forks() noexcept {
-  unseamed_atomic<bool>& done = fork_registration<Handlers>::done;
-  if (done.load(memory_order_acquire)) return;  // 1
-  if (call_at_fork(&Handlers::before, &Handlers::after, &Handlers::child)) {
-    done.store(true, memory_order_release);  // 2
-  }
-}
+/// The tables of a module. A place is taken once and never given up.
+struct fork_module {
+  unseamed_atomic<const fork_handlers*> tables[12];
+  unseamed_atomic<fork_module*> next;  ///< that was loaded later
+};
 
 /// A lock that the thread that forks holds meanwhile, for handlers that are called more than once.
 class fork_section {
  public:
-  constexpr fork_section() noexcept : holder_(0), depth_(0) {}
+  constexpr fork_section() noexcept : holder_(0) {}
   fork_section(const fork_section&) = delete;
   fork_section& operator=(const fork_section&) = delete;
 
-  /// For other users of the data that it guards.
-  system_mutex& lock() noexcept { return lock_; }
+  /// For other users of the data that it guards: not again where the calling thread forks.
+  void lock() noexcept {
+    if (!is_held()) lock_.lock();
+  }
+  void unlock() noexcept {
+    if (!is_held()) lock_.unlock();
+  }
 
   /// In before(): true in the first call.
   bool enter() {
-    if (holder_.load(memory_order_relaxed) == self()) {  // 3
-      ++depth_;
-      return false;
-    }
+    if (is_held()) return false;
     lock_.lock();
-    holder_.store(self(), memory_order_relaxed);  // 4
-    depth_ = 1;
+    holder_.store(self(), memory_order_relaxed);  // 2
     return true;
   }
-  /// In after() and child(): true in the last call, which has to leave().
-  bool is_last() noexcept {
-    return holder_.load(memory_order_relaxed) == self() && --depth_ == 0;  // 3
-  }
+  /// In after() and child(): true until leave().
+  bool is_held() const noexcept { return holder_.load(memory_order_relaxed) == self(); }  // 1
   void leave() {
-    holder_.store(0, memory_order_relaxed);  // 4
+    holder_.store(0, memory_order_relaxed);  // 2
     lock_.unlock();
   }
 
@@ -144,7 +133,16 @@ class fork_section {
 
   system_mutex lock_;
   unseamed_atomic<std::uintptr_t> holder_;
-  unsigned depth_;  // the holder's own
+};
+
+/// The handlers of a table that one lock guards.
+template <fork_section& Lock>
+struct held_around_fork {
+  static void before() { Lock.enter(); }
+  static void after() {
+    if (Lock.is_held()) Lock.leave();
+  }
+  static void child() { after(); }
 };
 
 }  // namespace detail

@@ -28,6 +28,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "fork.hpp"
+#include "fork_tables.hpp"
 #include "process.hpp"
 
 #if defined(_WIN32)
@@ -129,7 +130,7 @@ struct portable_futex {
   static constexpr std::size_t size_ = std::size_t{1} << bits_;
 
   static bucket* table() {
-    watch_forks<around_fork>();
+    watch_forks<around_fork, true>();
     void* const known = process().portable_futex.load(memory_order_acquire);  // 2
     return known != nullptr ? static_cast<bucket*>(known) : keep(new bucket[size_]);
   }
@@ -160,14 +161,14 @@ struct portable_futex {
     }
     static void after() {
       process_state& all = process();
-      if (!all.futex_forks.is_last()) return;
+      if (!all.futex_forks.is_held()) return;
       bucket* const held = static_cast<bucket*>(all.futex_held);
       for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.unlock();
       all.futex_forks.leave();
     }
     static void child() {
       process_state& all = process();
-      if (!all.futex_forks.is_last()) return;
+      if (!all.futex_forks.is_held()) return;
       void* const made = all.portable_futex.load(memory_order_acquire);  // 2
       bucket* const renewed = static_cast<bucket*>(made);
       // Not destroyed: a condition variable waits for its waiters, which are not there.

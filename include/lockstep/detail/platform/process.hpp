@@ -8,7 +8,7 @@
 //
 //   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
 //   PROCESS-2  It holds no address of code or of a module's static data, because these end with their module. The only
-//              exception is what its owner takes out again (fork_listener).
+//              exception is what its owner takes out again (fork_listener, fork_module).
 //   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
 //
 // How they find it: process_word.hpp.
@@ -128,6 +128,9 @@ struct process_state {
   static constexpr unsigned parking_bits = 8;
   static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
 
+  fork_section forks;  // and its lock guards the list of modules
+  unseamed_atomic<fork_module*> first_fork_module;
+
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
 
@@ -165,7 +168,8 @@ struct process_state {
   observed_list object_names[object_names_size];
 
   constexpr process_state() noexcept
-      : first_fork_listener(nullptr),
+      : first_fork_module(nullptr),
+        first_fork_listener(nullptr),
         portable_futex(nullptr),
         futex_held(nullptr),
         threads(0),
@@ -303,11 +307,11 @@ LOCKSTEP_COLD process_state* make_process(process_word& word) noexcept {
 #else
 #define LOCKSTEP_PROCESS_ADDRESS ".long "
 #endif
-#define LOCKSTEP_PROCESS_NOTE                                      \
+#define LOCKSTEP_PROCESS_NOTE \
   __asm__ volatile(                                                \
       ".pushsection .note.lockstep,\"a?\",%note\n"                 \
       ".balign 4\n"                                                \
-      ".long 9, 8, " LOCKSTEP_PROCESS_KIND                         \
+      ".long 9, 8, " LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_PROCESS_KIND)   \
       "\n"                                                         \
       ".asciz \"lockstep\"\n"                                      \
       ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD \
@@ -356,8 +360,8 @@ struct process_modules {
       note_head head;
       std::memcpy(&head, notes + at, sizeof head);
       const std::size_t text = at + sizeof head, description = rounded(text + head.name_size);
-      if (head.type == std::uint32_t{LOCKSTEP_PROCESS_KIND[0] - '0'} &&
-          head.name_size == sizeof name && description + sizeof(std::intptr_t) <= size &&
+      if (head.type == LOCKSTEP_PROCESS_KIND && head.name_size == sizeof name &&
+          description + sizeof(std::intptr_t) <= size &&
           std::memcmp(notes + text, name, sizeof name) == 0) {
         std::intptr_t distance = 0;
         std::memcpy(&distance, notes + description, sizeof distance);

@@ -38,13 +38,13 @@
 #endif
 
 // Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 4
+#define LOCKSTEP_PROCESS_LAYOUT 5
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "8"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_portable"
+#define LOCKSTEP_PROCESS_KIND 10
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_5_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "7"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_native"
+#define LOCKSTEP_PROCESS_KIND 9
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_5_native"
 #endif
 
 namespace lockstep {

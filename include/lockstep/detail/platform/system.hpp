@@ -20,6 +20,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "cpus.hpp"
+#include "fork_tables.hpp"
 #include "futex.hpp"
 #include "process.hpp"
 #include "process_fence.hpp"
@@ -214,11 +215,11 @@ struct fork_listener::all {
   static void before() { process().fork_listeners.enter(); }
   static void after() {
     fork_section& section = process().fork_listeners;
-    if (section.is_last()) section.leave();
+    if (section.is_held()) section.leave();
   }
   static void child() {
     fork_section& section = process().fork_listeners;
-    if (!section.is_last()) return;
+    if (!section.is_held()) return;
     for (entry* at = first(); at != nullptr; at = at->next) at->in_child(at->owner);
     section.leave();
   }
@@ -229,7 +230,7 @@ LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
   native_futex::prepare_for_fork();
   watch_forks<all>();
   entry_ = new entry{owner, in_child, nullptr, nullptr};
-  const holding<system_mutex> held(process().fork_listeners.lock());
+  const holding<fork_section> held(process().fork_listeners);
   entry* const next = entry_->next = all::first();
   if (next != nullptr) next->previous = entry_;
   process().first_fork_listener = entry_;
@@ -237,7 +238,7 @@ LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
 
 LOCKSTEP_COLD fork_listener::~fork_listener() {
   {
-    const holding<system_mutex> held(process().fork_listeners.lock());
+    const holding<fork_section> held(process().fork_listeners);
     entry *const next = entry_->next, *const previous = entry_->previous;
     if (next != nullptr) next->previous = previous;
     if (previous != nullptr) {

@@ -218,17 +218,7 @@ class thread_slot_table {
   }
 
   // ThreadSanitizer does not know that a thread's memory is used again only after its end.
-#if defined(__SANITIZE_THREAD__)
-  static constexpr bool reuses = false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-  static constexpr bool reuses = false;
-#else
-  static constexpr bool reuses = true;
-#endif
-#else
-  static constexpr bool reuses = true;
-#endif
+  static constexpr bool reuses = !LOCKSTEP_HAS_TSAN;
 
 #if defined(__unix__) || defined(__APPLE__)
   /// 0 if the system has no more.

@@ -20,7 +20,7 @@
 #if LOCKSTEP_HAS_BODIES
 #include <cstdio>
 #include <new>
-#include "../platform/fork.hpp"
+#include "../platform/fork_tables.hpp"
 #endif
 
 namespace lockstep {
@@ -57,7 +57,7 @@ struct object_names {
 struct object_names::around_fork {
   static void before() { process().name_forks.enter(); }
   static void after() {
-    if (process().name_forks.is_last()) process().name_forks.leave();
+    if (process().name_forks.is_held()) process().name_forks.leave();
   }
   static void child() { after(); }
 };
@@ -72,7 +72,7 @@ LOCKSTEP_COLD bool object_names::set(const void* object, const char* name) noexc
     std::snprintf(wanted.text, sizeof wanted.text, "%s", name);
   }
   observer_atomic<void*>& first = list_of(object);
-  const holding<system_mutex> held(process().name_forks.lock());
+  const holding<fork_section> held(process().name_forks);
   entry* place = nullptr;
   void* const head = first.load(memory_order_relaxed);  // 3
   for (entry* at = static_cast<entry*>(head); at != nullptr; at = at->next) {

@@ -30,7 +30,7 @@
 #if LOCKSTEP_HAS_BODIES
 #include <new>
 
-#include "../platform/fork.hpp"
+#include "../platform/fork_tables.hpp"
 #endif
 
 namespace lockstep {
@@ -139,14 +139,14 @@ LOCKSTEP_COLD std::size_t rounded_records(std::size_t records) noexcept {
 struct trace_around_fork {
   static void before() { process().trace_forks.enter(); }
   static void after() {
-    if (process().trace_forks.is_last()) process().trace_forks.leave();
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
   }
   static void child() {
     end_to_observe(observer::records);
     if (trace_session* const of = recorder::session()) {
       of->is_running = of->is_to_be_written = false;
     }
-    if (process().trace_forks.is_last()) process().trace_forks.leave();
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
   }
 };
 
@@ -160,7 +160,7 @@ LOCKSTEP_COLD bool recorder::start_with_room(std::size_t records, bool stops) no
 LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
   const std::size_t rounded = rounded_records(records);
   watch_forks<trace_around_fork>();
-  const holding<system_mutex> held(process().trace_forks.lock());
+  const holding<fork_section> held(process().trace_forks);
   trace_session* of = session();
   if (of == nullptr) {
     of = new (std::nothrow) trace_session;
@@ -180,7 +180,7 @@ LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
 }
 
 LOCKSTEP_COLD bool recorder::stop() noexcept {
-  const holding<system_mutex> held(process().trace_forks.lock());
+  const holding<fork_section> held(process().trace_forks);
   trace_session* const of = session();
   if (of == nullptr || !of->is_running) return false;
   end_to_observe(observer::records);
@@ -190,7 +190,7 @@ LOCKSTEP_COLD bool recorder::stop() noexcept {
 }
 
 LOCKSTEP_COLD bool recorder::is_running() noexcept {
-  const holding<system_mutex> held(process().trace_forks.lock());
+  const holding<fork_section> held(process().trace_forks);
   const trace_session* const of = session();
   return of != nullptr && of->is_running;
 }

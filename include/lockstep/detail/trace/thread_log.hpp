@@ -45,7 +45,7 @@
 #include <cstdio>
 #include <new>
 
-#include "../platform/fork.hpp"
+#include "../platform/fork_tables.hpp"
 #endif
 
 namespace lockstep {
@@ -239,11 +239,11 @@ struct log_of_thread {
 struct logs_around_fork {
   static void before() { process().trace_forks.enter(); }
   static void after() {
-    if (process().trace_forks.is_last()) process().trace_forks.leave();
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
   }
   static void child() {
     thread_logs::forget_others();
-    if (process().trace_forks.is_last()) process().trace_forks.leave();
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
   }
 };
 

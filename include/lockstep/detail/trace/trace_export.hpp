@@ -401,7 +401,7 @@ LOCKSTEP_COLD bool trace_export::start_for_program(const char* path, const char*
     return false;
   }
   {
-    const holding<system_mutex> held(process().trace_forks.lock());
+    const holding<fork_section> held(process().trace_forks);
     trace_session& of = *recorder::session();
     std::memcpy(of.path, real.c_str(), real.size() + 1);
     of.is_to_be_written = true;
@@ -427,7 +427,7 @@ LOCKSTEP_COLD void trace_export::end_of_program() {
 LOCKSTEP_COLD std::string trace_export::take_path() {
   trace_session* const of = recorder::session();
   if (of == nullptr) return std::string();
-  const holding<system_mutex> held(process().trace_forks.lock());
+  const holding<fork_section> held(process().trace_forks);
   if (!of->is_to_be_written) return std::string();
   of->is_to_be_written = false;
   return of->path;

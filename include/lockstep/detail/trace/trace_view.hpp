@@ -155,7 +155,7 @@ class trace_view {
 LOCKSTEP_COLD trace_view::trace_view() {
   nanoseconds_a_tick = 1e9 / tick_clock::rate();
   {
-    const holding<system_mutex> held(process().trace_forks.lock());
+    const holding<fork_section> held(process().trace_forks);
     const trace_session* const of = recorder::session();
     if (of == nullptr) return;
     const std::uint32_t number = of->number.load(memory_order_relaxed);  // 1

@@ -20,7 +20,7 @@
 
 #include "../../watchdog.hpp"
 #include "../platform/clock.hpp"
-#include "../platform/fork.hpp"
+#include "../platform/fork_tables.hpp"
 #include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/wake_pipe.hpp"
@@ -60,7 +60,7 @@ class watchdog {
 
   LOCKSTEP_COLD static bool start(const watchdog_options& how) {
     watch_forks<around_fork>();
-    const holding<system_mutex> held(process().watchdog_forks.lock());
+    const holding<fork_section> held(process().watchdog_forks);
     if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
     watchdog_state* const of = watchdog_state::known();
     if (of == nullptr || !of->pipe.open()) return false;
@@ -86,7 +86,7 @@ class watchdog {
   }
 
   LOCKSTEP_COLD static void stop() {
-    const holding<system_mutex> held(process().watchdog_forks.lock());
+    const holding<fork_section> held(process().watchdog_forks);
     if (watchdog_state* const of = watchdog_state::known()) end(*of);
   }
 
@@ -141,7 +141,7 @@ class watchdog {
   }
 
   LOCKSTEP_COLD static void end_with_module() {
-    const holding<system_mutex> held(process().watchdog_forks.lock());
+    const holding<fork_section> held(process().watchdog_forks);
     watchdog_state* const of = watchdog_state::known();
     if (of != nullptr && of->module == &ends_here::is_set) end(*of);
   }
@@ -153,10 +153,10 @@ class watchdog {
   struct around_fork {
     static void before() { process().watchdog_forks.enter(); }
     static void after() {
-      if (process().watchdog_forks.is_last()) process().watchdog_forks.leave();
+      if (process().watchdog_forks.is_held()) process().watchdog_forks.leave();
     }
     static void child() {
-      if (!process().watchdog_forks.is_last()) return;
+      if (!process().watchdog_forks.is_held()) return;
       if (watchdog_state* const of = watchdog_state::known()) {
         of->pipe.forget();
         of->runs = false;

@@ -33,7 +33,7 @@
 #include <cstdlib>
 #include "../base/growing_array.hpp"
 #include "../platform/atomic.hpp"
-#include "../platform/fork.hpp"
+#include "../platform/fork_tables.hpp"
 #include "../platform/process.hpp"
 #endif
 
@@ -197,12 +197,12 @@ class registry {
       for (bucket& each : detail::process().misuse) each.lock.lock();
     }
     static void after() {
-      if (!detail::process().misuse_forks.is_last()) return;
+      if (!detail::process().misuse_forks.is_held()) return;
       for (bucket& each : detail::process().misuse) each.lock.unlock();
       detail::process().misuse_forks.leave();
     }
     static void child() {
-      if (!detail::process().misuse_forks.is_last()) return;
+      if (!detail::process().misuse_forks.is_held()) return;
       for (bucket& each : detail::process().misuse) {
         if (each.entries != nullptr) forget_others(entries_of(each));
         each.lock.unlock();

@@ -46,7 +46,7 @@
 #include <new>
 
 #include "../../call_site.hpp"
-#include "../platform/fork.hpp"
+#include "../platform/fork_tables.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
 #include "short_lock.hpp"
@@ -320,12 +320,12 @@ class parking_lot {
       if (detail::process().parking_forks.enter()) lock_all();
     }
     static void after() {
-      if (!detail::process().parking_forks.is_last()) return;
+      if (!detail::process().parking_forks.is_held()) return;
       unlock_all();
       detail::process().parking_forks.leave();
     }
     static void child() {
-      if (!detail::process().parking_forks.is_last()) return;
+      if (!detail::process().parking_forks.is_held()) return;
       forget_all();
       detail::process().parking_forks.leave();
     }
