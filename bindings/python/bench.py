@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import lockstep
+import lockstep_threads as lockstep
 
 sys.path.insert(0, str(Path(__file__).parent / "tests"))
 from conftest import compiled  # noqa: E402

@@ -6,7 +6,7 @@ usage: packages.py [tree]
 
 Complaints: a build file that lacks a source of the library; a name that modules/lockstep.cppm exports or lacks, other than
 tests/build/public_names.txt has it; a Debian package of the library that is not named by its soname; a vcpkg.json that
-vcpkg would refuse. A recipe that is not there is no complaint. versions.py looks at the versions in them.
+vcpkg would refuse; a wheel or a crate, or what they import as, that has another name than docs/packages.md says. A recipe that is not there is no complaint. versions.py looks at the versions in them.
 """
 
 import json
@@ -26,6 +26,14 @@ NAMES = "tests/build/public_names.txt"
 PORT_KEYS = {"name", "version-semver", "port-version", "description", "homepage", "documentation", "license", "supports",
              "dependencies", "features", "default-features", "maintainers"}
 PORT_FUNCTIONS = {"vcpkg_cmake_configure": "vcpkg-cmake", "vcpkg_cmake_config_fixup": "vcpkg-cmake-config"}
+LANGUAGES = "docs/packages.md"
+# Where the name on the registries stands, and with underscores the name that programs import. Cargo makes the latter itself.
+REGISTRY_NAMES = (
+    ("bindings/rust/Cargo.toml", r'^name = "(.*)"$', "-"),
+    ("bindings/python/pyproject.toml", r'^name = "(.*)"$', "-"),
+    ("bindings/python/pyproject.toml", r'^wheel\.packages = \["src/(.*)"\]$', "_"),
+    ("bindings/python/CMakeLists.txt", r"DESTINATION (\w+) RENAME", "_"),
+)
 PORT_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*$")
 
 
@@ -98,10 +106,26 @@ def check_port(report, root):
         report.add(path, 1, "portfile.cmake installs 'usage', which is missing")
 
 
+def check_registry_names(report, root):
+    """docs/packages.md says what the wheel and the crate are called: on the registries others have `lockstep`."""
+    page = root / LANGUAGES
+    if not page.is_file():
+        return
+    said = re.search(r"^The wheel and the crate are called `([a-z-]+)`", page.read_text(encoding="utf-8"), re.MULTILINE)
+    if not said:
+        report.add(page, 1, "does not say what the wheel and the crate are called")
+        return
+    for name, pattern, separator in REGISTRY_NAMES:
+        path, wanted = root / name, said.group(1).replace("-", separator)
+        found = re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE) if path.is_file() else None
+        if path.is_file() and (found is None or found.group(1) != wanted):
+            report.add(path, 1, f"is for {found.group(1) if found else 'nothing'}, and {LANGUAGES} says {wanted}")
+
+
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "packages")
-    for check in (check_debian, check_sources, check_module, check_port):
+    for check in (check_debian, check_sources, check_module, check_port, check_registry_names):
         check(report, root)
     return report.finish(sum((root / name).is_file() for name in (*BUILD_FILES, MODULE, CONTROL, f"{PORT}/vcpkg.json")))
 

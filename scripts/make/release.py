@@ -143,7 +143,7 @@ def verify_sums(output):
 
 
 USE = """\
-import lockstep
+import lockstep_threads as lockstep
 def region(me):
     assert me.sync_sum(sum(me.block(0, 1000))) == 499500
 with lockstep.Team(2) as team:

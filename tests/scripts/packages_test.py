@@ -56,6 +56,18 @@ class CheckPackages(TreeTest):
         self.assert_bad(with_port(GOOD_PORT | {"dependencies": []}), "comes from the dependency vcpkg-cmake")
         self.assert_bad(with_port(GOOD_PORT, 'vcpkg_cmake_configure()\nfile(INSTALL "/usage")\n'), "'usage', which is missing")
 
+    def test_wheel_and_crate_have_the_name_that_the_page_says(self):
+        good = tree() | {"docs/packages.md": "# P\n\nThe wheel and the crate are called `two-words`.\n",
+                         "bindings/rust/Cargo.toml": '[package]\nname = "two-words"\n',
+                         "bindings/python/pyproject.toml": 'name = "two-words"\nwheel.packages = ["src/two_words"]\n',
+                         "bindings/python/CMakeLists.txt": "install(PROGRAMS x DESTINATION two_words RENAME y)\n"}
+        self.assert_good(good)
+        self.assert_bad(good | {"bindings/rust/Cargo.toml": 'name = "two"\n'}, "is for two, and docs/packages.md says two-words")
+        for name in ("pyproject.toml", "CMakeLists.txt"):
+            path = "bindings/python/" + name
+            self.assert_bad(good | {path: good[path].replace("two_words", "lockstep")}, "says two_words")
+        self.assert_bad(good | {"docs/packages.md": "# P\n"}, "does not say")
+
 
 if __name__ == "__main__":
     unittest.main()

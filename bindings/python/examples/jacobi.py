@@ -9,7 +9,7 @@ lock, so the blocks overlap; Python itself does the few lines between them.
 import sys
 import time
 
-import lockstep
+import lockstep_threads as lockstep
 import numba
 import numpy
 

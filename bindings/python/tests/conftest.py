@@ -20,7 +20,7 @@ def header_directory():
 
 def compiled(source, target, *flags):
     """A shared object made of C sources, linked with the library that the package has loaded."""
-    import lockstep
+    import lockstep_threads as lockstep
 
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
@@ -38,7 +38,7 @@ def kernels(tmp_path_factory):
 
 @pytest.fixture(params=[1, 2, 3, 9])
 def team(request):
-    import lockstep
+    import lockstep_threads as lockstep
 
     with lockstep.Team(request.param) as made:
         yield made

@@ -2,7 +2,7 @@
 """Graphs and plans."""
 import ctypes
 
-import lockstep
+import lockstep_threads as lockstep
 import pytest
 
 

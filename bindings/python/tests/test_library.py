@@ -7,10 +7,10 @@ import re
 import subprocess
 import sys
 
-import lockstep
+import lockstep_threads as lockstep
 import pytest
 from conftest import header_directory
-from lockstep import _errors, _library
+from lockstep_threads import _errors, _library
 
 
 def header():
@@ -64,7 +64,7 @@ def test_options_have_the_layout_of_the_header():
 
 def test_versions():
     try:
-        installed = importlib.metadata.version("lockstep")
+        installed = importlib.metadata.version("lockstep-threads")
     except importlib.metadata.PackageNotFoundError:
         installed = lockstep.__version__  # used from the source tree
     assert lockstep.version() == lockstep.__version__ == installed
@@ -80,7 +80,7 @@ def test_everything_that_is_exported_is_there():
 
 def test_a_library_that_is_not_there_is_named():
     run = subprocess.run(
-        [sys.executable, "-c", "import lockstep"],
+        [sys.executable, "-c", "import lockstep_threads"],
         env={**os.environ, "LOCKSTEP_C_LIBRARY": "/nowhere/liblockstep_c.so"},
         capture_output=True,
         text=True,

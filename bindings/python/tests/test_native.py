@@ -7,7 +7,7 @@ import subprocess
 import sys
 import weakref
 
-import lockstep
+import lockstep_threads as lockstep
 import pytest
 from conftest import header_directory
 

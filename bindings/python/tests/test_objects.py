@@ -2,7 +2,7 @@
 """Events, barriers, mutexes."""
 import threading
 
-import lockstep
+import lockstep_threads as lockstep
 import pytest
 
 

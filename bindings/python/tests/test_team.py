@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-import lockstep
+import lockstep_threads as lockstep
 import pytest
 
 
@@ -425,7 +425,7 @@ def test_numbers_may_be_of_other_types(team):
 PROGRAMS = {
     # A team, an event and a plan that live until the interpreter ends.
     "leaves all to the end": """
-import lockstep
+import lockstep_threads as lockstep
 team = lockstep.Team(3)
 event = lockstep.Event()
 graph = lockstep.Graph()
@@ -435,7 +435,7 @@ assert team.run(lambda me: me.sync_threads()) and plan.run(3) and lockstep.defau
 print("done")
 """,
     "forks": """
-import lockstep, os
+import lockstep_threads as lockstep, os
 team = lockstep.Team(3)
 ranks = []
 team.run(lambda me: ranks.append(me.rank))
@@ -448,7 +448,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 print("done")
 """,
     "is interrupted in a wait": """
-import lockstep, os, signal, threading
+import lockstep_threads as lockstep, os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # the job of a shell in the background ignores it
 event = lockstep.Event()
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -458,7 +458,7 @@ except KeyboardInterrupt:
     print("done")
 """,
     "is interrupted in a region": """
-import lockstep, os, signal, threading
+import lockstep_threads as lockstep, os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 with lockstep.Team(2) as team:
@@ -472,7 +472,7 @@ with lockstep.Team(2) as team:
 """,
     # Wherever the main thread is: none may be lost, or ctypes gives the library any number as what a member has returned.
     "is interrupted again and again": """
-import lockstep, os, signal, threading
+import lockstep_threads as lockstep, os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 more, sent, came = True, 0, 0
 def interrupt():
@@ -509,7 +509,7 @@ with lockstep.Team(2) as team:
 print("done")
 """,
     "sets its own handler in a region": """
-import lockstep, signal
+import lockstep_threads as lockstep, signal
 def handler(*_):
     pass
 with lockstep.Team(2) as team:
@@ -521,7 +521,7 @@ print("done")
 """,
     # The interpreter would end such threads inside of their regions.
     "leaves a thread in a region": """
-import lockstep, threading
+import lockstep_threads as lockstep, threading
 team, begun = lockstep.Team(2), threading.Event()
 def use():
     def region(me):
@@ -534,7 +534,7 @@ begun.wait()
 print("done")
 """,
     "leaves a thread that runs regions": """
-import lockstep, threading
+import lockstep_threads as lockstep, threading
 team, begun = lockstep.Team(2), threading.Event()
 def use():
     while True:
@@ -544,7 +544,7 @@ begun.wait()
 print("done")
 """,
     "ends in a region": """
-import lockstep, sys
+import lockstep_threads as lockstep, sys
 team = lockstep.Team(2)
 try:
     team.run(lambda me: sys.exit("done"))

@@ -2,7 +2,7 @@
 //! Solves a tridiagonal system by Jacobi's iteration: serially, by loops, and in one region. All give the same bits.
 //!
 //! cargo run --release --example jacobi -- [MEMBERS] [UNKNOWNS]
-use lockstep::{Result, Team};
+use lockstep_threads::{Result, Team};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -84,7 +84,7 @@ fn main() -> Result<()> {
         let begin = Instant::now();
         let (turns, x) = solve()?;
         println!("{name:12} {turns} sweeps {:8.3} ms", begin.elapsed().as_secs_f64() * 1e3);
-        Ok::<_, lockstep::Error>((turns, x))
+        Ok::<_, lockstep_threads::Error>((turns, x))
     };
     let expected = timed("serial", &|| Ok(serial(n)))?;
     assert_eq!(timed("loops", &|| by_loops(&team, n))?, expected);

@@ -26,7 +26,7 @@ pub enum WaitStatus {
 /// One thread at a time notifies, and one waits: others panic. Fewer than 2^30 notifications may be pending; more are lost.
 ///
 /// ```
-/// let (ready, mut answer) = (lockstep::Event::new(), std::sync::atomic::AtomicU32::new(0));
+/// let (ready, mut answer) = (lockstep_threads::Event::new(), std::sync::atomic::AtomicU32::new(0));
 /// std::thread::scope(|s| {
 ///     s.spawn(|| { answer.store(42, std::sync::atomic::Ordering::Relaxed); ready.notify(); });
 ///     assert!(ready.wait());
@@ -53,7 +53,7 @@ impl<'a> Only<'a> {
     fn user(flag: &'a AtomicBool, what: &str) -> Only<'a> {
         // Acquire, with the release of drop(): the one before has left.
         if flag.swap(true, Ordering::Acquire) {
-            panic!("lockstep::Event::{what}: another thread is in it; an event has one at a time: use one for each");
+            panic!("lockstep_threads::Event::{what}: another thread is in it; an event has one at a time: use one for each");
         }
         Only(flag)
     }

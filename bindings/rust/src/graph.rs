@@ -36,16 +36,16 @@ impl Node {
 /// Closures may borrow: the graph cannot outlive what they borrow.
 ///
 /// ```
-/// # fn main() -> lockstep::Result<()> {
+/// # fn main() -> lockstep_threads::Result<()> {
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// let residual = AtomicU32::new(64);
-/// let mut graph = lockstep::Graph::new();
+/// let mut graph = lockstep_threads::Graph::new();
 /// let halve = graph.node("halve", |_| residual.store(residual.load(Relaxed) / 2, Relaxed))?;
 /// let test = graph.test("test", |_| residual.load(Relaxed) > 1)?; // true: again
 /// graph.edge(halve, test)?;
 /// graph.repeat_while(test, halve)?;
-/// let team = lockstep::Team::new(2)?;
-/// lockstep::Plan::new(&mut graph, &team)?.run(1)?;
+/// let team = lockstep_threads::Team::new(2)?;
+/// lockstep_threads::Plan::new(&mut graph, &team)?.run(1)?;
 /// assert_eq!(residual.load(Relaxed), 1);
 /// # Ok(())
 /// # }
@@ -198,7 +198,7 @@ impl<'a> Graph<'a> {
         make: impl FnOnce(*mut ffi::lockstep_graph, *const std::ffi::c_char, *mut c_void, *mut usize) -> c_int,
     ) -> Result<Node> {
         let name = CString::new(name)
-            .map_err(|_| Error::Argument("lockstep::Graph: the name of a node has a zero in it".into()))?;
+            .map_err(|_| Error::Argument("lockstep_threads::Graph: the name of a node has a zero in it".into()))?;
         let kept = Kept::new(Work { function, panics: ptr::from_ref(&*self.panics) });
         let mut number = 0;
         check(make(self.raw.as_ptr(), name.as_ptr(), kept.0.as_ptr().cast(), &mut number))?;
@@ -282,7 +282,7 @@ impl<'a> Graph<'a> {
         call: impl FnOnce(*mut ffi::lockstep_graph, usize, usize) -> c_int,
     ) -> Result<&mut Self> {
         if a.graph != self.id || b.graph != self.id {
-            return Err(Error::Argument("lockstep::Graph: this node is of another graph".into()));
+            return Err(Error::Argument("lockstep_threads::Graph: this node is of another graph".into()));
         }
         check(call(self.raw.as_ptr(), a.number, b.number))?;
         Ok(self)

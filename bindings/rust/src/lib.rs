@@ -5,49 +5,49 @@
 //!
 //! Two members must not change the same variable:
 //! ```compile_fail,E0594
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! let mut sum = 0;
 //! team.run(|me| sum += me.rank()).unwrap();
 //! ```
 //! Nor may what a loop changes be used by its closure in another way:
 //! ```compile_fail,E0502
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! let mut x = vec![0.0; 100];
 //! team.for_blocks_mut(&mut x, |first, block| block[0] = x[first + 1]).unwrap();
 //! ```
 //! What members share has to be `Sync`:
 //! ```compile_fail,E0277
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! let count = std::cell::Cell::new(0);
 //! team.run(|_| count.set(count.get() + 1)).unwrap();
 //! ```
 //! ```compile_fail,E0277
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! let shared = std::rc::Rc::new(1);
 //! team.for_each(0..10, |_| { let _mine = shared.clone(); }).unwrap();
 //! ```
 //! What moves to other threads has to be `Send`:
 //! ```compile_fail,E0277
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! let mut x = vec![std::rc::Rc::new(1); 100];
 //! team.for_each_mut(&mut x, |x| *x = std::rc::Rc::new(2)).unwrap();
 //! ```
 //! A member does not leave its region:
 //! ```compile_fail,E0521
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! let kept = std::sync::Mutex::new(Vec::new());
 //! team.run(|me| kept.lock().unwrap().push(me)).unwrap();
 //! ```
 //! Nor its thread:
 //! ```compile_fail,E0277
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! team.run(|me| {
 //!     std::thread::scope(|s| { s.spawn(|| me.rank()); });
 //! }).unwrap();
 //! ```
 //! A graph does not outlive what its closures borrow:
 //! ```compile_fail,E0597
-//! let mut graph = lockstep::Graph::new();
+//! let mut graph = lockstep_threads::Graph::new();
 //! {
 //!     let mut count = 0;
 //!     graph.node("count", |_| count += 1).unwrap();
@@ -56,30 +56,30 @@
 //! ```
 //! A plan does not outlive its team, and has its graph for itself:
 //! ```compile_fail,E0505
-//! let team = lockstep::Team::new(2).unwrap();
-//! let mut graph = lockstep::Graph::new();
+//! let team = lockstep_threads::Team::new(2).unwrap();
+//! let mut graph = lockstep_threads::Graph::new();
 //! graph.node("one", |_| ()).unwrap();
-//! let mut plan = lockstep::Plan::new(&mut graph, &team).unwrap();
+//! let mut plan = lockstep_threads::Plan::new(&mut graph, &team).unwrap();
 //! drop(team);
 //! plan.run(1).unwrap();
 //! ```
 //! ```compile_fail,E0499
-//! let team = lockstep::Team::new(2).unwrap();
-//! let mut graph = lockstep::Graph::new();
+//! let team = lockstep_threads::Team::new(2).unwrap();
+//! let mut graph = lockstep_threads::Graph::new();
 //! graph.node("one", |_| ()).unwrap();
-//! let mut first = lockstep::Plan::new(&mut graph, &team).unwrap();
-//! let mut second = lockstep::Plan::new(&mut graph, &team).unwrap();
+//! let mut first = lockstep_threads::Plan::new(&mut graph, &team).unwrap();
+//! let mut second = lockstep_threads::Plan::new(&mut graph, &team).unwrap();
 //! first.run(1).unwrap();
 //! ```
 //! The guard of a mutex stays on its thread:
 //! ```compile_fail,E0277
-//! let total = lockstep::Mutex::new(0);
+//! let total = lockstep_threads::Mutex::new(0);
 //! let guard = total.lock();
 //! std::thread::scope(|s| { s.spawn(move || drop(guard)); });
 //! ```
 //! Values of reductions are plain:
 //! ```compile_fail,E0277
-//! let team = lockstep::Team::new(2).unwrap();
+//! let team = lockstep_threads::Team::new(2).unwrap();
 //! team.reduce_each(0..10, String::new(), |i| i.to_string(), |a, b| a + &b).unwrap();
 //! ```
 

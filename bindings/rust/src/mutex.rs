@@ -14,7 +14,7 @@ use std::time::Duration;
 /// is locked unlocks it: there is no poisoning.
 ///
 /// ```
-/// let total = lockstep::Mutex::new(0);
+/// let total = lockstep_threads::Mutex::new(0);
 /// std::thread::scope(|s| {
 ///     for i in 0..4 { s.spawn({ let total = &total; move || *total.lock() += i }); }
 /// });

@@ -94,8 +94,8 @@ pub(crate) type Hook = Arc<dyn Fn(usize) + Send + Sync>;
 /// and what is not said there has its default.
 ///
 /// ```
-/// # fn main() -> lockstep::Result<()> {
-/// let team = lockstep::TeamOptions::new().members(2).name("solver").build()?;
+/// # fn main() -> lockstep_threads::Result<()> {
+/// let team = lockstep_threads::TeamOptions::new().members(2).name("solver").build()?;
 /// assert_eq!(team.size(), 2);
 /// # Ok(())
 /// # }

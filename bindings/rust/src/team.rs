@@ -240,10 +240,9 @@ impl Team {
         }
         let name = match &options.name {
             None => None,
-            Some(text) => Some(
-                CString::new(text.as_str())
-                    .map_err(|_| Error::Argument("lockstep::TeamOptions::name: the name has a zero in it".into()))?,
-            ),
+            Some(text) => Some(CString::new(text.as_str()).map_err(|_| {
+                Error::Argument("lockstep_threads::TeamOptions::name: the name has a zero in it".into())
+            })?),
         };
         let hooks = if options.on_start.is_some() || options.on_exit.is_some() {
             Some(Box::new(Hooks { on_start: options.on_start.clone(), on_exit: options.on_exit.clone() }))
@@ -322,9 +321,9 @@ impl Team {
     /// return. An empty region of two members that are awake takes some 0.1 µs; nothing is allocated.
     ///
     /// ```
-    /// # fn main() -> lockstep::Result<()> {
-    /// let team = lockstep::Team::new(2)?;
-    /// let (n, sums) = (1000, lockstep::Mutex::new(Vec::new()));
+    /// # fn main() -> lockstep_threads::Result<()> {
+    /// let team = lockstep_threads::Team::new(2)?;
+    /// let (n, sums) = (1000, lockstep_threads::Mutex::new(Vec::new()));
     /// team.run(|me| {
     ///     let mine: usize = me.block(0..n).sum();
     ///     let all = me.sync_sum(mine)?; // barrier, sum and broadcast in one
@@ -421,8 +420,8 @@ impl Team {
     /// Calls `f` with blocks that make up the slice, and the index of the first element of each.
     ///
     /// ```
-    /// # fn main() -> lockstep::Result<()> {
-    /// let team = lockstep::Team::new(2)?;
+    /// # fn main() -> lockstep_threads::Result<()> {
+    /// let team = lockstep_threads::Team::new(2)?;
     /// let old = vec![1.0; 1000];
     /// let mut new = vec![0.0; 1000];
     /// team.for_blocks_mut(&mut new, |first, block| {
@@ -461,8 +460,8 @@ impl Team {
     /// Calls `f` for each element.
     ///
     /// ```
-    /// # fn main() -> lockstep::Result<()> {
-    /// let team = lockstep::Team::new(2)?;
+    /// # fn main() -> lockstep_threads::Result<()> {
+    /// let team = lockstep_threads::Team::new(2)?;
     /// let mut x = vec![1.0; 1000];
     /// team.for_each_mut(&mut x, |x| *x *= 2.0)?;
     /// assert!(x.iter().all(|&x| x == 2.0));
@@ -483,8 +482,8 @@ impl Team {
     /// are combined along a fixed tree: the same bits for every team size and run. `combine` has to be associative.
     ///
     /// ```
-    /// # fn main() -> lockstep::Result<()> {
-    /// let team = lockstep::Team::new(2)?;
+    /// # fn main() -> lockstep_threads::Result<()> {
+    /// let team = lockstep_threads::Team::new(2)?;
     /// let (x, y) = (vec![0.5; 1000], vec![2.0; 1000]);
     /// let dot = team.reduce(0..1000, 0.0,
     ///     |part| part.map(|i| x[i] * y[i]).sum::<f64>(), |a, b| a + b)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Graphs and plans.
-use lockstep::{Error, Graph, Mutex, Plan, Stopped, Team};
+use lockstep_threads::{Error, Graph, Mutex, Plan, Stopped, Team};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

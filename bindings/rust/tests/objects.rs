@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Events, barriers, mutexes.
-use lockstep::{Barrier, Error, Event, Mutex, Policy, WaitStatus};
+use lockstep_threads::{Barrier, Error, Event, Mutex, Policy, WaitStatus};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;

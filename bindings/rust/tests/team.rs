@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Regions, loops and reductions: results, panics, stops.
-use lockstep::{Error, Schedule, Stopped, Team, TeamOptions};
+use lockstep_threads::{Error, Schedule, Stopped, Team, TeamOptions};
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -200,7 +200,7 @@ fn members_have_each_index_once() {
 #[test]
 fn steps_are_awaited() {
     let team = Team::new(4).unwrap();
-    let trace = lockstep::Mutex::new(Vec::new());
+    let trace = lockstep_threads::Mutex::new(Vec::new());
     team.run(|me| {
         if me.rank() > 0 {
             me.await_step(me.rank() - 1, 1)?;
@@ -293,7 +293,7 @@ fn sums_have_the_same_bits_for_every_team() {
         let team = Team::new(size).unwrap();
         let of_blocks =
             team.reduce(0..x.len(), 0.0, |part| part.map(|i| x[i]).fold(0.0, |a, b| a + b), |a, b| a + b).unwrap();
-        let in_region = lockstep::Mutex::new(0.0);
+        let in_region = lockstep_threads::Mutex::new(0.0);
         team.run(|me| {
             let sum = me.reduce(0..x.len(), 0.0, |part| part.map(|i| x[i]).fold(0.0, |a, b| a + b), |a, b| a + b)?;
             me.single(|| *in_region.lock() = sum)

@@ -3,7 +3,7 @@
 //! Each way runs in a process of its own, so that no pool is in another's way; the processes take turns, so that all ways
 //! see the same disturbances. An argument gives the repetitions of a sample: few for a busy machine, where only the least of
 //! the samples means something.
-use lockstep::{ffi, Team};
+use lockstep_threads::{ffi, Team};
 use rayon::prelude::*;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
