@@ -38,7 +38,7 @@
 /* The version of this interface: the minor number grows with each function that is added; the major one with a change
  * that breaks programs, and with it the name of the library changes. */
 #define LOCKSTEP_C_VERSION_MAJOR 1
-#define LOCKSTEP_C_VERSION_MINOR 0
+#define LOCKSTEP_C_VERSION_MINOR 1
 #define LOCKSTEP_C_VERSION (LOCKSTEP_C_VERSION_MAJOR * 1000 + LOCKSTEP_C_VERSION_MINOR)
 
 /* On Windows a program that links the static library defines LOCKSTEP_C_STATIC. */
@@ -117,6 +117,13 @@ LOCKSTEP_C_API size_t lockstep_usable_cpus(void);
 /* Times are nanoseconds. As a time-out 0 and negative numbers mean: look, do not wait. */
 #define LOCKSTEP_FOREVER INT64_MAX
 
+/* For languages that look for signals on one thread: while the calling thread waits in any function of this header, `poll`
+ * is called on it after each `nanoseconds` (1 or more) that the wait has lasted; not while it computes, nor in what `poll`
+ * calls. `poll` may request a stop, which ends waits in a region; no other construct of a member. Null: no more. It is for
+ * this thread alone, until it says otherwise. Since 1.1. */
+typedef void (*lockstep_poll_fn)(void* context);
+LOCKSTEP_C_API int lockstep_poll_while_waiting(int64_t nanoseconds, lockstep_poll_fn poll, void* context);
+
 /* ---- teams ------------------------------------------------------------------------------------------------------ */
 
 /* Threads that start once, and then run regions and loops together; the caller is member 0. */
@@ -133,7 +140,7 @@ enum {
   LOCKSTEP_BIND_NONE = 1,   /* members run where the system puts them */
   LOCKSTEP_BIND_CLOSE = 2,  /* as near as it goes, a core's hyper-threads first: for members that share data */
   LOCKSTEP_BIND_SPREAD = 3, /* as far apart as it goes: for members that need memory bandwidth */
-  LOCKSTEP_BIND_CPUS = 4,   /* rank i on cpus[i % cpu_count] */
+  LOCKSTEP_BIND_CPUS = 4,   /* rank i on cpus[i % cpu_count]; the process may use all of them */
   LOCKSTEP_BIND_CORES = 5   /* on neighbouring cores, one member on each before any has two */
 };
 
@@ -413,6 +420,11 @@ LOCKSTEP_C_API int lockstep_barrier_create(size_t expected, int64_t policy, lock
 LOCKSTEP_C_API void lockstep_barrier_destroy(lockstep_barrier* barrier);
 /* ERROR_USE, and nothing has changed, if all that it expects have come already: it is for as many threads as come. */
 LOCKSTEP_C_API int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier);
+/* The two halves. `*arrival` becomes what wait_for needs. ERROR_USE as above. A thread that has arrived waits, in as many
+ * calls as it takes, before it arrives again. Since 1.1. */
+LOCKSTEP_C_API int lockstep_barrier_arrive(lockstep_barrier* barrier, uint64_t* arrival);
+/* LOCKSTEP_OK; or LOCKSTEP_TIMED_OUT: the arrival counts all the same. Since 1.1. */
+LOCKSTEP_C_API int lockstep_barrier_wait_for(lockstep_barrier* barrier, uint64_t arrival, int64_t nanoseconds);
 
 /* ---- graphs and plans ------------------------------------------------------------------------------------------- */
 

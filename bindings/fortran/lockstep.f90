@@ -168,7 +168,7 @@ module lockstep
 
   ! --- the functions that are those of C as they are ---
 
-  public :: lockstep_c_version, lockstep_usable_cpus, lockstep_team_destroy, &
+  public :: lockstep_c_version, lockstep_usable_cpus, lockstep_poll_while_waiting, lockstep_team_destroy, &
       lockstep_default_team, lockstep_team_size, lockstep_team_request_stop, lockstep_team_pause, &
       lockstep_team_resume, lockstep_team_keep_ledger, lockstep_team_reset_ledger, &
       lockstep_member_rank, lockstep_member_size, lockstep_member_sync_threads, &
@@ -185,6 +185,7 @@ module lockstep
       lockstep_semaphore_create, lockstep_semaphore_destroy, lockstep_semaphore_acquire, &
       lockstep_semaphore_acquire_for, lockstep_semaphore_try_acquire, lockstep_semaphore_release, &
       lockstep_barrier_create, lockstep_barrier_destroy, lockstep_barrier_arrive_and_wait, &
+      lockstep_barrier_arrive, lockstep_barrier_wait_for, &
       lockstep_graph_create, lockstep_graph_destroy, lockstep_graph_size, lockstep_graph_edge, &
       lockstep_graph_edge_if, lockstep_graph_edge_unless, lockstep_graph_repeat_while, &
       lockstep_graph_feedback, lockstep_graph_cost, lockstep_graph_pin, lockstep_graph_keep_near, &
@@ -202,6 +203,13 @@ module lockstep
     function lockstep_usable_cpus() bind(c) result(out)
       import
       integer(c_size_t) :: out
+    end function
+    function lockstep_poll_while_waiting(nanoseconds, poll, context) bind(c) result(code)
+      import
+      integer(c_int64_t), value :: nanoseconds
+      type(c_funptr), value :: poll
+      type(c_ptr), value :: context
+      integer(c_int) :: code
     end function
     ! Teams.
     function lockstep_team_destroy(team) bind(c) result(code)
@@ -493,6 +501,18 @@ module lockstep
     function lockstep_barrier_arrive_and_wait(barrier) bind(c) result(code)
       import
       type(c_ptr), value :: barrier
+      integer(c_int) :: code
+    end function
+    function lockstep_barrier_arrive(barrier, arrival) bind(c) result(code)
+      import
+      type(c_ptr), value :: barrier
+      integer(c_int64_t), intent(out) :: arrival
+      integer(c_int) :: code
+    end function
+    function lockstep_barrier_wait_for(barrier, arrival, nanoseconds) bind(c) result(code)
+      import
+      type(c_ptr), value :: barrier
+      integer(c_int64_t), value :: arrival, nanoseconds
       integer(c_int) :: code
     end function
     ! Graphs.

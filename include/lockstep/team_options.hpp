@@ -43,8 +43,8 @@ class binding {
   static binding close() { return binding(kind::close); }
   static binding cores() { return binding(kind::cores); }
   static binding spread() { return binding(kind::spread); }
-  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. An empty
-  /// list is none().
+  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. Those that the process may
+  /// not use are left out. An empty list is none().
   static binding cpus(std::vector<unsigned> list) {
     binding result(list.empty() ? kind::none : kind::list);
     result.list_ = std::move(list);

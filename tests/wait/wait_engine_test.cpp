@@ -20,6 +20,7 @@ using lockstep::deadline;
 using lockstep::wait_policy;
 using lockstep::detail::wait_engine;
 using lockstep::detail::wait_history;
+using lockstep::detail::wait_pulse;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
 using lockstep::test::stranded;
@@ -164,6 +165,51 @@ TEST_P(sleeping_policy, spurious_returns_from_a_sleep_do_not_extend_the_deadline
 TEST_P(sleeping_policy, a_wait_without_a_deadline_sleeps_without_one) {
   EXPECT_THROW(wait(GetParam().policy), stranded);
   EXPECT_EQ(what_.last_until, lockstep::detail::no_deadline);
+}
+
+/// Gives the calling thread a pulse.
+struct with_pulse {
+  explicit with_pulse(std::function<void()> call, std::uint64_t interval = 1000000) : call_(call) {
+    wait_pulse::of_this_thread() = {[](void* self) { static_cast<with_pulse*>(self)->call_(); },
+                                    this, interval};
+  }
+  ~with_pulse() { wait_pulse::of_this_thread() = wait_pulse(); }
+  std::function<void()> call_;
+};
+
+TEST_P(every_policy, WAIT_4_a_pulse_beats_once_an_interval_and_not_in_a_shorter_wait) {
+  std::size_t beats = 0;
+  const std::uint64_t begin = system_.now;
+  const with_pulse pulse([&] { ++beats; });
+  what_.ready_when = [&] { return system_.now - begin > 500000; };
+  what_.on_sleep = [&] { system_.now += 300000; };
+  EXPECT_TRUE(wait(GetParam().policy, deadline::after(seconds(1))));
+  EXPECT_EQ(beats, 0u);
+  what_.ready_when = [&] { return beats == 7; };
+  EXPECT_TRUE(wait(GetParam().policy, deadline::after(seconds(1))));
+  EXPECT_GE(system_.now - begin, 7500000u);
+}
+
+TEST_P(every_policy, WAIT_4_a_wait_with_a_pulse_keeps_its_deadline) {
+  std::size_t beats = 0;
+  const with_pulse pulse([&] { ++beats; });
+  const deadline until = deadline::after(nanoseconds(3500000));
+  EXPECT_FALSE(wait(GetParam().policy, until));
+  EXPECT_GE(system_.now, until.nanoseconds());
+  EXPECT_EQ(beats, 3u);
+}
+
+TEST_P(every_policy, WAIT_4_a_wait_that_a_pulse_begins_has_none) {
+  std::size_t beats = 0;
+  const with_pulse pulse([&] {
+    ++beats;
+    waitable other;
+    EXPECT_FALSE(wait_engine::wait(other, GetParam().policy, history_,
+                                   deadline::after(nanoseconds(5000000))));
+  });
+  what_.ready_when = [&] { return beats == 2; };
+  EXPECT_TRUE(wait(GetParam().policy, deadline::after(seconds(1))));
+  EXPECT_EQ(beats, 2u);
 }
 
 TEST_F(wait_engine_test, spin_makes_no_call_however_long_it_lasts) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // bindings/c/src/objects.cpp -- event, mutex, latch, semaphore and barrier
 #include <cstdio>
+#include <cstring>
 #include <thread>
+#include <type_traits>
 
 #include "support.hpp"
 
@@ -108,6 +110,29 @@ int fail_held(const char* function) noexcept {
       LOCKSTEP_ERROR_USE, function,
       "the calling thread holds the mutex already, and would wait for ever; unlock it first");
 }
+
+// An arrival as a number: the phase of lockstep_barrier, and the bytes of the token.
+using arrival_token = lockstep::barrier<>::arrival_token;
+static_assert(sizeof(arrival_token) == 4 && std::is_trivially_copyable<arrival_token>::value, "");
+
+std::uint64_t number_of(const arrival_token& token, std::uint64_t phase) noexcept {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, &token, sizeof bytes);
+  return phase << 32 | bytes;
+}
+class arrival_of_number {
+ public:
+  explicit arrival_of_number(std::uint64_t number) noexcept {
+    const std::uint32_t bytes = static_cast<std::uint32_t>(number);
+    std::memcpy(room_, &bytes, sizeof bytes);
+  }
+  const arrival_token& token() const noexcept {
+    return *reinterpret_cast<const arrival_token*>(room_);
+  }
+
+ private:
+  alignas(arrival_token) unsigned char room_[sizeof(arrival_token)];
+};
 
 int fail_full(const char* function, std::uint64_t expected) noexcept {
   char text[160];
@@ -300,5 +325,27 @@ int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier) {
     barrier->at.arrive_and_wait(nowhere());
     barrier->left(phase);
     return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_barrier_arrive(lockstep_barrier* barrier, uint64_t* arrival) {
+  LOCKSTEP_C_REFUSE_NULL(barrier);
+  LOCKSTEP_C_REFUSE_NULL(arrival);
+  std::uint64_t phase;
+  if (!barrier->enter(phase)) return fail_full(__func__, barrier->expected);
+  return result_of(__func__, [=] {
+    *arrival = number_of(barrier->at.arrive(), phase);
+    return LOCKSTEP_OK;
+  });
+}
+
+int lockstep_barrier_wait_for(lockstep_barrier* barrier, uint64_t arrival, int64_t nanoseconds) {
+  LOCKSTEP_C_REFUSE_NULL(barrier);
+  return result_of(__func__, [=] {
+    const arrival_of_number made(arrival);
+    const lockstep::wait_status status =
+        barrier->at.wait_until(made.token(), deadline_of(nanoseconds), nowhere());
+    if (status == lockstep::wait_status::ready) barrier->left(arrival >> 32);
+    return status_code(status);
   });
 }

@@ -205,3 +205,14 @@ int lockstep_build_info(char* buffer, size_t capacity, size_t* length) {
 }
 
 size_t lockstep_usable_cpus(void) { return lockstep::usable_cpus(); }
+
+int lockstep_poll_while_waiting(int64_t nanoseconds, lockstep_poll_fn poll, void* context) {
+  if (poll != nullptr && nanoseconds <= 0) {
+    return fail(LOCKSTEP_ERROR_ARGUMENT, __func__,
+                "an interval of 0 or less, must be 1 ns or more");
+  }
+  lockstep::detail::wait_pulse& pulse = lockstep::detail::wait_pulse::of_this_thread();
+  pulse = lockstep::detail::wait_pulse();
+  if (poll != nullptr) pulse = {poll, context, static_cast<std::uint64_t>(nanoseconds)};
+  return LOCKSTEP_OK;
+}

@@ -47,6 +47,26 @@ int fail_choice(const char* function, const char* field, std::int32_t value, std
   return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
 }
 
+/// The library leaves out of a list the CPUs that the process may not use; a program that names one is told.
+int check_cpus(const char* function, const unsigned* cpus, std::size_t count) {
+  const lockstep::detail::cpu_topology& usable = lockstep::detail::usable_topology();
+  for (std::size_t i = 0; i < count && !usable.empty(); ++i) {
+    std::size_t at = 0;
+    while (at < usable.size() && usable[at].cpu != cpus[i]) ++at;
+    if (at < usable.size()) continue;
+    std::vector<unsigned> numbers;
+    for (const lockstep::cpu_place& place : usable) numbers.push_back(place.cpu);
+    std::string list;
+    lockstep::detail::append_cpu_list(list, numbers);
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "options.cpus has CPU %u, which this process may not use; it may use %s", cpus[i],
+                  list.c_str());
+    return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
+  }
+  return LOCKSTEP_OK;
+}
+
 /// LOCKSTEP_OK, or what is wrong with the options, as far as the library would not say it.
 int check(const char* function, const lockstep_team_options& options) {
   if (!is_size(options.size)) return fail_size(function, options.size);
@@ -83,6 +103,10 @@ int check(const char* function, const lockstep_team_options& options) {
   if (options.reserved != 0) {
     return fail(LOCKSTEP_ERROR_ARGUMENT, function,
                 "options.reserved must be 0; begin with LOCKSTEP_TEAM_OPTIONS_INIT");
+  }
+  if (options.bind == LOCKSTEP_BIND_CPUS) {
+    return result_of(function,
+                     [&] { return check_cpus(function, options.cpus, options.cpu_count); });
   }
   return LOCKSTEP_OK;
 }

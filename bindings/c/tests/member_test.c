@@ -303,6 +303,48 @@ static int bad_arguments(lockstep_member* me, void* context) {
   return lockstep_member_sync_threads(me);
 }
 
+/* What a thread polls for while it waits. */
+struct polled {
+  lockstep_team* team;
+  size_t returns; /* the rank that returns at once; all others wait for it, for ever */
+  int polls;
+};
+
+static void stop_at_third_poll(void* context) {
+  struct polled* polled = context;
+  if (++polled->polls == 3) CHECK_OK(lockstep_team_request_stop(polled->team));
+}
+
+static int waits_for_ever(lockstep_member* me, void* context) {
+  const struct polled* polled = context;
+  return lockstep_member_rank(me) == polled->returns ? 0 : lockstep_member_sync_threads(me);
+}
+
+/* The caller waits in the region, or for the region's end. */
+static void polls_while_it_waits(size_t members, int64_t policy, size_t returns) {
+  lockstep_team_options options = LOCKSTEP_TEAM_OPTIONS_INIT;
+  struct polled polled = {NULL, returns, 0};
+  options.members = members;
+  options.policy = policy;
+  CHECK_OK(lockstep_team_create(&options, &polled.team));
+  CHECK_OK(lockstep_poll_while_waiting(1000000, stop_at_third_poll, &polled));
+  CHECK_CODE(lockstep_team_run(polled.team, waits_for_ever, &polled), LOCKSTEP_STOPPED);
+  CHECK(polled.polls >= 3);
+  CHECK_OK(lockstep_poll_while_waiting(0, NULL, NULL));
+  CHECK_OK(lockstep_team_destroy(polled.team));
+}
+
+static void polls(void) {
+  const int64_t policies[] = {LOCKSTEP_POLICY_UNSET, LOCKSTEP_POLICY_SPIN, LOCKSTEP_POLICY_BLOCK, 100000};
+  size_t k, returns;
+  for (k = 0; k < sizeof policies / sizeof policies[0]; ++k) {
+    for (returns = 0; returns < 2; ++returns) polls_while_it_waits(2, policies[k], returns);
+  }
+  polls_while_it_waits(3, LOCKSTEP_POLICY_UNSET, 2);
+  polls_while_it_waits(9, LOCKSTEP_POLICY_UNSET, 0);
+  CHECK_FAILS(lockstep_poll_while_waiting(0, stop_at_third_poll, NULL), LOCKSTEP_ERROR_ARGUMENT, "interval");
+}
+
 int main(void) {
   const size_t sizes[] = {1, 2, 5, 9};
   static struct shared shared;
@@ -336,5 +378,6 @@ int main(void) {
     CHECK_OK(lockstep_team_run(team, barriers, &shared));
     CHECK_OK(lockstep_team_destroy(team));
   }
+  polls();
   return check_result();
 }

@@ -299,6 +299,25 @@ static void barriers_refuse_a_thread_too_many(void) {
   lockstep_barrier_destroy(at.barrier);
   lockstep_mutex_destroy(at.mutex);
 }
+static void barriers_in_two_halves(void) {
+  lockstep_barrier* barrier;
+  uint64_t first = 0, second = 0;
+  CHECK_OK(lockstep_barrier_create(2, LOCKSTEP_POLICY_UNSET, &barrier));
+  for (int phase = 0; phase < 3; ++phase) {
+    CHECK_OK(lockstep_barrier_arrive(barrier, &first));
+    CHECK_CODE(lockstep_barrier_wait_for(barrier, first, 0), LOCKSTEP_TIMED_OUT);
+    CHECK_CODE(lockstep_barrier_wait_for(barrier, first, 1000000), LOCKSTEP_TIMED_OUT);
+    CHECK_OK(lockstep_barrier_arrive(barrier, &second));
+    CHECK_FAILS(lockstep_barrier_arrive(barrier, &second), LOCKSTEP_ERROR_USE, "a thread more");
+    CHECK_OK(lockstep_barrier_wait_for(barrier, second, LOCKSTEP_FOREVER));
+    CHECK_OK(lockstep_barrier_wait_for(barrier, first, 0));
+  }
+  CHECK_NULL(lockstep_barrier_arrive(barrier, NULL));
+  CHECK_NULL(lockstep_barrier_arrive(NULL, &first));
+  CHECK_NULL(lockstep_barrier_wait_for(NULL, first, 0));
+  lockstep_barrier_destroy(barrier);
+}
+
 static void barriers_refuse(void) {
   lockstep_barrier* barrier;
   CHECK_FAILS(lockstep_barrier_create(0, 0, &barrier), LOCKSTEP_ERROR_ARGUMENT, "0 participants");
@@ -321,6 +340,7 @@ int main(void) {
   latches_refuse();
   semaphores_refuse();
   barriers_refuse();
+  barriers_in_two_halves();
   barriers_refuse_a_thread_too_many();
   return check_result();
 }

@@ -174,7 +174,7 @@ static void note_end(size_t rank, void* context) { ++((struct hooks*)context)->e
 
 static void options_are_taken_and_checked(void) {
   struct hooks hooks = {{0}, {0}};
-  const unsigned cpus[] = {0};
+  const unsigned absent_cpu = 100000, cpus[] = {0};
   lockstep_team_options options = LOCKSTEP_TEAM_OPTIONS_INIT;
   struct {
     lockstep_team_options known;
@@ -225,6 +225,9 @@ static void options_are_taken_and_checked(void) {
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.bind is 6");
   options.bind = LOCKSTEP_BIND_CPUS;
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.cpus");
+  options.cpus = &absent_cpu;
+  options.cpu_count = 1;
+  CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "CPU 100000, which this process may not use");
   options.cpus = cpus;
   options.cpu_count = (size_t)-1;
   CHECK_FAILS(lockstep_team_create(&options, &team), LOCKSTEP_ERROR_ARGUMENT, "options.cpu_count is ");

@@ -2,6 +2,7 @@
 """Native functions: of C by ctypes, of Numba, of Cython."""
 import array
 import ctypes
+import gc
 import importlib.util
 import subprocess
 import sys
@@ -165,6 +166,79 @@ def test_functions_of_other_types_are_refused(kernels):
                 wrong()
 
 
+def test_the_numbers_of_a_context_are_of_the_type_that_the_function_takes(kernels):
+    c = ctypes
+    pointer = {kind: c.CFUNCTYPE(c.c_int, c.c_int64, c.c_int64, c.POINTER(kind))(("scale", kernels))
+               for kind in (c.c_double, c.c_float, c.c_int64, c.c_int32, c.c_uint8)}  # fmt: skip
+    taken = {
+        c.c_double: [array.array("d", [1.0]), (c.c_double * 2)(), ((c.c_double * 2) * 2)(), c.c_double(1)],
+        c.c_float: [array.array("f", [1.0]), (c.c_float * 2)(), c.pointer(c.c_float(1))],
+        c.c_int64: [array.array("q", [1]), array.array("Q", [1]), (c.c_uint64 * 2)(), memoryview(array.array("q", [1]))],
+        c.c_int32: [array.array("i", [1]), (c.c_uint32 * 2)()],
+        c.c_uint8: [(c.c_byte * 2)(), (c.c_bool * 2)()],
+    }
+    anything = [None, bytearray(16), c.c_void_p(0), memoryview(bytearray(16)), Counts()]
+    with lockstep.Team(2) as team:
+        for kind, function in pointer.items():
+            for of, contexts in taken.items():
+                for context in contexts:
+                    if of is kind:
+                        assert team.for_blocks(0, 0, function, context)
+                        team.loop(0, 0, function, context)
+                        continue
+                    for use in (team.for_blocks, team.loop):
+                        with pytest.raises(TypeError, match="this function takes"):
+                            use(0, 0, function, context)
+            for context in anything:
+                assert team.for_blocks(0, 0, function, context)
+        with pytest.raises(lockstep.ContextTypeError, match="Python objects"):
+            team.for_blocks(0, 0, kernels.scale, (c.py_object * 2)())
+        sums = c.CFUNCTYPE(c.c_int, c.c_int64, c.c_int64, c.POINTER(c.c_double), c.POINTER(c.c_double))(("sum_block", kernels))
+        with pytest.raises(lockstep.ArgumentError, match="takes double"):
+            team.reduce(0, 0, sums, array.array("f", [1.0]))
+
+
+def test_dtypes_of_arrays_are_compared(kernels):
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+    doubles = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_double))
+    function = doubles(("scale", kernels))
+    arrays = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_int64, numpy.ctypeslib.ndpointer(numpy.float64))
+    by_ndpointer = arrays(("scale", kernels))
+    with lockstep.Team(2) as team:
+        for turn in range(3):  # also what was found to fit before
+            for scale in (function, by_ndpointer):
+                assert team.for_blocks(0, 2, scale, numpy.ones(2)) and team.for_blocks(0, 2, scale, numpy.ones((2, 2)))
+                for bad in ("f4", "i8", "c16", "u1", "f2", "?", "i4,f8", "M8[s]"):
+                    with pytest.raises(lockstep.ContextTypeError, match="takes double"):
+                        team.for_blocks(0, 2, scale, numpy.zeros(2, bad))
+        for scale in (function, kernels.scale, lockstep.Native(ctypes.cast(function, ctypes.c_void_p).value)):
+            with pytest.raises(TypeError, match="Python objects"):
+                team.for_blocks(0, 2, scale, numpy.array([1.0, None]))
+        assert team.for_blocks(0, 2, kernels.scale, numpy.zeros(2, "f4"))  # it does not say what it takes
+        # What is said later counts.
+        late = ctypes.CDLL(kernels._name).scale
+        single = numpy.ones(4, "f4")
+        assert team.for_blocks(0, 1, late, single)
+        late.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)]
+        with pytest.raises(TypeError, match="takes double"):
+            team.for_blocks(0, 1, late, single)
+
+
+def test_what_was_looked_up_does_not_outlive_its_function():
+    gc.collect()
+    before = len(lockstep._functions._checked)
+    with lockstep.Team(1) as team:
+        for _ in range(3):
+            function = lockstep.BlockFunction(lambda first, last, context: 0)
+            ended = []
+            weakref.finalize(function, ended.append, 1)
+            assert team.for_blocks(0, 1, function)
+            del function
+            gc.collect()  # ctypes.cast makes a circle
+            assert ended
+    assert len(lockstep._functions._checked) == before
+
+
 def test_a_callable_with_an_address_is_a_callable():
     class Peer:
         address = 80
@@ -221,11 +295,21 @@ def test_numba():
         assert team.reduce(0, 1000, squares, x) == (x * x).sum()
         for wrong in (
             lambda: team.run(add_one, x),
+            lambda: team.for_blocks(0, 1000, add_one, x, schedule="dynamic") and team.run(add_one, x),
             lambda: team.reduce(0, 1000, squares, x, dtype=int),
             lambda: team.for_blocks(0, 1000, numba.cfunc("float64(int64, int64, voidptr)")(lambda a, b, c: 0.0), x),
         ):
             with pytest.raises(lockstep.ArgumentError, match="called for"):
                 wrong()
+        single = numpy.ones(1000, numpy.float32)
+        for wrong in (
+            lambda: team.for_blocks(0, 100, add_one, single),
+            lambda: team.loop(0, 100, add_one, single),
+            lambda: team.reduce(0, 100, squares, single),
+        ):
+            with pytest.raises(TypeError, match="takes double"):
+                wrong()
+        assert (single == 1).all()
 
 
 CYTHON = """
@@ -247,6 +331,12 @@ cdef api int triple(int64_t first, int64_t last, void* context) noexcept nogil:
     cdef int64_t i
     for i in range(first, last):
         x[i] *= 3
+    return 0
+
+cdef api int halve(int64_t first, int64_t last, double* x) noexcept nogil:
+    cdef int64_t i
+    for i in range(first, last):
+        x[i] /= 2
     return 0
 
 cdef api int count(int64_t first, int64_t last, int64_t* value, void* context) noexcept nogil:
@@ -279,5 +369,8 @@ def test_cython(tmp_path):
         assert team.reduce(0, 100, module.__pyx_capi__["count"], dtype=int) == 100
         with pytest.raises(lockstep.ArgumentError, match="int64_t"):
             team.reduce(0, 100, module.__pyx_capi__["count"])
+        assert team.for_blocks(0, 100, module.__pyx_capi__["halve"], x) and x[99] == 1.5
+        with pytest.raises(TypeError, match="takes double"):
+            team.for_blocks(0, 100, module.__pyx_capi__["halve"], (ctypes.c_float * 100)())
         with pytest.raises(lockstep.ArgumentError, match="void"):
             lockstep.Graph().wide_node("wide", module.__pyx_capi__["triple"])

@@ -119,6 +119,19 @@ def test_reductions(team):
         team.reduce(0, 1, lambda a, b: "text")
 
 
+def test_types_of_reductions_may_be_those_of_numpy(team):
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+    for dtype in (numpy.float64, numpy.dtype("float64"), "float64", "double", float):
+        value = team.reduce(0, 3, lambda a, b: 0.5 * (b - a), dtype=dtype)
+        assert value == 1.5 and type(value) is float
+    for dtype in (numpy.int64, numpy.dtype("int64"), "int64", int):
+        value = team.reduce(0, 3, lambda a, b: b - a, dtype=dtype)
+        assert value == 3 and type(value) is int
+    for dtype in (numpy.float32, numpy.dtype("int32"), "text", None, 3):
+        with pytest.raises(lockstep.ArgumentError, match="dtype is"):
+            team.reduce(0, 3, lambda a, b: 0, dtype=dtype)
+
+
 def test_sums_have_the_same_bits_for_every_team():
     x = [1 / (1 + i) for i in range(5000)]
     totals = set()
@@ -361,6 +374,12 @@ def test_options():
     for bad in ({"members": 0}, {"members": -2}, {"members": 65537}, {"bind": "here"}, {"learn": "yes"}):
         with pytest.raises(lockstep.ArgumentError):
             lockstep.Team(**bad)
+
+
+def test_a_cpu_that_the_process_has_not_is_refused():
+    for bind in ([99999], [0, 99999]):
+        with pytest.raises(lockstep.ArgumentError, match="has CPU 99999, which this process may not use; it may use"):
+            lockstep.Team(2, bind=bind)
 
 
 def test_the_default_team_is_one():

@@ -238,6 +238,8 @@ extern "C" {
     pub fn lockstep_barrier_create(expected: usize, policy: i64, barrier: *mut *mut lockstep_barrier) -> c_int;
     pub fn lockstep_barrier_destroy(barrier: *mut lockstep_barrier);
     pub fn lockstep_barrier_arrive_and_wait(barrier: *mut lockstep_barrier) -> c_int;
+    pub fn lockstep_barrier_arrive(barrier: *mut lockstep_barrier, arrival: *mut u64) -> c_int;
+    pub fn lockstep_barrier_wait_for(barrier: *mut lockstep_barrier, arrival: u64, nanoseconds: i64) -> c_int;
 
     pub fn lockstep_graph_create(graph: *mut *mut lockstep_graph) -> c_int;
     pub fn lockstep_graph_destroy(graph: *mut lockstep_graph) -> c_int;

@@ -8,6 +8,7 @@ without the interpreter lock, and Python callables with it. See README.md, and h
 from ._errors import (
     ArgumentError,
     CallbackError,
+    ContextTypeError,
     Error,
     GraphError,
     OutOfMemory,
@@ -37,6 +38,7 @@ __all__ = [
     "Barrier",
     "BlockFunction",
     "CallbackError",
+    "ContextTypeError",
     "DoubleFunction",
     "Error",
     "Event",

@@ -16,6 +16,10 @@ class ArgumentError(Error, ValueError):
     """A number that is out of range, or an object that is no function."""
 
 
+class ContextTypeError(ArgumentError, TypeError):
+    """The numbers of a context are of another type than the function takes."""
+
+
 class UseError(Error, RuntimeError):
     """Not allowed here or now, for instance inside a region, or on a thread that is not the member's."""
 

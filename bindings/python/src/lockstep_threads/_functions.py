@@ -2,13 +2,15 @@
 """What can be run: native functions, which need no interpreter lock, and Python callables, which hold it."""
 
 import ctypes
+import functools
 import signal
 import threading
 import time
+import weakref
 from ctypes import CFUNCTYPE, POINTER, c_double, c_int, c_int64, c_size_t, c_void_p
 
-from ._errors import ArgumentError, OK, RAISED, STOPPED, Stopped
-from ._library import whole
+from ._errors import ArgumentError, ContextTypeError, OK, RAISED, STOPPED, Stopped
+from ._library import Handle, end_what_is_left, quick, whole
 
 #: int (lockstep_member*, void* context): the function of a region.
 RegionFunction = CFUNCTYPE(c_int, c_void_p, c_void_p)
@@ -44,7 +46,7 @@ _capsule_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p
 )
 
 
-class Native:
+class Native(Handle):
     """A native function by its address. `owner` is kept alive with it.
 
     Nobody can check what is at an address: it must be a function of the type that is called for.
@@ -58,22 +60,64 @@ class Native:
         self.address, self.owner = address, owner
 
 
+class _Checked:
+    """What is known of a native function that fits a kind: its address, and the type of the numbers of its context."""
+
+    __slots__ = ("address", "dtype", "element", "function", "said")
+
+    def __init__(self, address, element=None):
+        self.address = address
+        #: Kind and size of the numbers behind the last pointer, as _kind_of() has it; None: not said.
+        self.element = element
+        #: The last dtype of NumPy, or type of ctypes, that fitted.
+        self.dtype = None
+        self.function = self.said = None
+
+
+# By id() and kind, as long as the function lives: what ctypes and Numba know of a function is slow to ask.
+_checked = {}
+
+
+def native(function, kind):
+    """What is known of a native function, or None of a Python callable."""
+    key = id(function), kind
+    known = _checked.get(key)
+    if known is not None and known.function() is function:
+        if known.said is None or (function.argtypes is known.said[0] and function.restype is known.said[1]):
+            return known
+    found = _look_at(function, kind)
+    if found is not None:
+        try:
+            found.function = weakref.ref(function, lambda _: _checked.pop(key, None))
+        except TypeError:  # a capsule
+            return found
+        if isinstance(function, _POINTER):
+            found.said = function.argtypes, function.restype  # they may be said later
+        _checked[key] = found
+    return found
+
+
 def native_address(function, kind):
     """The address of a native function, or None of a Python callable."""
+    found = native(function, kind)
+    return None if found is None else found.address
+
+
+def _look_at(function, kind):
     if isinstance(function, _POINTER):
         address = ctypes.cast(function, c_void_p).value
         if address is None:
             raise ArgumentError("lockstep: this function pointer is null")
-        if not isinstance(function, kind):
-            _check_types(function.argtypes, function.restype, kind)
-        return address
+        if isinstance(function, kind):
+            return _Checked(address)
+        _check_types(function.argtypes, function.restype, kind)
+        return _Checked(address, _element_behind(function.argtypes))
     if type(function).__name__ == "PyCapsule":
-        return _address_in(function, kind)
+        return _look_in(function, kind)
     if isinstance(function, Native):
-        return function.address
+        return _Checked(function.address)
     if type(function).__module__.split(".")[0] == "numba" and hasattr(function, "native_name"):  # of numba.cfunc
-        _check_numba(function, kind)
-        return function.address
+        return _Checked(function.address, _check_numba(function, kind))
     if callable(function):
         return None
     raise ArgumentError(
@@ -86,8 +130,9 @@ def _check_numba(function, kind):
     try:
         prototype = function.ctypes
     except Exception:  # it has a type that ctypes does not know
-        return
+        return None
     _check_types(prototype.argtypes, prototype.restype, kind)
+    return _element_behind(prototype.argtypes)
 
 
 def _is_pointer(type_):
@@ -130,6 +175,94 @@ def _check_types(parameters, result, kind):
             )
 
 
+# A number is 'f' or 'i' and a size: the sign is nobody's business. Other types have NumPy's letter.
+
+
+def _kind_of(type_):
+    """Kind and size of a type of ctypes that is a number; None of others."""
+    while issubclass(type_, ctypes.Array):
+        type_ = type_._type_
+    if not issubclass(type_, ctypes._SimpleCData) or type_._type_ in "zZP":
+        return None
+    if type_._type_ == "O":
+        return "O", ctypes.sizeof(type_)
+    return ("f" if type_._type_ in "fdg" else "i"), ctypes.sizeof(type_)
+
+
+def _element_behind(parameters):
+    """What the last parameter, the context, points to."""
+    said = parameters[-1] if parameters else None
+    if not isinstance(said, type):
+        return None
+    if hasattr(said, "_dtype_"):  # numpy.ctypeslib.ndpointer
+        return None if said._dtype_ is None else _kind_of_dtype(said._dtype_)
+    if issubclass(said, ctypes._Pointer) and isinstance(said._type_, type):
+        return _kind_of(said._type_)
+    return None
+
+
+def _kind_of_dtype(dtype):
+    kind = dtype.kind
+    return ("i" if kind in "iubmM" else kind), dtype.itemsize
+
+
+def _kind_of_context(context):
+    """The same of the numbers of a context; None where it does not say."""
+    if isinstance(context, ctypes._Pointer):
+        return _kind_of(context._type_)
+    if isinstance(context, (ctypes.Array, ctypes._SimpleCData)):
+        return _kind_of(type(context))
+    if isinstance(context, (ctypes.Structure, ctypes.Union)):
+        return None
+    dtype = getattr(context, "dtype", None)
+    if hasattr(dtype, "itemsize") and hasattr(dtype, "kind"):
+        return _kind_of_dtype(dtype)
+    try:
+        with memoryview(context) as view:
+            letter, size = view.format.lstrip("@=<"), view.itemsize
+    except (TypeError, ValueError):
+        return None
+    if letter in ("b", "B", "c"):
+        return None  # bytes may hold anything
+    return ("f" if letter in ("f", "d", "g", "e") else "i" if letter in list("hHiIlLqQnN?") else letter), size
+
+
+_NAMES = {("f", 4): "float", ("f", 8): "double"}
+
+
+def _text_of(kind):
+    letter, size = kind
+    return _NAMES.get(kind) or (f"integers of {8 * size} bits" if letter == "i" else f"'{letter}' of {size} bytes")
+
+
+def context_for(checked, context):
+    """As context_of(), for that function. Refuses numbers of another type than those that it points to."""
+    if context is None:
+        return None, None
+    dtype = getattr(context, "dtype", None)
+    if dtype is None:
+        dtype = type(context)  # of ctypes that says all
+    if dtype is checked.dtype:
+        try:
+            view = _NO_BYTES.from_buffer(context)
+            return ctypes.addressof(view), view
+        except (TypeError, ValueError, BufferError):
+            return context_of(context)
+    kind, element = None if isinstance(context, int) else _kind_of_context(context), checked.element
+    if kind is not None:
+        if kind[0] == "O":
+            raise ContextTypeError("lockstep: the context has Python objects; a native function takes plain numbers")
+        if element is not None and kind != element:
+            raise ContextTypeError(
+                f"lockstep: the numbers of the context are {_text_of(kind)}; this function takes {_text_of(element)}: "
+                "convert them (x.astype), or give the address where this is meant"
+            )
+    result = context_of(context)
+    if hasattr(dtype, "itemsize") or isinstance(context, (ctypes.Array, ctypes.Structure)):
+        checked.dtype = dtype
+    return result
+
+
 # What Cython calls the numbers behind a double* and an int64_t*.
 _REAL, _WHOLE = {"double", "float"}, {"int64_t", "long", "long long", "int", "Py_ssize_t", "size_t", "uint64_t"}
 
@@ -144,9 +277,16 @@ def _fits_cython(said, wanted):
     return _is_pointer(wanted)
 
 
-def _address_in(capsule, kind):
-    """Of Cython: the name of the capsule is the function's type."""
-    name = _capsule_name(capsule)
+# The same as _kind_of() has it.
+_OF_CYTHON = {"double": ("f", 8), "float": ("f", 4)} | {
+    name: ("i", size)
+    for size, names in ((4, ("int", "int32_t", "uint32_t")), (8, ("long long", "int64_t", "uint64_t")))
+    for name in names
+}
+
+
+@functools.lru_cache(maxsize=256)
+def _check_cython(name, kind):
     signature = (name or b"").decode("utf-8", "replace")
     parameters = [each.strip() for each in signature[signature.find("(") + 1 : signature.rfind(")")].split(",")]
     if not signature.startswith("int (") or len(parameters) != _PARAMETERS[kind]:
@@ -159,7 +299,15 @@ def _address_in(capsule, kind):
             raise ArgumentError(
                 f"lockstep: the capsule has a function '{signature}'; '{said}' is not {wanted.__name__}, which is called for"
             )
-    return _capsule_pointer(capsule, name)
+    last = parameters[-1]
+    return _OF_CYTHON.get(last[:-1].replace("const ", "").strip()) if last.endswith("*") else None
+
+
+def _look_in(capsule, kind):
+    """Of Cython: the name of the capsule is the function's type."""
+    name = _capsule_name(capsule)
+    element = _check_cython(name, kind)
+    return _Checked(_capsule_pointer(capsule, name), element)
 
 
 _NO_BYTES = ctypes.c_char * 0
@@ -213,26 +361,69 @@ _is_ending = False
 _running = set()
 
 
+# So long a thread waits before it looks for signals, in nanoseconds. Waits that come back to Python do so sooner.
+_POLL = 50_000_000
+# Of the main thread: the calls, one in another, whose waits it polls in.
+_polling = []
+
+
+def _polls():
+    """What the main thread does in a wait. Signals are handled where this goes on, which is always inside of the `try`:
+    a function would be entered outside of its own, and ctypes loses what is raised there."""
+    while True:
+        try:
+            while True:
+                yield
+                _polling[-1].look_for_signal()
+        except GeneratorExit:
+            raise
+        except BaseException as exception:
+            _polling[-1].interrupt(exception)
+
+
+_generator = _poll = None
+
+
+def _poll_while_waiting(yes):
+    global _generator, _poll
+    if yes and (_generator is None or _generator.gi_frame is None):  # None: a second signal came while it dealt with one
+        _generator = _polls()
+        next(_generator)
+        _poll = CFUNCTYPE(None, c_void_p)(_generator.send)
+    quick.lockstep_poll_while_waiting(_POLL, ctypes.cast(_poll, c_void_p) if yes else None, None)
+
+
+def raise_interruption():
+    """Raises what a signal has raised in a wait of this thread that has just ended, if one has."""
+    if _polling and threading.get_ident() == threading.main_thread().ident:
+        _polling[-1].raise_interruption()
+
+
 class Failures:
-    """What happens to the callables of one region, loop or run, which is called inside of `with`.
+    """What happens to the callables of one region, loop or run, which is called inside of `with`. `stop()` ends it.
 
     Exceptions: that of the lowest place is kept. Ctrl-C on the main thread: ctypes loses an exception that a callback
     raises outside of its `try`, and what the callback returns is anything then. So between callables Ctrl-C is noted, and
-    raised in the next one, or at the end.
+    raised in the next one, or at the end. What is raised while the main thread waits stops the region, so that it, too, and
+    all others leave their waits; it is raised in the callable that has waited, or at the end.
     """
 
-    __slots__ = ("_came", "_is_inside", "_lock", "_old", "_place", "exception")
+    __slots__ = ("_came", "_has_begun", "_interruption", "_is_inside", "_is_main", "_lock", "_old", "_place", "exception", "stop")
 
-    def __init__(self):
+    def __init__(self, stop=None):
+        self.stop = stop
         self._lock, self._place, self.exception = threading.Lock(), None, None
-        self._old, self._came, self._is_inside = None, False, False
+        self._old, self._came, self._is_inside, self._is_main = None, False, False, False
+        self._interruption, self._has_begun = None, False
 
     def __enter__(self):
-        is_main = threading.get_ident() == threading.main_thread().ident
-        if _is_ending and not is_main:
+        self._is_main = threading.get_ident() == threading.main_thread().ident
+        if _is_ending and not self._is_main:
             raise SystemExit  # a thread that nobody joins ends here, as others do where they next run Python code
         _running.add(self)
-        if is_main:
+        self.exception = self._interruption = None
+        self._has_begun = False
+        if self._is_main:
             old = signal.getsignal(signal.SIGINT)
             if callable(old):
                 self._old = old
@@ -240,17 +431,25 @@ class Failures:
                     signal.signal(signal.SIGINT, self._interrupted)
                 except ValueError:  # not the main interpreter
                     self._old = None
+            _polling.append(self)
+            if len(_polling) == 1:
+                _poll_while_waiting(True)
         return self
 
     def __exit__(self, *_):
+        if self._is_main:
+            _polling.pop()
+            if not _polling:
+                _poll_while_waiting(False)
         _running.discard(self)
         old, self._old = self._old, None
-        if old is not None:
-            came, self._came = self._came, False
-            if signal.getsignal(signal.SIGINT) == self._interrupted:  # a callable may have set another
-                signal.signal(signal.SIGINT, old)
-            if came:
-                old(signal.SIGINT, None)
+        if old is not None and signal.getsignal(signal.SIGINT) == self._interrupted:  # a callable may have set another
+            signal.signal(signal.SIGINT, old)
+        came, self._came = self._came, False  # only now: until then it is noted
+        end_what_is_left()
+        self.raise_interruption()
+        if came:
+            old(signal.SIGINT, None)
 
     def _interrupted(self, number, frame):
         if self._is_inside:
@@ -258,15 +457,36 @@ class Failures:
         else:
             self._came = True
 
+    def look_for_signal(self):
+        """In a wait of the main thread: for one that came between callables."""
+        if self._came:
+            self._came = False
+            self._old(signal.SIGINT, None)
+
+    def interrupt(self, exception):
+        """In a wait of the main thread: what a signal has raised."""
+        self._interruption = exception
+        if self._has_begun and self.stop is not None:  # else this one waits for its turn, and another's region runs
+            self.stop()
+
+    def raise_interruption(self):
+        exception, self._interruption = self._interruption, None
+        if exception is not None:
+            try:
+                raise exception
+            finally:
+                del exception  # no circle with its traceback
+
     def call(self, place, function, *arguments):
         """Calls it in a callback: what the callback is to return."""
-        is_main = self._old is not None and threading.get_ident() == threading.main_thread().ident
+        self._has_begun = True
+        if self._interruption is not None:
+            return STOPPED
+        is_main = self._is_main and threading.get_ident() == threading.main_thread().ident
         try:
             if is_main:
                 self._is_inside = True
-                if self._came:
-                    self._came = False
-                    self._old(signal.SIGINT, None)
+                self.look_for_signal()
             function(*arguments)
             if is_main:
                 self._is_inside = False

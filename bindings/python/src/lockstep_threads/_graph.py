@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Which piece of work comes before which, and who runs which when."""
 
-import ctypes
 import threading
 import weakref
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_size_t
 
 from ._errors import UseError
-from ._functions import NO_FAILURES, Failures, NodeFunction, TestFunction, WideFunction, context_of, native_address
-from ._library import c, check, encoded, made, nanoseconds, quick, text_of, whole
-from ._team import Member, _outcome
-
-
-def _destroy_graph(handle):
-    c.lockstep_graph_destroy(handle)
-
-
-def _destroy_plan(handle):
-    c.lockstep_plan_destroy(handle)
+from ._functions import NO_FAILURES, Failures, NodeFunction, TestFunction, WideFunction, context_for, native
+from ._library import Handle, c, check, encoded, end, made, nanoseconds, quick, text_of, whole
+from ._team import Callback, Member, _outcome
 
 
 def _node(number):
     return whole(number, "a node")
 
 
-class Graph:
+class Graph(Handle):
     """Nodes, edges between them, loops and feedback; a Plan runs it. One thread at a time builds it.
 
     Nodes are numbers, as the functions that make them return them. Functions are native ones with a context, or Python
@@ -35,7 +26,7 @@ class Graph:
         self._handle = made(c.lockstep_graph_create)
         self._kept, self._failures, self._one_run = [], Failures(), threading.Lock()
         self._has_callables = False
-        self._finalizer = weakref.finalize(self, _destroy_graph, self._handle)
+        self._finalizer = weakref.finalize(self, end, c.lockstep_graph_destroy, self._handle)
         self._finalizer.atexit = False
 
     def __len__(self):
@@ -43,17 +34,14 @@ class Graph:
 
     def _add(self, make, name, function, kind, call, context, *more):
         name = encoded(name, "the name of a node")
-        address = native_address(function, kind)
-        data, kept = context_of(context)
-        if address is None:
-            pointer = kind(call)
-            self._kept.append(pointer)
+        callback = native(function, kind)
+        if callback is None:
+            callback = Callback(kind, call, self._failures)
             self._has_callables = True
-            address = ctypes.cast(pointer, c_void_p).value
-        else:
-            self._kept.append((function, context, kept))
+        data, kept = context_for(callback, context)
+        self._kept.append((function, context, callback, kept))
         number = c_size_t()
-        check(make(self._handle, name, *more, address, data, byref(number)))
+        check(make(self._handle, name, *more, callback.address, data, byref(number)))
         return number.value
 
     def node(self, name, function, context=None):
@@ -128,14 +116,14 @@ class Graph:
         return text_of(c.lockstep_graph_dot, self._handle)
 
 
-class Plan:
+class Plan(Handle):
     """A graph on a team: which member runs which node when. Keeps both alive. One thread at a time uses it."""
 
     def __init__(self, graph, team, members=0):
         members = whole(members, "members")
         self._graph, self._team = graph, team
         self._handle = made(c.lockstep_plan_create, graph._handle, team.handle, members)
-        self._finalizer = weakref.finalize(self, _destroy_plan, self._handle)
+        self._finalizer = weakref.finalize(self, end, c.lockstep_plan_destroy, self._handle)
         self._finalizer.atexit = False
         team._plans.add(self)
 
@@ -161,7 +149,10 @@ class Plan:
         if not self._graph._one_run.acquire(blocking=False):
             raise UseError("lockstep.Plan.run: a plan of this graph runs; one at a time")
         try:
-            failures = self._graph._failures if self._graph._has_callables else NO_FAILURES
+            failures = NO_FAILURES
+            if self._graph._has_callables:
+                failures = self._graph._failures
+                failures.stop = self.request_stop
             with failures:
                 code = c.lockstep_plan_run(self._open, iterations)
             return _outcome(code, failures)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Loads liblockstep_c and declares its functions. Calls by `c` release the interpreter lock; those by `quick` do not."""
 
+import collections
 import ctypes
 import operator
 import os
 import sys
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 
-from ._errors import ArgumentError, OK, error_of
+from ._errors import ArgumentError, OK, USE, error_of
 
 C_MAJOR = 1  # LOCKSTEP_C_VERSION_MAJOR of the header that this file was written by
 
@@ -73,6 +74,7 @@ FUNCTIONS = {
     "lockstep_version": (c_char_p, []),
     "lockstep_build_info": (c_int, _TEXT),
     "lockstep_usable_cpus": (c_size_t, []),
+    "lockstep_poll_while_waiting": (c_int, [c_int64, _P, _P]),
     "lockstep_team_options_init": (c_int, [POINTER(TeamOptions), c_size_t]),
     "lockstep_team_create": (c_int, [POINTER(TeamOptions), _PP]),
     "lockstep_team_destroy": (c_int, [_P]),
@@ -111,7 +113,8 @@ FUNCTIONS = {
     "lockstep_mutex_unlock": (c_int, [_P]),
     "lockstep_barrier_create": (c_int, [c_size_t, c_int64, _PP]),
     "lockstep_barrier_destroy": (None, [_P]),
-    "lockstep_barrier_arrive_and_wait": (c_int, [_P]),
+    "lockstep_barrier_arrive": (c_int, [_P, POINTER(c_uint64)]),
+    "lockstep_barrier_wait_for": (c_int, [_P, c_uint64, c_int64]),
     "lockstep_graph_create": (c_int, [_PP]),
     "lockstep_graph_destroy": (c_int, [_P]),
     "lockstep_graph_node": (c_int, [_P, c_char_p, _P, _P, POINTER(c_size_t)]),
@@ -182,6 +185,44 @@ def made(function, *arguments):
     handle = c_void_p()
     check(function(*arguments, byref(handle)))
     return handle.value
+
+
+class Handle:
+    """What stands for an object of the library: a copy would be a second owner, and another process has no such object."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            f"lockstep.{type(self).__name__} cannot be copied or pickled: it stands for an object of this process; "
+            "hand the object itself to threads, and make one of its own in each process"
+        )
+
+
+# What could not be ended when nobody had it any more: function of C, handle.
+_left = collections.deque()
+
+
+def end(destroy, handle):
+    """What a finalizer calls. The collector has no order, and comes at any time: a team may be in use by a plan that is
+    collected after it, or the thread be in a region of another team. Then it is ended later."""
+    _left.append((destroy, handle))
+    end_what_is_left()
+
+
+def end_what_is_left():
+    """Also called at the ends of regions and of teams."""
+    tries = len(_left)
+    while tries > 0:
+        try:
+            destroy, handle = _left.popleft()
+        except IndexError:  # by another thread
+            return
+        tries -= 1
+        if destroy(handle) == USE:
+            _left.append((destroy, handle))
+        else:
+            tries = len(_left)  # what it used may go now
 
 
 def version():

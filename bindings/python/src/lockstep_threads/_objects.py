@@ -3,12 +3,14 @@
 
 import threading
 import weakref
+from ctypes import byref, c_uint64
 
-from ._errors import BUSY, OK, TERMINATED, TIMED_OUT, UseError
-from ._library import c, check, made, nanoseconds, policy_of, quick, whole
+from ._errors import BUSY, Error, OK, TERMINATED, TIMED_OUT, UseError
+from ._functions import raise_interruption
+from ._library import Handle, c, check, made, nanoseconds, policy_of, quick, whole
 
 # So long a wait stays in C before Python looks for signals: Ctrl-C works.
-_SLICE = 100_000_000
+_SLICE = 40_000_000
 
 
 def _wait_in_slices(call, handle, timeout):
@@ -18,10 +20,11 @@ def _wait_in_slices(call, handle, timeout):
         code = call(handle, min(left, _SLICE))
         if code != TIMED_OUT or left <= _SLICE:
             return code
+        raise_interruption()
         left -= _SLICE
 
 
-class _Object:
+class _Object(Handle):
     def __init__(self, handle, destroy):
         #: The address of the object, for native functions.
         self.handle = handle
@@ -69,10 +72,31 @@ class Barrier(_Object):
     def __init__(self, expected, policy=None):
         expected = whole(expected, "the number of threads", 1)
         super().__init__(made(c.lockstep_barrier_create, expected, policy_of(policy)), c.lockstep_barrier_destroy)
+        #: True once a wait was interrupted: its thread has come, and may come again, so phases mean nothing any more.
+        self.broken = False
 
     def wait(self):
-        """Blocks until all threads of this phase have come."""
-        check(c.lockstep_barrier_arrive_and_wait(self.handle))
+        """Blocks until all threads of this phase have come. UseError once the barrier is broken: a wait of it was interrupted,
+        by Ctrl-C for instance. Waits of other Python threads are released then."""
+        arrival = c_uint64()
+        try:
+            self._check_whole()
+            check(quick.lockstep_barrier_arrive(self.handle, byref(arrival)))
+            while True:
+                code = c.lockstep_barrier_wait_for(self.handle, arrival, _SLICE)
+                if code != TIMED_OUT:
+                    return check(code)
+                raise_interruption()
+                self._check_whole()
+        except Error:
+            raise
+        except BaseException:
+            self.broken = True
+            raise
+
+    def _check_whole(self):
+        if self.broken:
+            raise UseError("lockstep.Barrier.wait: the barrier is broken, since a wait of it was interrupted; make a new one")
 
 
 class Mutex(_Object):

@@ -17,11 +17,27 @@ from ._functions import (
     Int64Function,
     NO_FAILURES,
     RegionFunction,
-    context_of,
+    context_for,
     end_runs,
-    native_address,
+    native,
+    raise_interruption,
 )
-from ._library import TeamOptions, c, check, encoded, index, last_error, made, policy_of, quick, text_of, whole
+from ._library import (
+    Handle,
+    TeamOptions,
+    c,
+    check,
+    encoded,
+    end,
+    end_what_is_left,
+    index,
+    last_error,
+    made,
+    policy_of,
+    quick,
+    text_of,
+    whole,
+)
 from ._errors import error_of
 
 _SCHEDULES = {"static": 0, "chunks": 1, "dynamic": 2, "guided": 3}
@@ -38,6 +54,17 @@ def _choice_of(table, said, what):
         raise ArgumentError(f"lockstep: no {what} {said!r}: one of {names}") from None
 
 
+_NUMBERS = {"float": float, "float64": float, "double": float, "int": int, "int64": int}
+
+
+def _number_type(said):
+    """float or int, said as itself or by NumPy: its class, its dtype, or the name of that."""
+    name = said if isinstance(said, str) else getattr(said, "name", None) or getattr(said, "__name__", None)
+    if name not in _NUMBERS:
+        raise ArgumentError(f"lockstep: dtype is {said!r}, must be float or int, or numpy.float64 or numpy.int64")
+    return _NUMBERS[name]
+
+
 def _outcome(code, failures):
     """True, or False if it was stopped; raises what a callable has raised, or what the code stands for."""
     if code == OK:
@@ -48,7 +75,7 @@ def _outcome(code, failures):
     raise error_of(code, last_error())
 
 
-class Member:
+class Member(Handle):
     """A member of a region: for the callable that was given it, on its thread, until that returns.
 
     All members come to sync_threads(), gather(), broadcast() and the sync_ functions in the same order. Once the region is
@@ -81,6 +108,7 @@ class Member:
         """Blocks until every member has called it as often as this one."""
         code = c.lockstep_member_sync_threads(self.handle)
         if code != OK:
+            raise_interruption()
             raise error_of(code, last_error())
 
     def gather(self, value):
@@ -125,7 +153,8 @@ class Member:
 
     def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None):
         """Calls the function for this member's parts of [first, last). Waits for nobody. As Team.for_blocks otherwise."""
-        if not _run_blocks(c.lockstep_member_for_range, self.handle, first, last, function, context, schedule, chunk):
+        call, handle = c.lockstep_member_for_range, self.handle
+        if not _run_blocks(call, self.request_stop, handle, first, last, function, context, schedule, chunk):
             raise Stopped()
 
     def publish(self, step):
@@ -134,7 +163,10 @@ class Member:
 
     def await_step(self, rank, step):
         """Blocks until member `rank` has published `step` or more."""
-        check(c.lockstep_member_await_step(self.handle, whole(rank, "the rank"), whole(step, "the step")))
+        code = c.lockstep_member_await_step(self.handle, whole(rank, "the rank"), whole(step, "the step"))
+        if code != OK:
+            raise_interruption()
+            raise error_of(code, last_error())
 
     @property
     def stop_requested(self):
@@ -151,12 +183,23 @@ def _chunk_of(schedule, chunk):
     return whole(chunk, "the chunk")
 
 
-def _region_callback(function):
-    """Failures, what has to be kept during the call, and the address to call."""
-    address = native_address(function, RegionFunction)
-    if address is not None:
-        return NO_FAILURES, function, address
-    failures, shared = Failures(), {}
+class Callback:
+    """Of a Python callable: its exceptions, and what is called for it in place of a native function."""
+
+    __slots__ = ("address", "dtype", "element", "failures", "pointer")
+
+    def __init__(self, kind, call, failures):
+        self.pointer, self.failures = kind(call), failures
+        self.address = ctypes.cast(self.pointer, c_void_p).value
+        self.element = self.dtype = None
+
+
+def _region_callback(function, stop):
+    """What of a native function is known, or a Callback of a Python callable; and its failures."""
+    found = native(function, RegionFunction)
+    if found is not None:
+        return found, NO_FAILURES
+    failures, shared = Failures(stop), {}
 
     def region(handle):
         me = Member(handle, shared)
@@ -168,40 +211,41 @@ def _region_callback(function):
     def call(handle, _context):
         return failures.call(quick.lockstep_member_rank(handle), region, handle)
 
-    pointer = RegionFunction(call)
-    return failures, pointer, ctypes.cast(pointer, c_void_p).value
+    return Callback(RegionFunction, call, failures), failures
 
 
-def _block_callback(function):
-    address = native_address(function, BlockFunction)
-    if address is not None:
-        return NO_FAILURES, function, address
-    failures = Failures()
+def _block_callback(function, stop):
+    found = native(function, BlockFunction)
+    if found is not None:
+        return found, NO_FAILURES
+    failures = Failures(stop)
 
     def call(first, last, _context):
         return failures.call(first, function, first, last)
 
-    pointer = BlockFunction(call)
-    return failures, pointer, ctypes.cast(pointer, c_void_p).value
+    return Callback(BlockFunction, call, failures), failures
 
 
-def _run_blocks(call, handle, first, last, function, context, schedule, chunk):
-    """A loop by that function of the library. False if it was stopped."""
-    failures, pointer, address = _block_callback(function)
+def _run_blocks(call, stop, handle, first, last, function, context, schedule, chunk):
+    """A loop by that function of the library, which `stop` ends. False if it was stopped."""
+    callback, failures = _block_callback(function, stop)
     first, last = index(first, "first"), index(last, "last")
     number, chunk = _choice_of(_SCHEDULES, schedule, "schedule"), _chunk_of(schedule, chunk)
-    data, kept = context_of(context)
-    with failures:
-        code = call(handle, first, last, number, chunk, address, data)
-    del pointer, kept  # not before
-    return _outcome(code, failures)
+    data, kept = context_for(callback, context)
+    if failures is NO_FAILURES:
+        code = call(handle, first, last, number, chunk, callback.address, data)
+    else:
+        with failures:
+            code = call(handle, first, last, number, chunk, callback.address, data)
+    del callback, kept  # not before
+    return True if code == OK else _outcome(code, failures)
 
 
-def _value_callback(function, kind):
-    address = native_address(function, kind)
-    if address is not None:
-        return NO_FAILURES, function, address
-    failures = Failures()
+def _value_callback(function, kind, stop):
+    found = native(function, kind)
+    if found is not None:
+        return found, NO_FAILURES
+    failures = Failures(stop)
 
     def store(first, last, value):
         value[0] = function(first, last)
@@ -209,8 +253,7 @@ def _value_callback(function, kind):
     def call(first, last, value, _context):
         return failures.call(first, store, first, last, value)
 
-    pointer = kind(call)
-    return failures, pointer, ctypes.cast(pointer, c_void_p).value
+    return Callback(kind, call, failures), failures
 
 
 _living = weakref.WeakSet()
@@ -230,11 +273,7 @@ def _at_exit():
         end_runs(lambda: [c.lockstep_team_request_stop(team.handle) for team in list(_living)])
 
 
-def _end(handle):
-    c.lockstep_team_destroy(handle)
-
-
-class Team:
+class Team(Handle):
     """Threads that start once, and then run regions, loops and reductions together, the caller among them as member 0.
 
     members         with the caller; None: one for each usable CPU, or as LOCKSTEP_NUM_THREADS says
@@ -281,9 +320,10 @@ class Team:
         options.learn = _choice_of(_CHOICES, learn, "learn")
         options.cpu_separation = _choice_of(_CHOICES, cpu_separation, "cpu_separation")
         options.ledger = _choice_of(_CHOICES, ledger, "ledger")
+        end_what_is_left()
         handle = c_void_p()
         check(c.lockstep_team_create(byref(options), byref(handle)))
-        finalizer = weakref.finalize(self, _end, handle.value)
+        finalizer = weakref.finalize(self, end, c.lockstep_team_destroy, handle.value)
         finalizer.atexit = False  # then _at_exit sees to it
         self._keep(handle.value, finalizer)
         _living.add(self)
@@ -310,6 +350,7 @@ class Team:
         self._finalizer.detach()
         _living.discard(self)
         self._handle = None
+        end_what_is_left()
 
     def __enter__(self):
         return self
@@ -328,14 +369,14 @@ class Team:
         A native function gets the member and the context; a Python callable a Member. True, or False if the region was
         stopped. Inside a region of the same team it runs on the caller alone.
         """
-        failures, pointer, address = _region_callback(function)
-        data, kept = context_of(context)
+        callback, failures = _region_callback(function, self.request_stop)
+        data, kept = context_for(callback, context)
         with failures:
             if members is None:
-                code = c.lockstep_team_run(self.handle, address, data)
+                code = c.lockstep_team_run(self.handle, callback.address, data)
             else:
-                code = c.lockstep_team_run_on(self.handle, whole(members, "members"), address, data)
-        del pointer, kept  # not before
+                code = c.lockstep_team_run_on(self.handle, whole(members, "members"), callback.address, data)
+        del callback, kept  # not before
         return _outcome(code, failures)
 
     def region(self, function, context=None):
@@ -343,30 +384,30 @@ class Team:
 
         The context is read when it is called; both it and the function are kept, and what is kept cannot be resized.
         """
-        address = self._native(function, RegionFunction, "region")
-        data, kept = context_of(context)
-        arguments = (c_void_p(self.handle), c_void_p(address), c_void_p(data))
+        known = self._native(function, RegionFunction, "region")
+        data, kept = context_for(known, context)
+        arguments = (c_void_p(self.handle), c_void_p(known.address), c_void_p(data))
         return _prepared(self, c.lockstep_team_run, arguments, (function, context, kept))
 
     def loop(self, first, last, function, context=None):
         """The same for for_blocks()."""
-        address = self._native(function, BlockFunction, "loop")
-        data, kept = context_of(context)
+        known = self._native(function, BlockFunction, "loop")
+        data, kept = context_for(known, context)
         arguments = (
             c_void_p(self.handle),
             c_int64(index(first, "first")),
             c_int64(index(last, "last")),
-            c_void_p(address),
+            c_void_p(known.address),
             c_void_p(data),
         )
         return _prepared(self, c.lockstep_team_for_range, arguments, (function, context, kept))
 
     @staticmethod
     def _native(function, kind, what):
-        address = native_address(function, kind)
-        if address is None:
+        known = native(function, kind)
+        if known is None:
             raise ArgumentError(f"lockstep.Team.{what}: is for native functions; give Python callables to run()")
-        return address
+        return known
 
     def request_stop(self):
         """Ends the region or loop that runs, if one does. Any thread may call it."""
@@ -389,36 +430,46 @@ class Team:
         'static' (chunk: the least length of a part), 'chunks', 'dynamic', 'guided' (chunk: their length, 1 or more).
         True, or False if it was stopped.
         """
-        return _run_blocks(c.lockstep_team_for_range_by, self.handle, first, last, function, context, schedule, chunk)
+        return _run_blocks(
+            c.lockstep_team_for_range_by,
+            self.request_stop,
+            self.handle,
+            first,
+            last,
+            function,
+            context,
+            schedule,
+            chunk,
+        )
 
     def reduce(self, first, last, function, context=None, *, operation="sum", init=None, dtype=float):
         """`init`, combined with what the function gives for parts of [first, last), in order.
 
         The parts depend on the length alone, and are combined along a fixed tree: the same bits for every team size and
-        run. `operation`: 'sum', 'product', 'min', 'max'; `dtype`: float (double) or int (64 bits, sums wrap around).
+        run. `operation`: 'sum', 'product', 'min', 'max'; `dtype`: float (double) or int (64 bits, sums wrap around), also by
+        NumPy's names (numpy.float64, 'int64').
         A Python callable returns the value of [part_first, part_last); a native one writes it. Raises Stopped if it was
         stopped.
         """
+        dtype = _number_type(dtype)
         if dtype is float:
             kind, cell, call = DoubleFunction, c_double, c.lockstep_team_reduce_double
             neutral = {"sum": 0.0, "product": 1.0, "min": float("inf"), "max": float("-inf")}
-        elif dtype is int:
+        else:
             kind, cell, call = Int64Function, c_int64, c.lockstep_team_reduce_int64
             neutral = {"sum": 0, "product": 1, "min": 2**63 - 1, "max": -(2**63)}
-        else:
-            raise ArgumentError(f"lockstep.Team.reduce: dtype is float or int, not {dtype!r}")
         number = _choice_of(_OPERATIONS, operation, "operation")
         if init is None:
             init = neutral[operation]
         elif dtype is int:
             init = index(init, "init")
         result = cell(init)
-        failures, pointer, address = _value_callback(function, kind)
+        callback, failures = _value_callback(function, kind, self.request_stop)
         first, last = index(first, "first"), index(last, "last")
-        data, kept = context_of(context)
+        data, kept = context_for(callback, context)
         with failures:
-            code = call(self.handle, first, last, number, address, data, byref(result))
-        del pointer, kept  # not before
+            code = call(self.handle, first, last, number, callback.address, data, byref(result))
+        del callback, kept  # not before
         if not _outcome(code, failures):
             raise Stopped()
         return result.value

@@ -21,6 +21,8 @@
 //           to the end of what is spun: it arms, looks, waits, looks again. No such wait lasts longer than what is left
 //           to the stage's end or the deadline, nor than longest_line_wait, after which a stop on another line is seen.
 //           Waits of a crowd, and for locks that are not queued for, never do.
+//   WAIT-4  A thread that has a pulse (wait_pulse) calls it once an interval while it waits, from one interval after it has
+//           begun to sleep on. No call is made within sleep(), nor by a wait that the call begins.
 //
 // What a waiter has learned from its last waits is its wait_history: plain data, one thread uses it at a
 // time, and zero bits mean "no doubt". It answers two questions for an adaptive wait:
@@ -64,6 +66,7 @@
 #ifndef LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 #define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 
+#include <chrono>
 #include <cstdint>
 
 #include "../../wait_policy.hpp"
@@ -140,6 +143,19 @@ inline wait_history& this_thread_history_in_queues() noexcept {
 }
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+
+/// What the calling thread does now and then while it waits for anything, in a wait that lasts: for languages that look for
+/// signals on one thread (the C interface has lockstep_poll_while_waiting). It may stop the region that it waits in.
+/// Zero bits: nothing.
+struct wait_pulse {
+  void (*call)(void* context);
+  void* context;
+  std::uint64_t interval;  ///< in nanoseconds, from the time at which the wait begins to sleep
+
+  static wait_pulse& of_this_thread() noexcept {
+    return per_thread<wait_pulse, struct name_of_pulse>();
+  }
+};
 
 class wait_engine {
  public:
@@ -258,6 +274,8 @@ class wait_engine {
                                                                         : spin_budget;
   }
   static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
+  /// The sleep of a thread that has a pulse; with spin() the whole wait.
+  LOCKSTEP_ONCE static bool wait_with_pulse(any_waitable what, bool spins, deadline until);
   /// Gives the CPU to others while that helps.
   LOCKSTEP_ONCE static bool yield(any_waitable what, backoff_trust& trust, deadline until,
                                   std::uint64_t yield_time);
@@ -291,15 +309,48 @@ bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_hi
 bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history& history,
                             deadline until, std::uint64_t yield_time, bool spins,
                             observed_wait& seen) {
-  if (policy.is_spin()) return spin(what, no_deadline, until) || what.ready();
+  if (policy.is_spin()) {
+    return wait_pulse::of_this_thread().call != nullptr
+               ? wait_with_pulse(what, true, until)
+               : spin(what, no_deadline, until) || what.ready();
+  }
   if (!policy.is_block() &&
       wait_seen_awake(what, policy, history, until, yield_time, spins, seen)) {
     return true;
   }
   seen.enter(wait_stage::sleep);
+  if (LOCKSTEP_UNLIKELY(wait_pulse::of_this_thread().call != nullptr)) {
+    return wait_with_pulse(what, false, until);
+  }
   while (!what.ready()) {
     if (!until.is_never() && until.is_past(monotonic_nanoseconds())) return what.ready();
     what.sleep(until);
+  }
+  return true;
+}
+
+bool wait_engine::wait_with_pulse(any_waitable what, bool spins, deadline until) {
+  wait_pulse& pulse = wait_pulse::of_this_thread();
+  std::uint64_t now = monotonic_nanoseconds();
+  while (!what.ready()) {
+    if (until.is_past(now)) return what.ready();
+    const deadline next =
+        deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(pulse.interval)));
+    const deadline end = next.nanoseconds() < until.nanoseconds() ? next : until;
+    while (!what.ready() && !end.is_past(now)) {
+      if (!spins) {
+        what.sleep(end);
+      } else if (spin(what, no_deadline, end)) {
+        return true;
+      }
+      now = monotonic_nanoseconds();
+    }
+    if (!next.is_past(now)) continue;
+    const wait_pulse now_called = pulse;
+    pulse = wait_pulse();  // the call may wait, too
+    now_called.call(now_called.context);
+    pulse = now_called;
+    now = monotonic_nanoseconds();
   }
   return true;
 }
