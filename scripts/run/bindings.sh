@@ -10,8 +10,9 @@
 # c        ctest: bindings/c/tests
 # fortran  ctest, where there is a Fortran compiler
 # rust     cargo test (tests, and the examples of the documents) and clippy, where there is cargo
-# python   builds the wheel, installs it in an environment of its own, and runs pytest there. With LOCKSTEP_EXTRAS=1 also
-#          NumPy, Numba and Cython are installed, and their tests run; else those are skipped
+# python   packs the sources, builds the wheel of what was packed, installs it in an environment of its own, and runs pytest
+#          there. With LOCKSTEP_EXTRAS=1 also NumPy, Numba, Cython and mypy are installed, and their tests run; else those are
+#          skipped
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -84,13 +85,13 @@ run_rust() {
 
 run_python() {
   local venv=$build/venv log=$build/python.log status extras=()
-  [ -z "${LOCKSTEP_EXTRAS:-}" ] || extras=(numpy numba cython)
+  [ -z "${LOCKSTEP_EXTRAS:-}" ] || extras=(numpy numba cython mypy)
   rm -rf $build/wheel
   if ! {
     [ -x $venv/bin/python ] || python3 -m venv $venv
-    $venv/bin/pip install --quiet --disable-pip-version-check pytest "scikit-build-core>=0.10" "${extras[@]}" &&
-      $venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-        --wheel-dir $build/wheel bindings/python &&
+    # Of the unpacked sources, and without the library that was built here: what the source package lacks is missed.
+    $venv/bin/pip install --quiet --disable-pip-version-check build pytest "scikit-build-core>=0.10" "${extras[@]}" &&
+      env -u LOCKSTEP_C_LIBRARY $venv/bin/python -m build --no-isolation --outdir $build/wheel bindings/python &&
       $venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $build/wheel/*.whl
   } >"$log" 2>&1; then
     cat "$log"

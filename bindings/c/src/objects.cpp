@@ -2,7 +2,6 @@
 // bindings/c/src/objects.cpp -- event, mutex, latch, semaphore and barrier
 #include <cstdio>
 #include <cstring>
-#include <thread>
 #include <type_traits>
 
 #include "support.hpp"
@@ -14,17 +13,25 @@ struct lockstep_event {
   lockstep::event at;
 };
 
+/// A number that no other thread of the process has or has had: the system gives the ids of ended threads to new ones.
+static std::uint64_t this_thread() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  static thread_local std::uint64_t mine = 0;
+  if (mine == 0) mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return mine;
+}
+
 /// Knows who holds it, so that what would wait for ever is refused. Only the holder writes `holder`; another thread reads
 /// some value that is not its own number.
 struct lockstep_mutex {
   explicit lockstep_mutex(lockstep::wait_policy policy) : at(policy) {}
   lockstep::mutex at;
-  std::atomic<std::thread::id> holder{std::thread::id()};
+  std::atomic<std::uint64_t> holder{0};
 
   bool is_mine() const noexcept {
-    return holder.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    return holder.load(std::memory_order_relaxed) == this_thread();
   }
-  void take() noexcept { holder.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  void take() noexcept { holder.store(this_thread(), std::memory_order_relaxed); }
 };
 
 /// Counts beside the latch, so that a count below 0 is refused.
@@ -220,7 +227,7 @@ int lockstep_mutex_lock_for(lockstep_mutex* mutex, int64_t nanoseconds) {
 int lockstep_mutex_unlock(lockstep_mutex* mutex) {
   LOCKSTEP_C_REFUSE_NULL(mutex);
   if (!mutex->is_mine()) return fail_not_held(__func__);
-  mutex->holder.store(std::thread::id(), std::memory_order_relaxed);
+  mutex->holder.store(0, std::memory_order_relaxed);
   return result_of(__func__, [=] { return mutex->at.unlock(), LOCKSTEP_OK; });
 }
 

@@ -2,8 +2,8 @@
 //! Solves a tridiagonal system by Jacobi's iteration: serially, by loops, and in one region. All give the same bits.
 //!
 //! cargo run --release --example jacobi -- [MEMBERS] [UNKNOWNS]
-use lockstep_threads::{Result, Team};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use lockstep_threads::{DoubleBuffer, Result, Team};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 const TOLERANCE: f64 = 1e-10;
@@ -49,29 +49,26 @@ fn by_loops(team: &Team, n: usize) -> Result<(usize, Vec<f64>)> {
     unreachable!()
 }
 
-/// One region for all sweeps: members write their blocks of a vector that all can read, so its numbers are atomic, which
-/// costs nothing for relaxed loads and stores. The maximum over all members is the barrier between sweeps.
+/// One region for all sweeps: in each, members read one vector and write their parts of the other. The maximum over all
+/// members is the barrier between sweeps.
 fn in_a_region(team: &Team, n: usize) -> Result<(usize, Vec<f64>)> {
-    let zeros = || (0..n).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
-    let (vectors, turns) = ([zeros(), zeros()], AtomicU64::new(0));
-    let at = |turn: usize, i: usize| f64::from_bits(vectors[turn % 2][i].load(Relaxed));
+    let (mut x, mut next) = (vec![0.0; n], vec![0.0; n]);
+    let mut vectors = DoubleBuffer::new(team.size(), &mut x, &mut next);
+    let turns = AtomicUsize::new(0);
     team.run(|me| {
-        let own = me.block(0..n);
-        let mut block = vec![0.0; own.len()];
+        let mut part = vectors.part(me);
+        let first = part.range().start;
         for turn in 1.. {
-            let change = sweep(|i| at(turn - 1, i), n, own.start, &mut block);
-            for (i, x) in own.clone().zip(&block) {
-                vectors[turn % 2][i].store(x.to_bits(), Relaxed);
-            }
-            if me.sync_max(change)? < TOLERANCE {
-                turns.store(turn as u64, Relaxed);
+            let (x, next) = part.get();
+            let change = sweep(|i| x[i], n, first, next);
+            if part.publish(|| me.sync_max(change))? < TOLERANCE {
+                turns.store(turn, Relaxed);
                 return Ok(());
             }
         }
         Ok(())
     })?;
-    let turns = turns.into_inner() as usize;
-    Ok((turns, (0..n).map(|i| at(turns, i)).collect()))
+    Ok((turns.into_inner(), vectors.current().to_vec()))
 }
 
 fn main() -> Result<()> {

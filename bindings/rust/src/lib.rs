@@ -77,12 +77,49 @@
 //! let guard = total.lock();
 //! std::thread::scope(|s| { s.spawn(move || drop(guard)); });
 //! ```
+//! What a member has seen of one step it does not keep in the next, in which others write there:
+//! ```compile_fail,E0499
+//! let team = lockstep_threads::Team::new(2).unwrap();
+//! let (mut x, mut y) = (vec![0; 8], vec![0; 8]);
+//! let buffer = lockstep_threads::DoubleBuffer::new(2, &mut x, &mut y);
+//! team.run(|me| {
+//!     let mut part = buffer.part(me);
+//!     let (now, _) = part.get();
+//!     part.publish(|| me.sync_threads())?;
+//!     assert_eq!(now[0], 0);
+//!     Ok(())
+//! }).unwrap();
+//! ```
+//! Nor does its part leave its thread, or what the members share stay in other hands:
+//! ```compile_fail,E0277
+//! let team = lockstep_threads::Team::new(2).unwrap();
+//! let (mut x, mut y) = (vec![0; 8], vec![0; 8]);
+//! let buffer = lockstep_threads::DoubleBuffer::new(2, &mut x, &mut y);
+//! team.run(|me| {
+//!     let mut part = buffer.part(me);
+//!     std::thread::scope(|s| { s.spawn(|| part.get().1[0] = 1); });
+//! }).unwrap();
+//! ```
+//! ```compile_fail,E0502
+//! let team = lockstep_threads::Team::new(2).unwrap();
+//! let (mut x, mut y) = (vec![0; 8], vec![0; 8]);
+//! let buffer = lockstep_threads::DoubleBuffer::new(2, &mut x, &mut y);
+//! assert_eq!(x[0], 0);
+//! team.run(|me| buffer.part(me).get().1[0] = 1).unwrap();
+//! ```
+//! ```compile_fail,E0277
+//! let team = lockstep_threads::Team::new(2).unwrap();
+//! let (mut x, mut y) = (vec![std::cell::Cell::new(0); 8], vec![std::cell::Cell::new(0); 8]);
+//! let buffer = lockstep_threads::DoubleBuffer::new(2, &mut x, &mut y);
+//! team.run(|me| buffer.part(me).get().0[0].set(1)).unwrap();
+//! ```
 //! Values of reductions are plain:
 //! ```compile_fail,E0277
 //! let team = lockstep_threads::Team::new(2).unwrap();
 //! team.reduce_each(0..10, String::new(), |i| i.to_string(), |a, b| a + &b).unwrap();
 //! ```
 
+mod buffer;
 mod error;
 mod event;
 pub mod ffi;
@@ -93,6 +130,7 @@ mod options;
 mod panics;
 mod team;
 
+pub use buffer::{BufferPart, DoubleBuffer};
 pub use error::{Error, Outcome, Result, Stopped};
 pub use event::{Barrier, Event, WaitStatus};
 pub use graph::{Graph, Node, Plan};

@@ -149,3 +149,15 @@ fn a_guard_that_is_leaked_leaks_the_lock() {
     assert!(mutex.try_lock().is_none());
     drop(mutex);
 }
+
+/// The system gives the numbers of ended threads to new ones.
+#[test]
+fn a_thread_that_is_new_does_not_hold_what_an_ended_one_has_leaked() {
+    let mutex = Mutex::new(0);
+    std::thread::scope(|s| s.spawn(|| std::mem::forget(mutex.lock())).join().expect("it ends"));
+    for _ in 0..50 {
+        std::thread::scope(|s| {
+            s.spawn(|| assert!(mutex.try_lock_for(Duration::from_micros(1)).is_none())).join().expect("no panic");
+        });
+    }
+}
