@@ -28,9 +28,7 @@ struct lockstep_mutex {
   lockstep::mutex at;
   std::atomic<std::uint64_t> holder{0};
 
-  bool is_mine() const noexcept {
-    return holder.load(std::memory_order_relaxed) == this_thread();
-  }
+  bool is_mine() const noexcept { return holder.load(std::memory_order_relaxed) == this_thread(); }
   void take() noexcept { holder.store(this_thread(), std::memory_order_relaxed); }
 };
 

@@ -221,3 +221,14 @@ print("done")
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout, run.stderr) == (0, "done\n", "")
+
+
+def test_the_watchdog_says_who_is_stuck():
+    program = """
+import lockstep_threads as lockstep
+with lockstep.Team(2, name="solver") as team:
+    team.run(lambda me: me.sync_threads() if me.rank == 0 else None)
+"""
+    environment = {**os.environ, "LOCKSTEP_WATCHDOG": "0.3,abort"}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=environment)
+    assert run.returncode != 0 and "sync_threads" in run.stderr and "solver" in run.stderr

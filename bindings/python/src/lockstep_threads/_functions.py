@@ -38,7 +38,7 @@ _PARAMETERS = {
     WideFunction: 3,
 }
 
-_POINTER = ctypes._CFuncPtr  # the base of all function pointers of ctypes
+_POINTER = getattr(ctypes, "_CFuncPtr")  # the base of all function pointers of ctypes
 
 _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _capsule_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -75,7 +75,7 @@ class _Checked:
 
 
 # By id() and kind, as long as the function lives: what ctypes and Numba know of a function is slow to ask.
-_checked = {}
+_checked: dict = {}
 
 
 def native(function, kind):
@@ -97,10 +97,10 @@ def native(function, kind):
     return found
 
 
-def native_address(function, kind):
-    """The address of a native function, or None of a Python callable."""
-    found = native(function, kind)
-    return None if found is None else found.address
+def made_for(function, kind, context):
+    """Function and context as they are; of lockstep_threads.numba.region what it makes of both, and what has to live."""
+    make = getattr(type(function), "__lockstep_native__", None)
+    return (function, context, None) if make is None else make(function, kind, context)
 
 
 def _look_at(function, kind):
@@ -358,13 +358,13 @@ def _array_in_one_piece(array, error):
 # While the interpreter ends: threads other than the main one begin nothing any more.
 _is_ending = False
 # The calls of the library in which callables may run.
-_running = set()
+_running: set = set()
 
 
 # So long a thread waits before it looks for signals, in nanoseconds. Waits that come back to Python do so sooner.
 _POLL = 50_000_000
 # Of the main thread: the calls, one in another, whose waits it polls in.
-_polling = []
+_polling: list = []
 
 
 def _polls():

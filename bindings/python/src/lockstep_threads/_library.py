@@ -200,7 +200,7 @@ class Handle:
 
 
 # What could not be ended when nobody had it any more: function of C, handle.
-_left = collections.deque()
+_left: collections.deque = collections.deque()
 
 
 def end(destroy, handle):

@@ -19,6 +19,7 @@ from ._functions import (
     RegionFunction,
     context_for,
     end_runs,
+    made_for,
     native,
     raise_interruption,
 )
@@ -256,7 +257,7 @@ def _value_callback(function, kind, stop):
     return Callback(kind, call, failures), failures
 
 
-_living = weakref.WeakSet()
+_living: weakref.WeakSet = weakref.WeakSet()
 
 
 @atexit.register
@@ -366,9 +367,11 @@ class Team(Handle):
     def run(self, function, context=None, members=None):
         """Calls the function once on every member, or on the first `members` ones; returns when all have returned.
 
-        A native function gets the member and the context; a Python callable a Member. True, or False if the region was
+        A native function gets the member and the context; one of lockstep_threads.numba.region the member and the arguments
+        that the context is, a tuple; a Python callable a Member. True, or False if the region was
         stopped. Inside a region of the same team it runs on the caller alone.
         """
+        function, context, behind = made_for(function, RegionFunction, context)
         callback, failures = _region_callback(function, self.request_stop)
         data, kept = context_for(callback, context)
         with failures:
@@ -376,7 +379,7 @@ class Team(Handle):
                 code = c.lockstep_team_run(self.handle, callback.address, data)
             else:
                 code = c.lockstep_team_run_on(self.handle, whole(members, "members"), callback.address, data)
-        del callback, kept  # not before
+        del callback, kept, behind  # not before
         return _outcome(code, failures)
 
     def region(self, function, context=None):
@@ -384,10 +387,11 @@ class Team(Handle):
 
         The context is read when it is called; both it and the function are kept, and what is kept cannot be resized.
         """
+        function, context, behind = made_for(function, RegionFunction, context)
         known = self._native(function, RegionFunction, "region")
         data, kept = context_for(known, context)
         arguments = (c_void_p(self.handle), c_void_p(known.address), c_void_p(data))
-        return _prepared(self, c.lockstep_team_run, arguments, (function, context, kept))
+        return _prepared(self, c.lockstep_team_run, arguments, (function, context, kept, behind))
 
     def loop(self, first, last, function, context=None):
         """The same for for_blocks()."""
