@@ -92,6 +92,7 @@ run_python() {
     # Of the unpacked sources, and without the library that was built here: what the source package lacks is missed.
     $venv/bin/pip install --quiet --disable-pip-version-check build pytest "scikit-build-core>=0.10" "${extras[@]}" &&
       env -u LOCKSTEP_C_LIBRARY $venv/bin/python -m build --no-isolation --outdir $build/wheel bindings/python &&
+      tar -tzf $build/wheel/*.tar.gz --wildcards '*/LICENSE' &&
       $venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $build/wheel/*.whl
   } >"$log" 2>&1; then
     cat "$log"

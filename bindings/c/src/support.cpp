@@ -73,6 +73,33 @@ int fail_callback(int code, const char* function) noexcept {
   return fail(code, function, callback_failure(code).text);
 }
 
+namespace {
+bool is_of_name(char c) noexcept { return c == '_' || c == ':' || (c >= 'a' && c <= 'z'); }
+
+/// A text of the library, for programs in C: without the C++ function at its begin, and with lockstep_team_run where it
+/// says lockstep::team::run.
+int fail_as_in_c(int code, const char* function, const char* text) noexcept {
+  constexpr char prefix[] = "lockstep::";
+  constexpr std::size_t length = sizeof prefix - 1;
+  if (std::strncmp(text, prefix, length) == 0) {
+    const char* end = text;
+    while (is_of_name(*end)) ++end;
+    if (*end == ' ' && end[-1] == ':') text = end + 1;
+  }
+  char in_c[longest_text];
+  std::size_t at = 0;
+  bool is_name = false;
+  for (; *text != '\0' && at + 1 < sizeof in_c; ++at) {
+    is_name = (is_name && is_of_name(*text)) || std::strncmp(text, prefix, length) == 0;
+    const bool is_part = is_name && text[0] == ':' && text[1] == ':' && is_of_name(text[2]);
+    in_c[at] = is_part ? '_' : *text;
+    text += is_part ? 2 : 1;
+  }
+  in_c[at] = '\0';
+  return fail(code, function, in_c);
+}
+}  // namespace
+
 int code_of_exception(const char* function) {
   try {
     throw;
@@ -83,19 +110,19 @@ int code_of_exception(const char* function) {
   } catch (const lockstep::region_stopped&) {
     return LOCKSTEP_STOPPED;
   } catch (const std::invalid_argument& of) {
-    return fail(LOCKSTEP_ERROR_ARGUMENT, function, of.what());
+    return fail_as_in_c(LOCKSTEP_ERROR_ARGUMENT, function, of.what());
   } catch (const std::length_error& of) {
-    return fail(LOCKSTEP_ERROR_ARGUMENT, function, of.what());
+    return fail_as_in_c(LOCKSTEP_ERROR_ARGUMENT, function, of.what());
   } catch (const std::out_of_range& of) {
-    return fail(LOCKSTEP_ERROR_RANK, function, of.what());
+    return fail_as_in_c(LOCKSTEP_ERROR_RANK, function, of.what());
   } catch (const std::logic_error& of) {
-    return fail(LOCKSTEP_ERROR_USE, function, of.what());
+    return fail_as_in_c(LOCKSTEP_ERROR_USE, function, of.what());
   } catch (const std::system_error& of) {
-    return fail(LOCKSTEP_ERROR_SYSTEM, function, of.what());
+    return fail_as_in_c(LOCKSTEP_ERROR_SYSTEM, function, of.what());
   } catch (const std::bad_alloc&) {
     return fail(LOCKSTEP_ERROR_MEMORY, function, "out of memory");
   } catch (const std::exception& of) {
-    return fail(LOCKSTEP_ERROR_EXCEPTION, function, of.what());
+    return fail_as_in_c(LOCKSTEP_ERROR_EXCEPTION, function, of.what());
   } catch (...) {
     return fail(LOCKSTEP_ERROR_EXCEPTION, function, "an exception that is no std::exception");
   }

@@ -32,7 +32,7 @@ static int check_failures = 0;
   } while (0)
 #define CHECK_OK(expression) CHECK_CODE(expression, LOCKSTEP_OK)
 
-/* A failure, and a word that its text must have. */
+/* A failure, and a word that its text must have. It names functions of C. */
 #define CHECK_FAILS(expression, expected, word)                                    \
   do {                                                                             \
     CHECK_CODE(expression, expected);                                              \
@@ -41,6 +41,7 @@ static int check_failures = 0;
       fprintf(stderr, "%s:%d: the text of %s has no '%s': %s\n", __FILE__,         \
               __LINE__, #expression, (word), lockstep_last_error());               \
     }                                                                              \
+    CHECK(strstr(lockstep_last_error(), "lockstep::") == NULL);                    \
   } while (0)
 #define CHECK_NULL(expression) CHECK_FAILS(expression, LOCKSTEP_ERROR_ARGUMENT, "null pointer")
 

@@ -221,7 +221,7 @@ static void semaphores_refuse(void) {
   lockstep_semaphore* semaphore;
   CHECK_FAILS(lockstep_semaphore_create(most + 1, 0, &semaphore), LOCKSTEP_ERROR_ARGUMENT, "1073741824 permits");
   CHECK_OK(lockstep_semaphore_create(most, 0, &semaphore));
-  CHECK_FAILS(lockstep_semaphore_release(semaphore, 1), LOCKSTEP_ERROR_ARGUMENT, "counting_semaphore");
+  CHECK_FAILS(lockstep_semaphore_release(semaphore, 1), LOCKSTEP_ERROR_ARGUMENT, "at most 1073741823");
   CHECK_FAILS(lockstep_semaphore_release(semaphore, most + 1), LOCKSTEP_ERROR_ARGUMENT, "permits");
   lockstep_semaphore_destroy(semaphore);
   CHECK_NULL(lockstep_semaphore_create(1, 0, NULL));

@@ -151,6 +151,8 @@ static int use_inside(lockstep_member* me, void* context) {
   if (lockstep_member_rank(me) != 0) return 0;
   seen->code_inside = lockstep_team_destroy(team);
   if (lockstep_team_pause(team) != LOCKSTEP_ERROR_USE) return 1;
+  if (strncmp(lockstep_last_error(), "lockstep_team_pause: ", 21) != 0) return 5;
+  if (strstr(lockstep_last_error(), "::") != NULL) return 6;
   if (lockstep_team_resume(team) != LOCKSTEP_ERROR_USE) return 2;
   if (lockstep_team_keep_ledger(team, 1) != LOCKSTEP_ERROR_USE) return 3;
   if (lockstep_team_reset_ledger(team) != LOCKSTEP_ERROR_USE) return 4;
