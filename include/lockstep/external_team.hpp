@@ -8,8 +8,8 @@
 //
 // Cost   that of team; serve() itself nothing.
 // Order  as team.
-// Errors a bad number of members, a rank that is 0 or taken: std::invalid_argument; run() after release(), and in a child
-//        process: std::logic_error. run() throws what a member threw.
+// Errors a bad number of members, a rank that is 0 or taken: std::invalid_argument; a region or loop of several members
+//        after release(), and in a child process: std::logic_error. run() throws what a member threw.
 // Example
 //   lockstep::external_team two(2);
 //   std::thread yours([&] { two.serve(1); });  // with the attributes that you give it

@@ -23,7 +23,7 @@
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   TEAM-6  Functions for outside threads only fail with std::logic_error inside a region.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends; threads that come later wait for that (team_door.hpp). Debug builds say so.
+//       process ends; threads that come later, or are queued, wait for that (team_door.hpp). Debug builds say so.
 //   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
 //       TEAM-7, and stops the region, so that its members end their parts.
 //

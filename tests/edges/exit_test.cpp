@@ -195,6 +195,105 @@ TEST(exit_edges,
   });
 }
 
+/// Destroyed after the static team that is made after it: then threads come to the team for some time. (Whether one comes is
+/// not known: all may wait there already.)
+struct after_the_team {
+  std::atomic<bool> is_gone{false};
+  ~after_the_team() {
+    is_gone = true;
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
+  }
+};
+
+/// Runs loops for ever on several threads; returns when each has run some.
+template <class Team>
+void loop_elsewhere(Team& workers, after_the_team& end, int threads) {
+  static std::atomic<int> busy{0};
+  for (int i = 0; i < threads; ++i) {
+    std::thread([&] {
+      for (int loops = 0;; ++loops) {
+        const bool is_late = end.is_gone;
+        workers.parallel_for(0, 16, [is_late](int) {
+          if (is_late) std::abort();
+        });
+        if (loops == 100) ++busy;
+      }
+    }).detach();
+  }
+  while (busy < threads) std::this_thread::yield();
+}
+
+TEST(exit_edges, no_loop_of_a_static_team_begins_after_its_end_DOOR_1) {
+  for (const std::size_t members : {1u, 2u, 3u}) {
+    for (const bool learns : {true, false}) {
+      expect_ends([members, learns] {
+        static after_the_team end;
+        static team workers(lockstep::team_options().members(members).learn(learns));
+        loop_elsewhere(workers, end, 2);
+      });
+    }
+  }
+  expect_ends([] {
+    static after_the_team end;
+    static external_team lent(3);
+    loop_elsewhere(lent, end, 2);
+  });
+}
+
+TEST(exit_edges, no_loop_begins_after_an_exit_in_a_loop_DOOR_1) {
+  for (const std::size_t members : {1u, 2u}) {
+    expect_ends(
+        [members] {
+          static after_the_team end;
+          static team workers(members);
+          loop_elsewhere(workers, end, 1);
+          workers.parallel_for(0, 4, [](int i) {
+            if (i == 0) std::exit(7);
+          });
+        },
+        7);
+  }
+}
+
+TEST(exit_edges, a_thread_in_the_queue_begins_no_region_after_the_end_TURN_5) {
+  expect_ends([] {
+    static after_the_team end;
+    static team workers(2);
+    static std::atomic<bool> is_in{false}, queues{false};
+    std::thread([] {
+      workers.run([](member& me) {
+        is_in = true;
+        while (me.rank() == 0 && !end.is_gone) std::this_thread::yield();
+      });
+    }).detach();
+    while (!is_in) std::this_thread::yield();
+    std::thread([] {
+      queues = true;
+      workers.run([](member&) { std::abort(); });
+      std::abort();
+    }).detach();
+    while (!queues) std::this_thread::yield();
+  });
+}
+
+TEST(exit_edges, who_would_run_alone_begins_no_region_after_the_end_TURN_5) {
+  expect_ends([] {
+    static after_the_team end;
+    static team workers(2);
+    static std::atomic<bool> is_in{false};
+    std::thread([] {
+      team younger(2);
+      younger.run([](member& me) {
+        is_in = true;
+        while (!end.is_gone) std::this_thread::yield();
+        if (me.rank() == 0) workers.run([](member&) { std::abort(); });
+        workers.parallel_for(0, 2, [](int) { std::abort(); });
+      });
+    }).detach();
+    while (!is_in) std::this_thread::yield();
+  });
+}
+
 TEST(exit_edges, while_all_sleep_while_paused_and_in_a_hurry) {
   expect_ends([] {
     static team workers(3, lockstep::wait_policy::block());

@@ -341,10 +341,42 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
                (*body)->data = 0;
              },
              [&] {
-               if (!door.shut()) body->leave();
+               if (!door.shut(false)) body->leave();
                delete body;
              }});
     check(!door.callers().try_begin() || data == 0, "nobody has a turn after the end");
+  });
+}
+
+TEST_P(team_in_short_model, a_loop_without_a_turn_sees_what_came_before_its_stop_LONE_3) {
+  explore_with(small(), [] {
+    int data = 0;
+    team_door door(1, policy(), "a team", "");
+    const std::uint32_t look = door.look_alone();
+    threads({[&] {
+               data = 1;
+               door.stop_lone_loops();
+             },
+             [&] { check(!door.is_stopped_alone(look) || data == 1, "it is there"); }});
+    check(door.is_stopped_alone(look), "stopped");
+    check(!door.is_stopped_alone(door.look_alone()), "the next one was not meant");
+  });
+}
+
+TEST_P(team_in_short_model,
+       a_body_is_left_where_a_thread_has_a_turn_and_none_begins_after_that_TURN_5) {
+  explore_with(small(), [] {
+    int data = 0;
+    team_door door(1, policy(), "a team", "");
+    bool is_left = false;
+    threads({[&] {
+               if (!door.callers().try_begin()) return;
+               const caller_turn mine(door.callers(), lockstep::detail::has_begun_t());
+               ++data;
+             },
+             [&] { is_left = !door.shut(false); }});
+    check(!door.callers().try_begin(), "it is shut");
+    check(is_left || team_door::is_closed(door.look_alone()), "to loops without a turn as well");
   });
 }
 

@@ -2,9 +2,9 @@
 // lockstep/detail/base/closures.hpp -- what can be called, and what may be copied for that (layer: base)
 //
 // A user's function is called by reference: on every member the same object, through the overload that the
-// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if it has one call
-// operator, which is const, and is trivially copied. What a lambda captured by value and changes all the same (an
-// object with mutable members) is its own in each copy.
+// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if its call operator
+// is const, and it is trivially copied. What a lambda captured by value and changes all the same (an object with mutable
+// members) is its own in each copy.
 #ifndef LOCKSTEP_DETAIL_BASE_CLOSURES_HPP
 #define LOCKSTEP_DETAIL_BASE_CLOSURES_HPP
 
@@ -30,58 +30,81 @@ struct is_callable {
   static constexpr bool value = decltype(test<Function>(0))::value;
 };
 
-/// Whether a Class can be made from one to eight values of any types: it has constructors, or is an
-/// aggregate. A closure can not.
-template <class Class>
-struct is_made_from_values {
-  template <class Type>
-  using if_other = typename std::enable_if<
-      !std::is_same<typename std::remove_cv<Type>::type, Class>::value>::type;
-  struct variable {
-    template <class Type, class = if_other<Type>>
-    operator Type&() const;
-  };
-  struct temporary {
-    template <class Type, class = if_other<Type>>
-    operator Type&&() const;
-  };
-  template <class Value, std::size_t>
-  using one = Value;
+/// A function's name, which ends with that of the Type and a bracket.
+struct function_name {
+  const char* text;
+  std::size_t length;
+};
+template <class Type>
+constexpr function_name name_with() noexcept {
+  return {LOCKSTEP_FUNCTION_NAME, sizeof(LOCKSTEP_FUNCTION_NAME) - 1};
+}
 
-  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
-  template <class Callee, std::size_t... Numbers>
-  static auto test(int)
-      -> decltype(static_cast<void>(Callee{one<variable, Numbers>()...}), std::true_type());
-  template <class Callee, std::size_t... Numbers>
-  static auto test(long)
-      -> decltype(static_cast<void>(Callee{one<temporary, Numbers>()...}), std::true_type());
-  LOCKSTEP_END_MISSING_INITIALIZERS
-  template <class Callee, std::size_t... Numbers>
-  static std::false_type test(...);
-  static constexpr bool value =
-      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
-      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
+/// The name of a type, as compilers print it.
+class printed_type {
+ public:
+  /// After `before` characters that the names of all types have in common.
+  constexpr printed_type(function_name of, std::size_t before) noexcept
+      : text_(of.text), first_(before), last_(of.length - 1) {}
+
+  /// Whether it ends as the name of a closure does. That of no class of a user's does: it ends with an identifier, or
+  /// with brackets that follow one; and <unnamed struct>, or (unnamed struct at file.cpp:3:4), is none of these:
+  ///   GCC    scope::<lambda(int)>, where a scope may be of any kind
+  ///   Clang  scope::(lambda at file.cpp:3:4), where scopes are namespaces
+  constexpr bool is_of_closure() const noexcept {
+    return last_ <= first_           ? false
+           : text_[last_ - 1] == '>' ? is_lambda(opening(last_ - 1, 0))
+                                     : text_[last_ - 1] == ')' && is_lambda_at(first_);
+  }
+
+ private:
+  // In C++11 a constexpr function has no loops, and compilers let it call itself 512 times.
+  static constexpr std::size_t most_steps = 400;
+
+  template <std::size_t Size>
+  constexpr bool has(const char (&part)[Size], std::size_t at, std::size_t i = 0) const noexcept {
+    return i + 1 == Size || (at + i < last_ && text_[at + i] == part[i] && has(part, at, i + 1));
+  }
+  static constexpr bool is_of_identifier(char one) noexcept {
+    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
+           one == '_';
+  }
+
+  /// Backwards to the bracket that the last one closes; last_ where that is not found.
+  constexpr std::size_t opening(std::size_t at, std::size_t depth) const noexcept {
+    return at == first_ - 1 || last_ - at > most_steps || may_mislead(at) ? last_
+           : text_[at] != '<' ? opening(at - 1, text_[at] == '>' ? depth + 1 : depth)
+           : depth == 1       ? at
+                              : opening(at - 1, depth - 1);
+  }
+  /// Where a bracket may be none: in the name of an operator, or in a literal.
+  constexpr bool may_mislead(std::size_t at) const noexcept {
+    return text_[at] == '\'' || text_[at] == '"' || has("->", at) ||
+           (has("operator", at) && !is_of_identifier(text_[at + 8]));
+  }
+  constexpr bool is_lambda(std::size_t at) const noexcept {
+    return has("<lambda(", at) && (at == first_ || has("::", at - 2));
+  }
+  /// Forwards: the path of a file may contain anything.
+  constexpr bool is_lambda_at(std::size_t at) const noexcept {
+    return at - first_ > most_steps ? false
+           : is_of_identifier(text_[at]) || text_[at] == ':'
+               ? is_lambda_at(at + 1)
+               : has("(lambda at ", at) || (has("(anonymous namespace)", at) &&
+                                            is_lambda_at(at + sizeof("(anonymous namespace)") - 1));
+  }
+
+  const char* text_;
+  std::size_t first_, last_;
 };
 
-/// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
-/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
-/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
-template <class Class, bool IsEmpty = std::is_empty<Class>::value>
+/// Whether a Class is a closure: what a lambda makes. Nothing that could be asked of a type tells it from a class with the
+/// same call operator that nobody else can make, but for its name. Where the compiler prints no names, or one that is
+/// too long, nothing is known as a closure.
+template <class Class>
 struct is_closure {
   static constexpr bool value =
-      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
-};
-template <class Class>
-struct is_closure<Class, true> {
-  template <class Callee>
-  static auto test(int) -> decltype(static_cast<void>(&Callee::operator()), std::true_type());
-  template <class Callee>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Class>(0))::value;
+      printed_type(name_with<Class>(), name_with<int>().length - sizeof("int")).is_of_closure();
 };
 
 /// Whether nobody can tell a copy of such an object from itself by calling it.

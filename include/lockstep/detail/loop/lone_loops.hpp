@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/loop/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: loop)
 //
-// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. What
+// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. For
+// its caller and its iterations it is as any other loop: it has the same chunks, and is stopped between them. What
 // is known is a hint at the loop's place in the program, one word, which the steering of the team sets when it has
 // learned what an iteration costs there (loop_steering.hpp). A loop that the hint does not allow takes the full way,
 // run_loop() of team_core.hpp.
 //
 //   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
-//   LONE-3  A request to stop by an iteration stops the loop: it returns false. A request by another thread does not
-//           know of it, as of a loop that has just ended. In a child process, after a fork() by an iteration, it is stopped.
+//   LONE-3  A request to stop by an iteration stops the loop, and no other. One by a thread that is in no region of the team
+//           stops all loops of the team that run so. The loop begins no chunk after that, and returns false. In a child
+//           process, after a fork() by an iteration, it is stopped.
 //   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
 //           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
 //   LONE-5  A team of one member needs no hint.
+//   LONE-6  A team that has ended, and an external_team that has lost its threads, run no loops so (DOOR-1): the full way
+//           waits, or says what is wrong.
 //
 //   bits of a hint  meaning
 //   63..40          which team has learned it; 0: none
@@ -36,7 +40,9 @@
 #include "../observe/hooks.hpp"
 #include "../region/nesting.hpp"
 #include "../region/stop_source.hpp"
+#include "../region/team_door.hpp"
 #include "leaf_loop.hpp"
+#include "loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -82,11 +88,11 @@ lone_hint hint_of<Leaf>::at;
 /// What a loop that runs alone is a region of.
 struct lone_team {
   const void* owner;  ///< of the team's regions
-  std::uint32_t age;  ///< of the team
+  const team_door& door;
 
   /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
   std::uint32_t number() const noexcept {
-    const std::uint32_t low = age & 0xFFFFFFu;
+    const std::uint32_t low = door.age() & 0xFFFFFFu;
     return low != 0 ? low : 1;
   }
 };
@@ -95,7 +101,7 @@ struct lone_team {
 class lone_loop {
  public:
   lone_loop(const lone_team& of, const nesting::region*& innermost) noexcept
-      : where_{of.owner, of.age, nullptr, state_, nullptr}, innermost_(innermost) {
+      : where_{of.owner, of.door.age(), nullptr, state_, nullptr}, innermost_(innermost) {
     state_[0].store(1, memory_order_relaxed);  // 3
     state_[1].store(0, memory_order_relaxed);  // 3
     innermost_ = &where_;
@@ -104,6 +110,7 @@ class lone_loop {
   lone_loop(const lone_loop&) = delete;
   lone_loop& operator=(const lone_loop&) = delete;
 
+  /// By an iteration.
   bool is_stopped() const noexcept { return state_[1].load(memory_order_relaxed) != 0; }  // 4
 
   bool has_lost_its_team() const noexcept {
@@ -131,15 +138,40 @@ class lone_loop {
   const nesting::region*& innermost_;
 };
 
+/// What loops.hpp needs of a member that is alone, and its tickets.
+class lone_share {
+ public:
+  lone_share(const lone_loop& loop, const team_door& door, std::uint32_t look) noexcept
+      : loop_(loop), door_(door), look_(look) {}
+
+  static constexpr std::size_t rank() noexcept { return 0; }
+  static constexpr std::size_t size() noexcept { return 1; }
+  static constexpr index_range block_of(index_range range) noexcept { return range; }
+  bool may_stop() const noexcept { return loop_.is_stopped() || door_.may_stop_alone(look_); }
+  std::size_t take() noexcept { return ticket_++; }
+
+ private:
+  const lone_loop& loop_;
+  const team_door& door_;
+  const std::uint32_t look_;
+  std::size_t ticket_ = 0;
+};
+
 enum class lone_outcome { refused, complete, stopped };
 
 /// For a team that was destroyed in a region of its own.
 [[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
 
 struct lone_call {
-  /// LONE-1: body(0, length) alone, if that may be.
+  /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
   LOCKSTEP_ONCE static lone_outcome attempt(const lone_team& of, const range_body& body,
                                             std::size_t length);
+  LOCKSTEP_ONCE static lone_outcome attempt(const lone_team& of, const range_body& body,
+                                            std::size_t length, schedule how);
+
+ private:
+  template <class Part>
+  LOCKSTEP_ALWAYS_INLINE static lone_outcome run(const lone_team& of, const Part& part);
 };
 
 #if LOCKSTEP_HAS_BODIES
@@ -148,21 +180,42 @@ struct lone_call {
   end_program("%s: destroyed inside its own region; leave the region first", kind);
 }
 
-lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length) {
+template <class Part>
+lone_outcome lone_call::run(const lone_team& of, const Part& part) {
   const nesting::region*& innermost = nesting::innermost();
-  if (innermost != nullptr || LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
+  const team_door& door = of.door;
+  const std::uint32_t look = door.look_alone();
+  if (innermost != nullptr || team_door::is_closed(look)) return lone_outcome::refused;
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
   const lone_loop here(of, innermost);
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
-    if (length > 0) body(0, length);
+    part(here, look);
   } catch (const region_stopped&) {
-    if (!here.is_stopped()) throw;  // that of another region
+    if (!here.is_stopped() && !door.is_stopped_alone(look)) throw;  // that of another region
   }
 #else
-  if (length > 0) body(0, length);
+  part(here, look);
 #endif
-  if (here.has_lost_its_team()) fail_destroyed_inside("lockstep::team");
-  return here.is_stopped() ? lone_outcome::stopped : lone_outcome::complete;
+  if (LOCKSTEP_UNLIKELY(here.is_stopped())) {
+    if (here.has_lost_its_team()) fail_destroyed_inside("lockstep::team");
+    return lone_outcome::stopped;
+  }
+  return door.is_stopped_alone(look) ? lone_outcome::stopped : lone_outcome::complete;
+}
+
+lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length) {
+  return run(of, [&](const lone_loop&, std::uint32_t) {
+    if (length > 0) body(0, length);
+  });
+}
+
+lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length,
+                                schedule how) {
+  return run(of, [&](const lone_loop& here, std::uint32_t look) {
+    lone_share share(here, of.door, look);
+    loops::hand_out_in(share, share, length, how, body);
+  });
 }
 
 #endif

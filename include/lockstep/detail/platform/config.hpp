@@ -269,17 +269,11 @@
 #define LOCKSTEP_END_SIGN_CONVERSIONS
 #endif
 
-/// Between these two an aggregate may be made from fewer values than it has members without a warning.
-#if defined(__GNUC__)
-// clang-format off: it would cut the string
-#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS \
-  _Pragma("GCC diagnostic push") \
-  _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
-// clang-format on
-#define LOCKSTEP_END_MISSING_INITIALIZERS _Pragma("GCC diagnostic pop")
+// The name of the function that it is used in, with the arguments of its template where the compiler prints them.
+#if defined(__GNUC__) || defined(__clang__)
+#define LOCKSTEP_FUNCTION_NAME __PRETTY_FUNCTION__
 #else
-#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS
-#define LOCKSTEP_END_MISSING_INITIALIZERS
+#define LOCKSTEP_FUNCTION_NAME __func__
 #endif
 
 // Default arguments that are the place of the call, for messages and observers.

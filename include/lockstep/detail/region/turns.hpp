@@ -7,6 +7,8 @@
 //   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than all whose regions
 //           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called
 //           from each other, never wait in a circle.
+//   TURN-5  After shut() no turn begins. Threads that come wait for ever; so do those in the queue, and those that would
+//           run alone because they may not wait.
 //
 // Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
 //   #  access             order    pairs  why it suffices
@@ -16,6 +18,8 @@
 //   4  holder.store       relaxed  -      for a message only
 //   5  holder.load        relaxed  -      as 4
 //   6  said.exchange      relaxed  -      the first of several speaks
+//   7  shut.store         relaxed  -      a turn that begins at the same time is one of before
+//   8  shut.load          relaxed  -      as 7
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 #ifndef LOCKSTEP_DETAIL_REGION_TURNS_HPP
@@ -56,21 +60,19 @@ class caller_queue {
     const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
     wait_history history = {};
     if (diagnoses_misuse) wait_and_say(number, history);
-    serving().wait(is_turn_of{number}, never_stops(), history);
+    serving().wait(turn_of(number), never_stops(), history);
     note_holder();
   }
   /// Takes a turn if it can be had at once.
-  bool try_begin() noexcept {
-    std::uint32_t next = serving().value();
-    if (!tickets_.compare_exchange_strong(next, next + 1,           //
-                                          memory_order_relaxed,     // 3
-                                          memory_order_relaxed)) {  // 3
-      return false;
-    }
-    note_holder();
-    return true;
-  }
+  bool try_begin() noexcept { return !is_shut() && try_take(); }
   void end() { serving().publish(serving().peek() + 1); }
+
+  /// TURN-5. Takes the last turn, if it can be had at once: else a thread has one now, and may never end it.
+  bool shut() noexcept {
+    shut_.store(1, memory_order_relaxed);  // 7
+    return try_take();
+  }
+  bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 8
 
   /// In a child process: as new, but for the calling thread's turn if it has one.
   LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
@@ -80,12 +82,27 @@ class caller_queue {
  private:
   struct is_turn_of {
     std::uint32_t number;
-    bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
+    const caller_queue& queue;
+    bool operator()(std::uint32_t serving) const noexcept {
+      return serving == number && !queue.is_shut();
+    }
     void describe(wait_subject& to) const noexcept {
       to.kind = wait_kind::turn_with_team;
       to.phase = number;
     }
   };
+  is_turn_of turn_of(std::uint32_t number) const noexcept { return {number, *this}; }
+  bool try_take() noexcept {
+    std::uint32_t next = serving().value();
+    if (!tickets_.compare_exchange_strong(next, next + 1,           //
+                                          memory_order_relaxed,     // 3
+                                          memory_order_relaxed)) {  // 3
+      return false;
+    }
+    note_holder();
+    return true;
+  }
+
   /// The number that is served.
   published_word<std::uint32_t> serving() noexcept {
     return {serving_, mark_, policy_, fence_payer_of(policy_)};
@@ -106,6 +123,7 @@ class caller_queue {
   line_gap before_;
   wait_word tickets_{0};
   wait_word serving_{0};
+  wait_word shut_{0};
   sleeper_mark mark_;
   const wait_policy policy_;
   // For the message.
@@ -145,6 +163,7 @@ class region_turn {
       is_mine_ = true;
     } else {
       is_mine_ = callers_.try_begin();
+      if (!is_mine_ && LOCKSTEP_UNLIKELY(callers_.is_shut())) callers_.begin();
     }
   }
   ~region_turn() {
@@ -177,7 +196,7 @@ LOCKSTEP_COLD std::uint64_t caller_queue::shown_number() noexcept {
 }
 
 LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history& history) {
-  const is_turn_of mine{number};
+  const is_turn_of mine = turn_of(number);
   if (mine(serving().value())) return;
   if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
   if (said_.exchange(1, memory_order_relaxed) != 0) return;  // 6

@@ -5,6 +5,7 @@
 // themselves. Threads has, beside a constructor:
 //   make_ready()  before a region that needs them; fails where they are not there and cannot be started
 //   forget()      in a child process, which has none of them
+//   are_gone()    whether make_ready() fails from now on
 //   a destructor  that lets them go, and waits until all have left
 // What a user may expect is in team.hpp (TEAM-1 to TEAM-8).
 #ifndef LOCKSTEP_DETAIL_TEAM_BASIC_TEAM_HPP
@@ -67,7 +68,8 @@ class basic_team : public team_loops<basic_team<Threads>> {
     return run_as("run", k, f, where);
   }
 
-  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
+  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp; and, outside of regions of this team, the loops that
+  /// run beside it (LONE-3 of lone_loops.hpp). Any thread may call it.
   LOCKSTEP_ONCE void request_stop();
 
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
@@ -153,7 +155,7 @@ basic_team<Threads>::basic_team(const team_options& options, const resolved_team
 
 template <class Threads>
 basic_team<Threads>::~basic_team() {
-  if (body_->core.ends_inside() || !door_.shut()) body_.leave();
+  if (!door_.shut(body_->core.ends_inside())) body_.leave();
 }
 
 template <class Threads>
@@ -192,9 +194,10 @@ void basic_team<Threads>::refuse_inside(const char* function) {
 
 template <class Threads>
 void basic_team<Threads>::in_child(void* self) noexcept {
-  body& at = *static_cast<basic_team*>(self)->body_.operator->();
-  at.threads.forget();
-  at.core.forget_others();
+  basic_team& of = *static_cast<basic_team*>(self);
+  of.body_->threads.forget();
+  if (of.body_->threads.are_gone()) of.door_.close_to_lone_loops();
+  of.body_->core.forget_others();
 }
 
 #endif

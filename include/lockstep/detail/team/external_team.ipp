@@ -17,7 +17,10 @@ external_team::external_team(std::size_t members, wait_policy policy)
 
 void external_team::serve(std::size_t rank) { body_->threads.serve(rank); }
 
-void external_team::release() { body_->threads.release(); }
+void external_team::release() {
+  door_.close_to_lone_loops();
+  body_->threads.release();
+}
 
 LOCKSTEP_COLD external_team::external_team(const team_options& options)
     : basic_team(options, detail::resolve(options)) {}

@@ -45,6 +45,7 @@ class serving_threads {
 
   /// In a child process, which has none of the threads.
   void forget() noexcept { is_child_ = true; }
+  bool are_gone() const noexcept { return is_child_ || core_.is_closed(); }
 
  private:
   [[noreturn]] LOCKSTEP_COLD static void refuse();

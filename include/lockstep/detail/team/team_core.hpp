@@ -61,7 +61,7 @@ class team_core {
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For loops without a region.
-  lone_team alone(const team_door& door) const noexcept { return {this, door.age()}; }
+  lone_team alone(const team_door& door) const noexcept { return {this, door}; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
   LOCKSTEP_COLD bool ends_inside() noexcept;
@@ -421,7 +421,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
              0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
-                lone_team{this, door.age()}.number()),
+                lone_team{this, door}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
       seen_(team_seen_) {
@@ -534,6 +534,7 @@ LOCKSTEP_COLD void team_core::request_stop() {
   if (lone_loop::request_stop(this)) return;
   const std::uint32_t region = running();
   if (region != 0) stop_.request(region);
+  if (!nesting::is_inside(this)) door_.stop_lone_loops();
 }
 
 void team_core::announce_seen(const region_head& head, const job& what, const char* kind,

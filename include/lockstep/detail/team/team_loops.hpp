@@ -124,11 +124,7 @@ class team_loops {
   if_bounds<First, Last> for_range(First first, Last last, Function&& f, schedule how,
                                    call_site where = {}) {
     const auto span = span_of(first, last);
-    const auto blocks = blocks_of(span, f);
-    if (how.kind() == schedule_kind::static_blocks) {
-      return run_blocks(blocks, span.length, how.chunk(), where);
-    }
-    return run_scheduled(body_of(blocks), span.length, how, where, nullptr);
+    return run_parts(blocks_of(span, f), span.length, how, where);
   }
   template <class First, class Last, class Function>
   if_bounds<First, Last> for_range(First first, Last last, Function&& f, weighted_schedule& how,
@@ -308,7 +304,7 @@ class team_loops {
   }
   template <class Leaf>
   bool run_parts_of(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
-    const lone_outcome alone = run_alone(leaf, length, grain_of(how));
+    const lone_outcome alone = run_alone(leaf, length, grain_of(how), how);
     if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     return run_scheduled(body_of(leaf), length, how, where, &hint_of<Leaf>::at);
   }
@@ -321,14 +317,15 @@ class team_loops {
         {length, place_of(body.call), grain_of(how), is_blocks, false, where, hint}, work,
         no_ends());
   }
-  /// Where the loop needs nobody else: by its place's hint, or by its grain.
-  template <class Leaf>
-  lone_outcome run_alone(const Leaf& leaf, std::size_t length, std::size_t grain) {
+  /// Where the loop needs nobody else: by its place's hint, or by its grain. `how`: none, or the schedule.
+  template <class Leaf, class... How>
+  lone_outcome run_alone(const Leaf& leaf, std::size_t length, std::size_t grain, How... how) {
     const lone_team of = team().alone();
     const bool needs_nobody =
         team().size() == 1 ||
         (grain == 0 ? hint_of<Leaf>::at.allows(of.number(), length) : length / 2 < grain);
-    return needs_nobody ? lone_call::attempt(of, body_of(leaf), length) : lone_outcome::refused;
+    return needs_nobody ? lone_call::attempt(of, body_of(leaf), length, how...)
+                        : lone_outcome::refused;
   }
   bool run_by_weights(const range_body& body, std::size_t length, weighted_schedule& how,
                       call_site where) {

@@ -58,6 +58,7 @@ class worker_threads {
 
   /// In a child process, which has none of the threads.
   void forget() noexcept { last_ = nullptr; }
+  static constexpr bool are_gone() noexcept { return false; }
 
  private:
   struct worker;
