@@ -76,10 +76,19 @@ using this_module_forks = forks_of_module<struct whole_module>;
 LOCKSTEP_FIRST_AT_LOAD join_forks_at_load() { this_module_forks::join(); }
 LOCKSTEP_AT_UNLOAD leave_forks_at_unload() { this_module_forks::leave(); }
 
+/// Lists the handlers of a table with this module, if they are not: without a lock, ATFORK-3.
+LOCKSTEP_COLD void list_for_forks(fork_module& of, const fork_handlers& what) noexcept;
+
 template <class Handlers, bool IsFirstInChild>
 struct LOCKSTEP_MODULE_LOCAL fork_registration {
   static const fork_handlers handlers;
   static unseamed_atomic<bool> is_listed;
+
+  LOCKSTEP_NOINLINE static void list() noexcept {
+    this_module_forks::join();
+    list_for_forks(this_module_forks::all, handlers);
+    is_listed.store(true, memory_order_release);  // 2
+  }
 };
 template <class Handlers, bool IsFirstInChild>
 const fork_handlers fork_registration<Handlers, IsFirstInChild>::handlers = {
@@ -87,19 +96,13 @@ const fork_handlers fork_registration<Handlers, IsFirstInChild>::handlers = {
 template <class Handlers, bool IsFirstInChild>
 unseamed_atomic<bool> fork_registration<Handlers, IsFirstInChild>::is_listed{false};
 
-/// Lists the handlers of a table with this module, if they are not: without a lock, ATFORK-3.
-LOCKSTEP_COLD void list_for_forks(fork_module& of, const fork_handlers& what) noexcept;
-
 /// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), once or more
 /// often: by a thread that has locked, or frees, the tables of all modules.
 template <class Handlers, bool IsFirstInChild = false>
 void watch_forks() noexcept {
   using registration = fork_registration<Handlers, IsFirstInChild>;
-  unseamed_atomic<bool>& is_listed = registration::is_listed;
-  if (is_listed.load(memory_order_acquire)) return;  // 1
-  this_module_forks::join();
-  list_for_forks(this_module_forks::all, registration::handlers);
-  is_listed.store(true, memory_order_release);  // 2
+  if (LOCKSTEP_UNLIKELY(!registration::is_listed.load(memory_order_acquire)))  // 1
+    registration::list();
 }
 
 #if LOCKSTEP_HAS_BODIES
