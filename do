@@ -36,7 +36,7 @@ usage: ./do COMMAND
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
   packages [NAME...]  builds the package of each manager and a program with it: cmake, module, conan, meson, bazel,
-                   vcpkg, debian; ten minutes for all
+                   vcpkg, debian; pages: all commands of the pages, as they are written; a quarter of an hour for all
   bindings [LANGUAGE...]  tests of the interfaces for c, fortran, rust and python, each in its own tool
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, links of documents, versions, formatting
@@ -194,7 +194,8 @@ do_packages() {
   for name in "${@:-all}"; do
     case $name in
       module | bazel | debian) groups+=("package_$name") ;;
-      all) groups+=(package_module package_bazel package_debian) ;;
+      pages) groups+=(program openmp) ;;
+      all) groups+=(package_module package_bazel package_debian program openmp) ;;
     esac
   done
   need "${groups[@]}"
@@ -228,6 +229,7 @@ do_check() {
   python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
   python3 scripts/check/documents.py || failed=1
+  python3 scripts/run/page_commands.py --check || failed=1
   python3 scripts/check/versions.py || failed=1
   python3 scripts/make/performance.py --check || failed=1
   python3 scripts/make/platforms.py --check || failed=1

@@ -27,6 +27,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "detail/platform/error.hpp"
 #include "detail/region/nesting.hpp"
 #include "member.hpp"
 
@@ -104,6 +105,9 @@ class sub_team {
   void let_go() noexcept {
     if (of_ != nullptr) {
       check_region("let go");
+      // An exception on its way out of the region stops it in a moment: nobody is missed.
+      if (detail::diagnoses_misuse && detail::exceptions_in_flight() == 0)
+        of_->shared.note_return(detail::member_access::state_of(self()));
       of_->let_go();
     }
     forget();

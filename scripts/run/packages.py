@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Is the library to be had by each package manager, and does a program built with the package run?
 
-usage: packages.py [NAME...]   of cmake, module, conan, meson, bazel, vcpkg, debian; without a name, all of them
+usage: packages.py [NAME...]   of cmake, module, conan, meson, bazel, vcpkg, debian, pages; without a name, all of them
 
 Works on a copy of the files that git has or would add, in build/packages. Tools of the Python index are installed there.
 Prints one table: each step was run, has failed, or was not run, and why. What a step printed is in build/packages/NAME.log.
@@ -16,6 +16,8 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+
+from page_commands import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "packages"
@@ -100,6 +102,14 @@ def python_tool(steps, package, program=None):
     return place / "bin" / (program or package)
 
 
+def as_written(steps, commands, cwd, **environment):
+    """The block of docs/packages.md that has these words."""
+    found = [text for _, kind, _, text in blocks(SOURCE / "docs/packages.md") if kind == "sh" and commands in text]
+    if len(found) != 1:
+        raise Failed(f"docs/packages.md has {len(found)} blocks with '{commands}'")
+    steps.sh("bash", "-e", "-c", found[0], cwd=cwd, **environment)
+
+
 def needed(program, origin):
     found = shutil.which(program)
     if not found:
@@ -145,8 +155,10 @@ def by_conan(steps):
     with steps.step("conan from the Python index"):
         conan = python_tool(steps, "conan>=2,<3", "conan")
         home = {"CONAN_HOME": str(fresh("conan"))}
-        steps.sh(conan, "profile", "detect", **home)
-    for title, option in (("static", "shared=False"), ("shared", "shared=True"), ("headers", "header_only=True")):
+    with steps.step("the commands of docs/packages.md, which leave nothing in the repository"):
+        as_written(steps, "conan create", SOURCE, PATH=f"{conan.parent}:{os.environ['PATH']}", **home)
+        steps.sh("sh", "-c", 'left=$(git status --porcelain); echo "$left"; test -z "$left"', cwd=SOURCE)
+    for title, option in (("shared", "shared=True"), ("headers", "header_only=True")):
         with steps.step(f"conan create ., {title}, and its test_package"):
             steps.sh(conan, "create", ".", "--no-remote", "--build=missing", "-o", f"lockstep/*:{option}", cwd=SOURCE,
                      **home)
@@ -268,8 +280,7 @@ def by_debian(steps):
         needed("dh", "apt has it as debhelper")
         place = fresh("debian")
         shutil.copytree(SOURCE, place / "lockstep")
-        shutil.copytree(SOURCE / "packaging/debian", place / "lockstep/debian")
-        steps.sh("dpkg-buildpackage", "-us", "-uc", "-b", cwd=place / "lockstep")
+        as_written(steps, "dpkg-buildpackage", place / "lockstep")
     with steps.step("lintian, pedantic, any remark fails"):
         steps.sh(needed("lintian", "apt has it"), "--pedantic", "--allow-root", f"--suppress-tags={NOT_OURS}",
                  "--fail-on=error,warning,info,pedantic", *place.glob("*.changes"), cwd=place)
@@ -307,8 +318,16 @@ def clean_debian(steps, place):
     return root
 
 
+def by_pages(steps):
+    with steps.step("the commands of the pages, as they are written"):
+        needed("gfortran", "apt has it")
+        copy = fresh("pages") / "lockstep"
+        shutil.copytree(SOURCE, copy)
+        steps.sh(sys.executable, SOURCE / "scripts/run/page_commands.py", "--all", copy)
+
+
 PACKAGES = {"cmake": by_cmake, "module": by_module, "conan": by_conan, "meson": by_meson, "bazel": by_bazel,
-            "vcpkg": by_vcpkg, "debian": by_debian}
+            "vcpkg": by_vcpkg, "debian": by_debian, "pages": by_pages}
 
 
 def main(names):

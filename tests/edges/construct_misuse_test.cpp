@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstddef>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,8 +44,8 @@ const part sum = [](member& me) { me.sync_sum(1); };
 
 TEST_F(construct_misuse, both_places_are_named_by_kind_file_and_line) {
   EXPECT_DEATH(differ(2, 1, sync, single),
-               "lockstep::member: rank 0 is in sync_threads \\(.*construct_misuse_test.cpp:40\\), "
-               "rank 1 is in single \\(.*construct_misuse_test.cpp:41\\); all members");
+               "lockstep::member: rank 0 is in sync_threads \\(.*construct_misuse_test.cpp:41\\), "
+               "rank 1 is in single \\(.*construct_misuse_test.cpp:42\\); all members");
 }
 
 TEST_F(construct_misuse, in_a_region_of_any_size_by_flags_and_by_the_tree) {
@@ -224,6 +225,102 @@ TEST(ended_programs, of_threads_that_find_a_mistake_at_once_one_says_so_in_one_p
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
   EXPECT_EQ(said.find("lockstep::mutex at "), 0u) << said;
   EXPECT_EQ(said.find(": of a test\n"), said.size() - 12) << said;
+}
+
+// Members that return in place of coming.
+
+/// All but member `odd` run `others` for ever; it comes to some phases, and returns: before the others wait, or, as the
+/// odds are, while they do.
+void one_returns(std::size_t size, std::size_t odd, const part& others, bool is_late) {
+  team workers(size, lockstep::wait_policy::block());
+  workers.run([&](member& me) {
+    me.sync_threads();
+    if (me.rank() != odd) others(me);
+    for (int i = 0; is_late && i < 1000; ++i) std::this_thread::yield();
+  });
+}
+
+TEST_F(construct_misuse, a_member_that_has_returned_is_missed_at_once_by_flags_and_by_the_tree) {
+  for (const bool is_late : {false, true}) {
+    for (const std::size_t size : {std::size_t{2}, std::size_t{3}, std::size_t{10}}) {
+      const std::size_t odd = size / 2;
+      const std::string missed = "missing: rank " + std::to_string(odd) +
+                                 ", which has returned from its part; it was last in "
+                                 "sync_threads \\(.*construct_misuse_test.cpp:";
+      const auto waits_in = [&](const char* kind) {
+        return "rank [0-9]+ of " + std::to_string(size) + " waits in " + kind +
+               " \\(.*construct_misuse_test.cpp:[0-9]+\\), phase [0-9]+; " + missed;
+      };
+      EXPECT_DEATH(one_returns(size, odd, sync, is_late), waits_in("sync_threads"));
+      EXPECT_DEATH(one_returns(size, odd, sum, is_late), waits_in("sync_sum"));
+      EXPECT_DEATH(one_returns(size, odd, single, is_late), waits_in("single"));
+      const part loop = [](member& me) { me.for_each(0, 100, [](int) {}); };
+      EXPECT_DEATH(one_returns(size, odd, loop, is_late), waits_in("for_each"));
+    }
+  }
+}
+
+TEST_F(construct_misuse, the_caller_of_the_region_is_missed_as_well) {
+  EXPECT_DEATH(one_returns(2, 0, sync, false), "rank 1 of 2 waits in .* missing: rank 0, which");
+  EXPECT_DEATH(one_returns(10, 0, sync, true), "waits in .* missing: rank 0, which has returned");
+}
+
+TEST_F(construct_misuse, a_member_of_a_sub_team_that_has_let_go_is_missed_there) {
+  for (const std::size_t size : {std::size_t{2}, std::size_t{3}, std::size_t{10}}) {
+    const auto half_returns = [size] {
+      team workers(size + 1);
+      workers.run([&](member& me) {
+        sub_team most = me.first(size);
+        if (!most || most->rank() == 1) return;
+        most->sync_threads();
+      });
+    };
+    EXPECT_DEATH(half_returns(),
+                 "rank [02-9] of .* waits in sync_threads .* missing: rank 1, which has "
+                 "returned from its part; it was last in no construct, phase 0");
+  }
+}
+
+TEST_F(construct_misuse, a_step_of_a_member_that_has_returned_never_comes) {
+  const auto waits_for_step = [](std::size_t step) {
+    team workers(2);
+    workers.run([&](member& me) {
+      if (me.rank() == 0) me.await_step(1, step);
+      if (me.rank() == 1) me.publish(3);
+    });
+  };
+  waits_for_step(3);
+  EXPECT_DEATH(waits_for_step(4), "rank 0 of 2 waits .* missing: rank 1, which has returned");
+}
+
+TEST(returned_members, nobody_is_missed_who_has_come_or_who_throws_or_where_the_region_is_stopped) {
+  for (const std::size_t size : {std::size_t{2}, std::size_t{3}, std::size_t{10}}) {
+    team workers(size);
+    for (int i = 0; i < 50; ++i) {
+      workers.run([](member& me) {
+        me.sync_threads();
+        me.sync_sum(1);
+      });
+      EXPECT_THROW(workers.run([&](member& me) {
+        sub_team half = me.split(me.rank() % 2);
+        if (me.rank() == size / 2) throw std::runtime_error("thrown");
+        half->sync_threads();
+        me.sync_threads();
+      }),
+                   std::runtime_error);
+      EXPECT_FALSE(workers.run([&](member& me) {
+        if (me.rank() == size / 2) {
+          me.request_stop();
+          return;
+        }
+        me.sync_threads();
+      }));
+      workers.run([](member& me) {
+        sub_team half = me.split(me.rank() % 2);
+        half->sync_threads();
+      });
+    }
+  }
 }
 
 }  // namespace

@@ -204,8 +204,8 @@ class progress_board final : public stoppable {
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
-    steps_[rank].wait(is_past{step, self, static_cast<std::uint32_t>(rank)},
-                      stops_with_region{stop_, self.region()}, self.history);
+    const is_past is_over{step, self, static_cast<std::uint32_t>(rank)};
+    steps_[rank].wait(is_over, stops_while_member_may_come{*this, is_over}, self.history);
     return !stop_.requested(self.region());
   }
 
@@ -234,6 +234,21 @@ class progress_board final : public stoppable {
       to.awaited = rank;
       to.team = who.team;
       to.region = who.region;
+    }
+  };
+
+  /// See stops_while_all_may_come.
+  struct stops_while_member_may_come {
+    const progress_board& of;
+    const is_past& is_over;
+
+    bool requested() const noexcept {
+      const stops_with_region stop{of.stop_, is_over.self.region()};
+      if (diagnoses_misuse && stop.source.has_seen_return(stop.region)) {
+        is_over.self.check_returned(is_over.rank,
+                                    [this] { return is_over(of.steps_[is_over.rank].value()); });
+      }
+      return stop.requested();
     }
   };
 

@@ -11,6 +11,9 @@
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.
+//   GROUP-4  In builds that diagnose misuse: a member that has returned, from its part or from its sub-team, comes to no
+//            further phase. Where its last phase is before that in which another waits, that wait has no end but a stop.
+//            The lock orders what the waiter reads of it after all that it did.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -137,6 +140,8 @@ class group {
     }
   }
 
+  /// A member has returned: GROUP-4, and member_state::check_returned().
+  LOCKSTEP_COLD void note_return(member_state& self) noexcept;
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(memory_order_relaxed) == 0) {  // 1
@@ -329,6 +334,13 @@ LOCKSTEP_COLD void group::forget_kept_values() noexcept {
       "to the same constructs in the same order, with the same arguments",
       low, lows.kind, places[0], high, highs.kind, places[1],
       std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+}
+
+LOCKSTEP_COLD void group::note_return(member_state& self) noexcept {
+  if (self.is_alone() || self.is_stopped()) return;
+  barrier.stop().note_return(self.region(), self.returned_from);
+  barrier.notify_all_sleepers();
+  if (progress.used()) progress.notify_all_sleepers();
 }
 
 LOCKSTEP_COLD void group::reset_claims() noexcept {

@@ -12,6 +12,8 @@
 //           meaning for requests that are late by less than 2^31 regions.
 //   STOP-4  Of several exceptions the caller gets the one with the lowest position: a member's rank, or in a loop the
 //           share and its part. Any thread of the region may note one; the reports order that before the region's end.
+//   STOP-5  In builds that diagnose misuse: returned_ is the last region from which a member has returned. It says that
+//           a look is worth it, no more. Under the lock each member notes the region that it has returned from.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -20,6 +22,8 @@
 //   3  word.load           acquire  2      the other half
 //   4  word.compare_exch   relaxed  -      between regions: nobody waits
 //   5  word.load           relaxed  -      the caller reads no other data of the thread that stopped it
+//   6  returned.store      relaxed  -      a hint: what it leads to is read under a lock
+//   7  returned.load       relaxed  -      as 6
 //
 // Cost   to look: one load of a line that is written when a region is stopped, which is rare.
 #ifndef LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP
@@ -92,6 +96,15 @@ class stop_source {
   /// Stops the region, or does nothing if it is over. Any thread may call it.
   LOCKSTEP_COLD void request(std::uint32_t region);
 
+  /// STOP-5: a member has returned, which notes it in `by`. Whoever may wait for it is notified after that.
+  LOCKSTEP_COLD void note_return(std::uint32_t region, std::uint32_t& by) noexcept;
+  /// Whether the member that notes it in `by` has returned. Then what it did before is seen.
+  LOCKSTEP_COLD bool has_returned(std::uint32_t region, const std::uint32_t& by) const noexcept;
+  /// Whether a member may have returned.
+  bool has_seen_return(std::uint32_t region) const noexcept {
+    return returned_.load(memory_order_relaxed) == region;  // 7
+  }
+
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
@@ -105,8 +118,8 @@ class stop_source {
   }
 
  private:
-  wait_word word_{0};
-  short_lock lock_;
+  wait_word word_{0}, returned_{0};
+  mutable short_lock lock_;
   stoppable* first_ = nullptr;
 };
 
@@ -211,6 +224,21 @@ LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
   lock_.lock();
   for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
   lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::note_return(std::uint32_t region, std::uint32_t& by) noexcept {
+  lock_.lock();
+  by = region;
+  returned_.store(region, memory_order_relaxed);  // 6
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD bool stop_source::has_returned(std::uint32_t region,
+                                             const std::uint32_t& by) const noexcept {
+  lock_.lock();
+  const bool has = by == region;
+  lock_.unlock();
+  return has;
 }
 
 LOCKSTEP_COLD void first_error::note(std::uint64_t position) {

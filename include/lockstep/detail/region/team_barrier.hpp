@@ -31,6 +31,18 @@ struct stops_with_region {
   bool requested() const noexcept { return source.requested(region); }
 };
 
+/// The same of a member that waits for all others. Where one of them has returned in place of coming, a build that diagnoses
+/// misuse says so, and ends the program.
+struct stops_while_all_may_come {
+  stops_with_region stop;
+  const member_state& self;
+
+  bool requested() const noexcept {
+    if (diagnoses_misuse && stop.source.has_seen_return(stop.region)) self.check_returned();
+    return stop.requested();
+  }
+};
+
 /// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits. A kind that
 /// may be called away from its wait has is_called(), with acquire order, and help(): it is not in its wait but in help()
 /// while is_called() is true. Whoever calls it changes what is_called() looks at, and then wakes the sleepers
@@ -44,7 +56,7 @@ struct usual_arrival {
 /// For waits: interrupted where the region is stopped, or the participant is called away.
 template <class Arrival>
 struct interrupts_wait {
-  stops_with_region stop;
+  stops_while_all_may_come stop;
   const Arrival& arrival;
 
   bool requested() const noexcept { return stop.requested() || arrival.is_called(); }
@@ -218,18 +230,21 @@ class team_barrier final : public stoppable {
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival&, std::false_type) {
-    return wait_once(self, at, other, stops_with_region{stop_, self.region()});
+    return wait_once(self, at, other, stop_of(self));
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival,
             std::true_type) {
-    const stops_with_region stop{stop_, self.region()};
+    const stops_while_all_may_come stop = stop_of(self);
     const phase_reached is_over{self.phase};
     while (true) {
       wait_once(self, at, other, interrupts_wait<Arrival>{stop, arrival});
       if (is_over(at.value()) || stop.requested()) return true;
       arrival.help();
     }
+  }
+  stops_while_all_may_come stop_of(const member_state& self) const noexcept {
+    return {{stop_, self.region()}, self};
   }
   template <class Stop>
   bool wait_once(member_state& self, const word& at, std::size_t other, Stop stop) {

@@ -222,6 +222,7 @@ class team_core {
     if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+    if (diagnoses_misuse) group_.note_return(self);
     if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
 
