@@ -40,6 +40,7 @@ class Program:
 
 PROGRAMS = (
     Program("overheads", "each construct of OpenMP, after the EPCC suite", "overheads.cpp"),
+    Program("tasks", "small tasks, after the EPCC suite's taskbench", "tasks.cpp"),
     Program("serial_parts", "loops of 100 us with serial parts between them", "serial_parts.cpp"),
     Program("fftw", "FFTW with OpenMP threads (libfftw3-dev)", "fftw.cpp", libraries=("-lfftw3_omp", "-lfftw3", "-lm")),
     Program("openblas", "Debian's numpy over libopenblas0-openmp", "openblas.py", "system", modules=("numpy",)),
