@@ -12,15 +12,32 @@ struct task_arrival {
 
   part& self;
   task_pool& tasks;
+  unsigned looks = 0;
 
   static constexpr bool arrives() noexcept { return true; }
   static void meanwhile() noexcept {}
   bool is_called() const noexcept { return tasks.has_ready(); }
-  void help() noexcept { tasks.run_ready(self); }
+  /// Those that are not far behind need no help, and nobody who looks into their deques. In a crowd each look is put off:
+  /// whoever takes the hint back is woken by the next task, at the cost of somebody who makes some.
+  void help() noexcept {
+    const bool is_crowded = self.at->shared().barrier.policy().is_crowded();
+    if (looks++ < short_wait) {
+      if (is_crowded) {
+        detail::yield_thread();
+      } else {
+        detail::polling_pause();
+      }
+    } else {
+      tasks.run_ready(self);
+      if (is_crowded) looks = 0;
+    }
+  }
+  static constexpr unsigned short_wait = 8;
 };
 
 [[gnu::noinline]] bool pass_alone(part& self) noexcept {
   const std::uint32_t parity = self.barriers & 1u;
+  if (self.tasks != nullptr) self.shared->tasks.run_own(self);
   if (self.shared != nullptr && !self.is_cancelled && self.shared->tasks.has_unfinished(parity)) {
     self.shared->tasks.finish(self, parity);
   }
@@ -43,7 +60,7 @@ bool pass_barrier(part& self, const char* kind) noexcept {
   if (self.is_alone()) return pass_alone(self);
   detail::member_state& at = *self.at;
   task_pool& tasks = self.shared->tasks;
-  if (__builtin_expect(self.blocks != nullptr, 0)) tasks.publish(self);
+  if (__builtin_expect(self.tasks != nullptr, 0)) tasks.run_own(self);
   bool goes_on;
   if (__builtin_expect(detail::observers() != 0, 0)) {
     goes_on = pass_observed(self, kind);
@@ -60,9 +77,7 @@ bool pass_barrier(part& self, const char* kind) noexcept {
   return goes_on;
 }
 
-void wake_barrier(part& self) noexcept {
-  if (!self.is_alone()) self.at->shared().barrier.notify_all_sleepers();
-}
+void wake_barrier(detail::member_state& at) noexcept { at.shared().barrier.notify_all_sleepers(); }
 
 bool is_region_cancelled(const part& self) noexcept {
   return self.is_alone() ? self.is_cancelled : self.at->is_stopped();

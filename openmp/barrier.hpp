@@ -15,7 +15,7 @@ namespace lockstep::openmp {
 bool pass_barrier(part& self, const char* kind = "barrier") noexcept;
 
 /// A task has become ready: those that sleep in the barrier of this region look again (POOL-2).
-void wake_barrier(part& self) noexcept;
+void wake_barrier(detail::member_state& at) noexcept;
 
 /// Whether `cancel parallel` has ended the region early.
 bool is_region_cancelled(const part& self) noexcept;

@@ -22,7 +22,7 @@ namespace lockstep::openmp {
 
 class shared_region;  ///< of shared_region.hpp: what the members of a region share
 struct started_region;
-struct task_blocks;  ///< of task_pool.hpp
+struct member_tasks;  ///< of task_pool.hpp
 class pool;  ///< of pool.hpp: the threads that a thread has for the regions that it encounters
 
 /// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
@@ -49,8 +49,7 @@ struct part {
   loop_cursor loop;  ///< the worksharing construct that the part is in
   thread_places places;
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
-  task_blocks* blocks =
-      nullptr;  ///< free memory for tasks (task_pool.hpp); null: it has made none yet
+  member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet
   bool is_in_teams = false;
   bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
   bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one

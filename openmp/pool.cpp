@@ -57,7 +57,7 @@ void end_part(part& self) noexcept {
     static_cast<void>(pass_barrier(self, "end of region"));
   } else {
     task_pool& tasks = self.shared->tasks;
-    if (__builtin_expect(self.blocks != nullptr, 0)) tasks.publish(self);
+    if (__builtin_expect(self.tasks != nullptr, 0)) tasks.run_own(self);
     if (__builtin_expect(tasks.has_unfinished(self.barriers & 1u), 0) && !self.at->is_stopped()) {
       finish_tasks(self);
     }

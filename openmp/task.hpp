@@ -25,6 +25,8 @@ struct task {
   task_group* group = nullptr;                ///< the innermost taskgroup that it is in, or null
   task_family* family =
       nullptr;  ///< its children; null: all that it made were run at once, and left nothing behind
+  std::uint64_t begun_at =
+      0;  ///< where its member's deque ended when it began (POOL-3 of task_pool.hpp)
   bool is_explicit = false;
   bool is_pooled = false;   ///< an explicit_task of a task_pool
   bool is_final = false;    ///< all that it makes is run at once

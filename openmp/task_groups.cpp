@@ -3,9 +3,8 @@
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
-//   1  unfinished.load     acquire  -      pairs with the store of task_pool.hpp: what the tasks did is seen
-//   2  is_cancelled.store  relaxed  -      a request to do less; nothing is read by it
-//   3  is_cancelled.load   relaxed  -      as 2
+//   1  is_cancelled.store  relaxed  -      a request to do less; nothing is read by it
+//   2  is_cancelled.load   relaxed  -      as 1
 #include "task_groups.hpp"
 
 #include <cstdlib>
@@ -32,17 +31,14 @@ task_group& begin_taskgroup(part& self) noexcept {
   if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
   task_group* const group = ::new (memory) task_group;
   group->outer = self.running->group;
-  group->maker = self.running;
+  if (!self.is_alone()) group->maker = &self.shared->tasks.tasks_of(self);
   self.running->group = group;
   return *group;
 }
 
 void end_taskgroup(part& self) noexcept {
   task_group* const group = self.running->group;
-  if (self.blocks != nullptr) self.shared->tasks.publish(self);
-  if (group->unfinished.load(detail::memory_order_acquire) != 0) {  // 1
-    shared_of(self).tasks.wait_for_group(self, *group);
-  }
+  if (group->has_unfinished()) self.shared->tasks.wait_for_group(self, *group);
   self.running->group = group->outer;
   group->~task_group();
   std::free(group);
@@ -50,13 +46,13 @@ void end_taskgroup(part& self) noexcept {
 
 bool cancel_taskgroup(task& of) noexcept {
   task_group* const group = group_of_program(of);
-  if (group != nullptr) group->is_cancelled.store(true, detail::memory_order_relaxed);  // 2
+  if (group != nullptr) group->is_cancelled.store(true, detail::memory_order_relaxed);  // 1
   return true;
 }
 
 bool is_taskgroup_cancelled(const task& of) noexcept {
   const task_group* const group = group_of_program(of);
-  return group != nullptr && group->is_cancelled.load(detail::memory_order_relaxed);  // 3
+  return group != nullptr && group->is_cancelled.load(detail::memory_order_relaxed);  // 2
 }
 
 }  // namespace lockstep::openmp

@@ -2,6 +2,7 @@
 // openmp/task_pool.cpp -- the explicit tasks of a region: see task_pool.hpp
 #include "task_pool.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -17,46 +18,26 @@ namespace lockstep::openmp {
 
 namespace {
 
-template <task_link explicit_task::* Link>
-void insert(task_list& list, explicit_task& one, explicit_task* before,
-            explicit_task* after) noexcept {
-  one.*Link = {after, before};
-  (before != nullptr ? (before->*Link).next : list.first) = &one;
-  (after != nullptr ? (after->*Link).previous : list.last) = &one;
-}
-
-/// Before those of the same priority.
-template <task_link explicit_task::* Link>
-void add_first(task_list& list, explicit_task& one) noexcept {
-  explicit_task* before = nullptr;
-  explicit_task* after = list.first;
-  while (after != nullptr && after->priority > one.priority) {
-    before = after;
-    after = (after->*Link).next;
-  }
-  insert<Link>(list, one, before, after);
-}
-
-/// Behind them.
-template <task_link explicit_task::* Link>
+/// Behind those of the same priority.
 void add_last(task_list& list, explicit_task& one) noexcept {
   explicit_task* before = list.last;
   explicit_task* after = nullptr;
   while (before != nullptr && before->priority < one.priority) {
     after = before;
-    before = (before->*Link).previous;
+    before = before->in_list.previous;
   }
-  insert<Link>(list, one, before, after);
+  one.in_list = {after, before};
+  (before != nullptr ? before->in_list.next : list.first) = &one;
+  (after != nullptr ? after->in_list.previous : list.last) = &one;
 }
 
-template <task_link explicit_task::* Link>
 void remove(task_list& list, explicit_task& one) noexcept {
-  const task_link at = one.*Link;
-  (at.previous != nullptr ? (at.previous->*Link).next : list.first) = at.next;
-  (at.next != nullptr ? (at.next->*Link).previous : list.last) = at.previous;
+  const task_link at = one.in_list;
+  (at.previous != nullptr ? at.previous->in_list.next : list.first) = at.next;
+  (at.next != nullptr ? at.next->in_list.previous : list.last) = at.previous;
 }
 
-std::size_t round_up(std::size_t size, std::size_t align) noexcept {
+std::uintptr_t round_up(std::size_t size, std::size_t align) noexcept {
   return (size + align - 1) / align * align;
 }
 
@@ -68,19 +49,262 @@ void* allocate_bytes(std::size_t size) noexcept {
 
 void*& next_block(void* block) noexcept { return *static_cast<void**>(block); }
 
-/// Under the pool's lock.
-void add_to(detail::atomic<std::uint32_t>& word, int change) noexcept {
-  word.store(word.load(detail::memory_order_relaxed) + static_cast<std::uint32_t>(change),  // 5
-             detail::memory_order_release);                                                 // 4
+/// Under the deque's lock.
+void add_to_count(task_deque& of, int change) noexcept {
+  of.count.store(
+      of.count.load(detail::memory_order_relaxed) + static_cast<std::uint32_t>(change),  // 11
+      detail::memory_order_relaxed);                                                     // 12
+}
+
+/// Requires: one.maker is the member that calls.
+void count_in_group(explicit_task& one) noexcept {
+  task_group* const group = one.group;
+  if (group == nullptr || group->maker == nullptr) return;
+  if (group->maker == one.maker) {
+    ++group->balance;
+  } else {
+    group->others.fetch_add(1, detail::memory_order_relaxed);  // 17
+  }
+}
+
+bool is_crowded(const part& self) noexcept {
+  return self.at != nullptr && self.at->shared().barrier.policy().is_crowded();
+}
+
+detail::wait_history& history_of(part& self) noexcept {
+  return self.at != nullptr ? self.at->history : detail::this_thread_history();
 }
 
 }  // namespace
 
+// Deques.
+
+void task_pool::push(part& self, explicit_task& one) noexcept {
+  task_deque& own = self.tasks->ready;
+  own.lock.lock();
+  const auto count = static_cast<std::uint32_t>(own.back - own.front);
+  if (count == own.room) grow(own);
+  own.ring[own.back++ & (own.room - 1)] = &one;
+  add_to_count(own, 1);
+  own.lock.unlock();
+  announce(self.at);
+}
+
+/// Under its lock.
+void task_pool::grow(task_deque& of) noexcept {
+  const std::uint32_t room = of.room == 0 ? first_room : 2 * of.room;
+  explicit_task** const ring = static_cast<explicit_task**>(allocate_bytes(room * sizeof *ring));
+  for (std::uint64_t at = of.front; at != of.back; ++at)
+    ring[at & (room - 1)] = of.ring[at & (of.room - 1)];
+  std::free(of.ring);
+  of.ring = ring;
+  of.room = room;
+}
+
+/// The last task of the member's own, if it may be run here (POOL-3).
+explicit_task* task_pool::pop(part& self) noexcept {
+  if (self.tasks == nullptr) return nullptr;
+  task_deque& own = self.tasks->ready;
+  if (own.count.load(detail::memory_order_relaxed) == 0) return nullptr;  // 11
+  explicit_task* one = nullptr;
+  own.lock.lock();
+  if (own.back != own.front && own.back > self.running->begun_at) {
+    one = own.ring[--own.back & (own.room - 1)];
+    add_to_count(own, -1);
+  }
+  own.lock.unlock();
+  return one;
+}
+
+/// The first task of another's, if it is allowed; more of them go into the member's own deque.
+template <class Allowed>
+explicit_task* task_pool::steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept {
+  member_tasks& mine = tasks_of(self);
+  explicit_task* taken[most_taken];
+  for (member_tasks* from = mine.next;; from = from->next) {
+    if (from == nullptr) from = first_member();
+    if (from == &mine) return nullptr;
+    task_deque& there = from->ready;
+    if (there.count.load(detail::memory_order_relaxed) == 0) continue;  // 11
+    std::uint32_t count = 0;
+    there.lock.lock();
+    if (there.back != there.front && allowed(*there.ring[there.front & (there.room - 1)])) {
+      const std::uint64_t half = (there.back - there.front + 1) / 2;
+      while (count < half && count < most)
+        taken[count++] = there.ring[there.front++ & (there.room - 1)];
+      add_to_count(there, -static_cast<int>(count));
+    } else {
+      task_range* of = there.ranges;
+      while (of != nullptr && (of->begin == of->end || !allowed(*of))) of = of->outer;
+      if (of != nullptr) taken[count++] = &split(self, *of);
+      if (of != nullptr && of->begin == of->end) add_to_count(there, -1);
+    }
+    there.lock.unlock();
+    if (count == 0) continue;
+    for (std::uint32_t i = 1; i < count; ++i) push(self, *taken[i]);
+    return taken[0];
+  }
+}
+
+/// The later half of what is left, as a task. Under the lock of the deque that the range is in.
+explicit_task& task_pool::split(part& self, task_range& of) noexcept {
+  const std::uint64_t end = of.end;
+  of.end -= (of.end - of.begin + 1) / 2;
+  explicit_task& one = of.make_part(self, of, of.end, end);
+  one.depth = of.around->depth;
+  one.group = of.group;
+  one.siblings = of.siblings;
+  one.home = of.home;
+  one.parity = static_cast<std::uint8_t>(of.parity);
+  count_in_group(one);
+  if (one.maker == of.maker && !of.siblings->is_closed) {
+    ++of.siblings->balance;
+  } else {
+    of.siblings->others.fetch_add(1, detail::memory_order_relaxed);  // 17
+  }
+  one.maker = of.maker;
+  return one;
+}
+
+void task_pool::open_range(part& self, task_range& of) noexcept {
+  task_deque& own = tasks_of(self).ready;
+  own.lock.lock();
+  of.outer = own.ranges;
+  own.ranges = &of;
+  add_to_count(own, 1);
+  own.lock.unlock();
+  announce(self.at);
+}
+
+bool task_pool::take_from(part& self, task_range& of, std::uint64_t& begin,
+                          std::uint64_t& end) noexcept {
+  task_deque& own = self.tasks->ready;
+  own.lock.lock();
+  const std::uint64_t rest = of.end - of.begin;
+  std::uint64_t count = rest / (4 * self.size);
+  count = count < 1 ? 1 : count > most_taken_of_own ? most_taken_of_own : count;
+  if (rest != 0) {
+    begin = of.begin;
+    end = of.begin += count;
+    if (count == rest) add_to_count(own, -1);
+  } else {
+    own.ranges = of.outer;
+  }
+  own.lock.unlock();
+  return rest != 0;
+}
+
+void task_pool::close_range(part& self, task_range& of) noexcept {
+  task_deque& own = self.tasks->ready;
+  own.lock.lock();
+  if (of.begin != of.end) add_to_count(own, -1);
+  own.ranges = of.outer;
+  own.lock.unlock();
+}
+
+/// Says that a task is ready. Any thread, after it has counted the task where others look for it.
+void task_pool::announce(detail::member_state* at) noexcept {
+  detail::thread_fence(detail::memory_order_seq_cst);                // 19
+  if (hint_.load(detail::memory_order_relaxed) != 0) return;         // 1
+  if (hint_.exchange(1, detail::memory_order_release) != 0) return;  // 2
+  if (at != nullptr) wake_barrier(*at);
+  finishers_.notify(detail::fence_payer::both);
+}
+
+bool task_pool::looks_ready() const noexcept {
+  if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) != 0)
+    return true;  // 13
+  const member_tasks* of = first_member();
+  while (of != nullptr && of->ready.count.load(detail::memory_order_relaxed) == 0)
+    of = of->next;  // 11
+  return of != nullptr;
+}
+
+/// By a member that has found no task (POOL-2).
+void task_pool::withdraw_hint(part& self) noexcept {
+  hint_.store(0, detail::memory_order_relaxed);        // 3
+  detail::thread_fence(detail::memory_order_seq_cst);  // 19
+  if (looks_ready()) announce(self.at);
+}
+
+/// Under the lock.
+void task_pool::list_ready(explicit_task& one) noexcept {
+  add_last(listed_tasks_, one);
+  unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);             // 18
+  listed_.fetch_add((std::uint64_t{1} << 32) + 1, detail::memory_order_relaxed);  // 14
+  announce(one.home);
+  for (member_tasks* of = first_member(); of != nullptr; of = of->next)
+    of->news.notify(detail::fence_payer::both);
+}
+
+/// The first of the list that is allowed.
+template <class Allowed>
+explicit_task* task_pool::take_listed(const Allowed& allowed) noexcept {
+  if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0)
+    return nullptr;  // 13
+  lock_.lock();
+  explicit_task* one = listed_tasks_.first;
+  while (one != nullptr && !allowed(*one)) one = one->in_list.next;
+  if (one != nullptr) unlist(*one);
+  lock_.unlock();
+  return one;
+}
+
+/// Under the lock. Requires: the caller is not in a barrier, or is counted.
+void task_pool::unlist(explicit_task& one) noexcept {
+  remove(listed_tasks_, one);
+  listed_.fetch_sub(1, detail::memory_order_relaxed);  // 14
+  uncount(one.parity);
+}
+
+void task_pool::uncount(std::uint32_t parity) noexcept {
+  if (unfinished_[parity].fetch_sub(1, detail::memory_order_release) == 1)  // 5
+    finishers_.notify(detail::fence_payer::both);
+}
+
 // Waiting.
 
-/// Whether a waiter for certain tasks was notified.
-struct is_notified {
-  bool operator()(std::uint32_t word) const noexcept { return (word & task_waiter::notified) != 0; }
+/// Tasks that a member may take in a barrier. One of another parity was made by a member that has left it already.
+struct task_pool::any_task {
+  std::uint32_t parity;
+
+  template <class Task>
+  bool operator()(const Task& one) const noexcept {
+    return one.parity == parity;
+  }
+};
+
+/// Tasks that a member may take from others while it waits within a task (POOL-3).
+struct task_pool::task_below {
+  const task_family* family;
+  const task_group* group;  ///< or null
+
+  template <class Task>
+  bool operator()(const Task& one) const noexcept {
+    if (one.siblings == family) return true;
+    const task_group* of = group != nullptr ? one.group : nullptr;
+    while (of != nullptr && of != group) of = of->outer;
+    return of != nullptr;
+  }
+};
+
+/// For help().
+template <class Done>
+struct task_pool::news_wait {
+  const task_pool& tasks;
+  member_tasks& mine;
+  const Done& done;
+  std::uint64_t listed;
+
+  bool ready() const noexcept {
+    return done() || tasks.listed_.load(detail::memory_order_relaxed) != listed;  // 13
+  }
+  void sleep(deadline until) { mine.news.sleep(*this, until, detail::fence_payer::both); }
+  void describe(detail::wait_subject& to) const noexcept {
+    to.object = &tasks;
+    to.sleeps_on = &mine.news;
+    to.kind = detail::wait_kind::end_of_part;
+  }
 };
 
 /// For finish().
@@ -97,116 +321,95 @@ struct task_pool::finish_wait {
   }
 };
 
-void task_pool::notify(task_waiter*& place, wakes& them) noexcept {
-  if (place == nullptr) return;
-  detail::wait_word& word = place->word;
-  place = nullptr;
-  const std::uint32_t old =
-      word.exchange(task_waiter::notified, detail::memory_order_release);  // 6
-  if ((old & detail::sleeping_bit) == 0) return;
-  if (them.count < wakes::most) {
-    them.sleepers[them.count++] = &word;
-  } else {
-    detail::wake_sleepers(&word, old);
-  }
-}
-
-void task_pool::wake(part* self, wakes& them) noexcept {
-  for (unsigned i = 0; i < them.count; ++i)
-    detail::wake_sleepers(them.sleepers[i], detail::sleeping_bit);
-  if (them.barrier) wake_barrier(*self);
-  if (them.finishers) finishers_.notify(detail::fence_payer::both);
-  them = wakes();
-}
-
-/// Runs what pick() names until done(), and waits where there is nothing. Both are called under the lock.
-template <class Pick, class Done>
-void task_pool::help(part& self, task_waiter*& place, const Pick& pick, const Done& done) noexcept {
-  wakes after;
-  lock_.lock();
-  take_own(self, after);
+/// Runs tasks that may be run here until done(), and waits where there is none. Who makes more of them tells nobody that
+/// waits here, so it looks again now and then.
+template <class Done>
+void task_pool::help(part& self, const task_family* of, const task_group* group,
+                     const Done& done) noexcept {
+  member_tasks& mine = tasks_of(self);
+  const task_below allowed{of, group};
+  std::chrono::nanoseconds pause = first_pause;
   while (!done()) {
-    explicit_task* const next = pick();
+    const std::uint64_t listed = listed_.load(detail::memory_order_relaxed);  // 13
+    explicit_task* next = take_listed(allowed);
+    if (next == nullptr) next = pop(self);
+    if (next == nullptr) next = steal(self, allowed, 1);
     if (next != nullptr) {
-      run_taken(self, *next, after);
-    } else {
-      task_waiter waiter;
-      place = &waiter;
-      lock_.unlock();
-      wake(&self, after);
-      detail::wait_until_word(waiter.word, is_notified(), this, process_settings().waiting);
-      lock_.lock();
+      run(self, *next);
+      pause = first_pause;
+      continue;
     }
+    report(mine);
+    news_wait<Done> what{*this, mine, done, listed};
+    const deadline until = self.is_alone() ? deadline::never() : deadline::after(pause);
+    detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
+    if (pause < longest_pause) pause *= 2;
   }
-  lock_.unlock();
-  wake(&self, after);
+  report(mine);
 }
 
 void task_pool::wait_for_children(part& self, task_family& of) noexcept {
-  help(
-      self, of.waiter, [&] { return of.ready.first; },
-      [&] { return of.unfinished.load(detail::memory_order_relaxed) == 0; });  // 5
+  help(self, &of, nullptr, [&] { return !of.has_unfinished(); });
 }
 
-void task_pool::wait_for_end(part& self, task_family& of, const bool& ended) noexcept {
-  help(self, of.waiter, [&] { return of.ready.first; }, [&] { return ended; });
+void task_pool::wait_for_end(part& self, task_family& of,
+                             const detail::atomic<bool>& ended) noexcept {
+  help(self, &of, nullptr, [&] { return ended.load(detail::memory_order_acquire); });  // 10
 }
 
 void task_pool::wait_for_group(part& self, task_group& of) noexcept {
-  help(
-      self, of.waiter, [&] { return of.ready.first; },
-      [&] { return of.unfinished.load(detail::memory_order_relaxed) == 0; });  // 5
+  help(self, self.running->family, &of, [&] { return !of.has_unfinished(); });
 }
 
 void task_pool::wait_for_dependences(part& self, task_family& of, void** depend) noexcept {
   if (of.dependences == nullptr) return;  // only the parent makes it
+  detail::atomic<bool> ended{false};
   explicit_task wait;
   wait.is_wait = true;
-  wait.siblings = &of;
+  wait.maker = &tasks_of(self);
+  wait.tells_end = &ended;
   wait.blockers = 0;
   lock_.lock();
   of.dependences->add_wait(wait, depend);
+  const bool is_over = wait.blockers == 0;
   lock_.unlock();
-  // What it waits for depends on tasks with dependences only.
-  const auto first_with_dependences = [&] {
-    explicit_task* one = of.ready.first;
-    while (one != nullptr && one->use_count == 0) one = one->in_family.next;
-    return one;
-  };
-  help(self, of.waiter, first_with_dependences, [&] { return wait.blockers == 0; });
+  if (!is_over) wait_for_end(self, of, ended);
 }
 
-void task_pool::yield(part& self, task_family& of) noexcept {
-  publish(self);
-  lock_.lock();
-  explicit_task* const next = of.ready.first;
-  if (next == nullptr) return lock_.unlock();
-  take(*next);
-  lock_.unlock();
-  run_now(self, *next);
+void task_pool::yield(part& self) noexcept {
+  explicit_task* next = take_listed(task_below{self.running->family, nullptr});
+  if (next == nullptr) next = pop(self);
+  if (next != nullptr) run_now(self, *next);
+}
+
+void task_pool::run_own(part& self) noexcept {
+  while (explicit_task* const next = pop(self)) run(self, *next);
+  report(*self.tasks);
 }
 
 void task_pool::run_ready(part& self) noexcept {
-  wakes after;
+  member_tasks& mine = tasks_of(self);
+  if (!looks_ready()) return withdraw_hint(self);
+  const any_task allowed{self.barriers & 1};
   std::uint64_t count = 0;
   const std::uint64_t start = detail::monotonic_nanoseconds();
-  lock_.lock();
-  for (;;) {
-    explicit_task* const next = first_ready(after);
-    // A task of another parity was made by a member that has left the barrier already.
-    if (next == nullptr || next->parity != (self.barriers & 1)) break;
-    run_taken(self, *next, after);
-    ++count;
+  unfinished_[allowed.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+  for (;; ++count) {
+    explicit_task* next = take_listed(allowed);
+    if (next == nullptr) next = pop(self);
+    if (next == nullptr) next = steal(self, allowed, most_taken);
+    if (next == nullptr) break;
+    run(self, *next);
   }
-  lock_.unlock();
-  wake(&self, after);
+  report(mine);
+  uncount(allowed.parity);
   if (count != 0) let_some_gather(self, start, count);
 }
 
 /// Where tasks are so small that fetching them costs more than running them, a member that takes each as soon as it is
 /// there slows down the one that makes them. So it stays away for a moment.
 void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept {
-  if (self.at == nullptr || self.at->shared().barrier.policy().is_crowded()) return;
+  if (self.at == nullptr || is_crowded(self)) return;
   const std::uint64_t now = detail::monotonic_nanoseconds();
   if (now - start >= count * small_task) return;
   while (detail::monotonic_nanoseconds() - now < gathering) {
@@ -216,42 +419,32 @@ void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t c
 
 void task_pool::finish(part& self, std::uint32_t parity) noexcept {
   while (has_unfinished(parity)) {
-    run_ready(self);
+    if (has_ready()) run_ready(self);
     finish_wait what{*this, parity};
-    detail::wait_engine::wait(
-        what, process_settings().waiting,
-        self.at != nullptr ? self.at->history : detail::this_thread_history());
+    detail::wait_engine::wait(what, process_settings().waiting, history_of(self));
   }
 }
 
 // A task's way.
 
 bool task_pool::is_full(part& self) const noexcept {
-  if (self.blocks == nullptr) return false;
-  const bool has_fresh = self.blocks->fresh.load(detail::memory_order_relaxed) != nullptr;  // 9
-  const unsigned fresh = has_fresh ? self.blocks->fresh_count : 0;
-  if (self.running->depth >= deep) {
-    return static_cast<std::uint32_t>(ready_.load(detail::memory_order_relaxed)) + fresh >=  // 5
-           most_deep_per_member * self.size;
-  }
-  if (self.blocks->at_once != 0) return --self.blocks->at_once, true;
-  if (unfinished_[0].load(detail::memory_order_relaxed) +
-          unfinished_[1].load(detail::memory_order_relaxed) +  // 5
-          fresh <=
-      most_per_member * self.size) {
-    return false;
-  }
-  self.blocks->at_once = at_once_when_full;
+  if (self.tasks == nullptr) return false;
+  const std::uint32_t ready = self.tasks->ready.count.load(detail::memory_order_relaxed);  // 11
+  if (self.running->depth >= deep) return ready >= most_ready_deep;
+  if (self.tasks->at_once != 0) return --self.tasks->at_once, true;
+  if (ready < most_ready) return false;
+  self.tasks->at_once = at_once_when_full;
   return true;
 }
 
-explicit_task& task_pool::make(part& self, task& parent, std::size_t size, std::size_t align,
+explicit_task& task_pool::make(part& self, const task& parent, std::size_t size, std::size_t align,
                                std::size_t uses) noexcept {
   const std::size_t uses_at = sizeof(explicit_task);
   const std::size_t argument_at = uses_at + uses * sizeof(dependence_use);
   const std::size_t all = argument_at + size + align;
   const bool is_small = all <= block_size;
-  char* const memory = static_cast<char*>(is_small ? allocate(self) : allocate_bytes(all));
+  member_tasks& mine = tasks_of(self);
+  char* const memory = static_cast<char*>(is_small ? allocate(mine) : allocate_bytes(all));
   explicit_task& one = *::new (static_cast<void*>(memory)) explicit_task;
   one.inherit(parent);
   one.family = nullptr;
@@ -260,7 +453,8 @@ explicit_task& task_pool::make(part& self, task& parent, std::size_t size, std::
   one.argument = reinterpret_cast<void*>(
       round_up(reinterpret_cast<std::uintptr_t>(memory) + argument_at, align));
   one.pool = this;
-  one.home = &self;
+  one.maker = &mine;
+  one.home = self.at;
   one.priority = 0;
   one.blockers = 0;
   one.successors = nullptr;
@@ -269,147 +463,72 @@ explicit_task& task_pool::make(part& self, task& parent, std::size_t size, std::
   one.parity = self.barriers & 1;
   one.is_small = is_small;
   one.runs_always = one.is_wait = one.has_event = one.is_fulfilled = one.is_over = one.is_dropped =
-      false;
+      one.has_orphans = false;
   one.tells_end = nullptr;
   return one;
 }
 
 bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
                     bool runs_now) noexcept {
-  wakes after;
-  bool is_ready = true;
   task_family& family = family_of(parent);
   one.siblings = &family;
-  if (depend == nullptr && !runs_now && one.priority == 0 && !one.has_event &&
-      one.tells_end == nullptr && (one.group == nullptr || one.group->maker == &parent)) {
-    add_fresh(self, one);
-    return false;
-  }
-  lock_.lock();
-  count(1, one);
+  ++family.balance;
+  task_group* const group = one.group;
+  if (group != nullptr && group->maker == nullptr && self.is_alone() && !group->is_of_construct)
+    group->maker = one.maker;
+  count_in_group(one);
+  bool is_ready = true;
   if (depend != nullptr) {
+    lock_.lock();
     if (family.dependences == nullptr) {
       family.dependences = ::new (allocate_bytes(sizeof(dependence_table))) dependence_table;
     }
     family.dependences->add(one, depend);
     is_ready = one.blockers == 0;
+    lock_.unlock();
   }
-  if (is_ready && !runs_now) make_ready(one, after);
-  lock_.unlock();
-  wake(&self, after);
-  return is_ready && runs_now;
-}
-
-void task_pool::add_fresh(part& self, explicit_task& one) noexcept {
-  task_blocks& mine = blocks_of(self);
-  mine.is_published = false;
-  explicit_task* before = mine.fresh.load(detail::memory_order_relaxed);  // 9
-  do {
-    one.in_pool.next = before;
-  } while (!mine.fresh.compare_exchange_weak(before, &one, detail::memory_order_release,  // 7
-                                             detail::memory_order_relaxed));  // 9
-  if (before != nullptr) {
-    ++mine.fresh_count;
-    return;
+  if (!is_ready || runs_now) return is_ready;
+  if (one.priority == 0) {
+    push(self, one);
+  } else {
+    lock_.lock();
+    list_ready(one);
+    lock_.unlock();
   }
-  mine.fresh_count = 1;
-  if (ready_.fetch_add(fresh_list, detail::memory_order_release) == 0) {  // 2, POOL-2
-    wakes now;
-    now.barrier = now.finishers = true;
-    wake(&self, now);
-  }
+  return false;
 }
 
-/// Under the lock.
-void task_pool::take_fresh(task_blocks& of, wakes& them) noexcept {
-  if (of.fresh.load(detail::memory_order_relaxed) == nullptr) return;              // 9
-  explicit_task* last = of.fresh.exchange(nullptr, detail::memory_order_acquire);  // 8
-  if (last == nullptr) return;
-  explicit_task* first = nullptr;
-  while (last != nullptr) {
-    explicit_task* const before = last->in_pool.next;
-    last->in_pool.next = first;
-    first = last;
-    last = before;
-  }
-  while (first != nullptr) {
-    explicit_task& one = *first;
-    first = one.in_pool.next;
-    count(1, one);
-    make_ready(one, them);
-  }
-  ready_.fetch_sub(fresh_list, detail::memory_order_release);  // 2
-}
-
-/// Under the lock.
-void task_pool::take_own(part& self, wakes& them) noexcept {
-  if (self.blocks == nullptr || self.blocks->is_published) return;
-  take_fresh(*self.blocks, them);
-  self.blocks->is_published = true;
-}
-
-void task_pool::publish(part& self) noexcept {
-  if (self.blocks == nullptr || self.blocks->is_published) return;
-  wakes after;
-  lock_.lock();
-  take_own(self, after);
-  lock_.unlock();
-  wake(&self, after);
-}
-
-/// Under the lock: the task to be run next, or null.
-explicit_task* task_pool::first_ready(wakes& them) noexcept {
-  for (task_blocks* of = blocks_of_members_; of != nullptr && all_ready_.first == nullptr;
-       of = of->next) {
-    take_fresh(*of, them);
-  }
-  return all_ready_.first;
-}
-
-void task_pool::make_ready(explicit_task& one, wakes& them) noexcept {
-  if (one.is_wait) return notify(one.siblings->waiter, them);
-  add_last<&explicit_task::in_pool>(all_ready_, one);
-  add_first<&explicit_task::in_family>(one.siblings->ready, one);
-  notify(one.siblings->waiter, them);
-  if (one.group != nullptr) {
-    add_first<&explicit_task::in_group>(one.group->ready, one);
-    notify(one.group->waiter, them);
-  }
-  if (ready_.fetch_add(1, detail::memory_order_release) == 0)
-    them.barrier = them.finishers = true;  // 2, POOL-2
-}
-
-void task_pool::take(explicit_task& one) noexcept {
-  remove<&explicit_task::in_pool>(all_ready_, one);
-  remove<&explicit_task::in_family>(one.siblings->ready, one);
-  if (one.group != nullptr) remove<&explicit_task::in_group>(one.group->ready, one);
-  ready_.fetch_sub(1, detail::memory_order_release);  // 2
-}
-
-void task_pool::perform(part& self, explicit_task& one) noexcept {
+void task_pool::run(part& self, explicit_task& one) noexcept {
+  member_tasks& mine = *self.tasks;
+  if (mine.family != one.siblings) report_family(mine);
+  if (mine.group != one.group) report_group(mine);
   task* const before = self.running;
+  one.begun_at = mine.ready.back;
   self.running = &one;
   if (!is_cancelled(self, one)) one.function(one.argument);
   self.running = before;
-}
-
-/// Under the lock, which is free while the task runs.
-void task_pool::run_taken(part& self, explicit_task& one, wakes& after) noexcept {
-  take(one);
-  lock_.unlock();
-  wake(&self, after);
-  perform(self, one);
-  lock_.lock();
-  end_of_function(&self, one, after);
+  if (one.family != nullptr) {
+    close(*one.family);
+    one.family = nullptr;
+  }
+  if (one.has_event) {
+    lock_.lock();
+    const bool is_detached = !one.is_fulfilled;
+    if (is_detached) {
+      one.is_over = true;
+      add_last(detached_, one);
+      unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+    }
+    lock_.unlock();
+    if (is_detached) return;
+  }
+  complete(&self, one);
 }
 
 void task_pool::run_now(part& self, explicit_task& one) noexcept {
-  wakes after;
-  perform(self, one);
-  lock_.lock();
-  end_of_function(&self, one, after);
-  lock_.unlock();
-  wake(&self, after);
+  static_cast<void>(tasks_of(self));
+  run(self, one);
+  report(*self.tasks);
 }
 
 bool task_pool::is_cancelled(const part& self, const explicit_task& one) const noexcept {
@@ -417,89 +536,151 @@ bool task_pool::is_cancelled(const part& self, const explicit_task& one) const n
   return is_region_cancelled(self) || is_taskgroup_cancelled(one);
 }
 
-void task_pool::end_of_function(part* self, explicit_task& one, wakes& them) noexcept {
-  if (self != nullptr) take_own(*self, them);  // it may be their parent
-  one.is_over = true;
-  if (one.has_event && !one.is_fulfilled) {
-    add_last<&explicit_task::in_pool>(detached_, one);
-  } else {
-    complete(self, one, them);
+/// `self`: null: by a thread that is none of the members', under the lock.
+void task_pool::complete(part* self, explicit_task& one) noexcept {
+  if (one.use_count != 0) {
+    if (self != nullptr) lock_.lock();
+    explicit_task* released = release_successors(self, one);
+    if (self != nullptr) lock_.unlock();
+    while (released != nullptr) {
+      explicit_task& next = *released;
+      released = next.in_list.next;
+      push(*self, next);
+    }
   }
+  if (one.tells_end != nullptr) {
+    one.tells_end->store(true, detail::memory_order_release);  // 9
+    one.maker->news.notify(detail::fence_payer::both);
+  }
+  count_end(self, one);
+  if (one.has_orphans && one.holds.fetch_sub(1, detail::memory_order_acq_rel) != 1) return;  // 8
+  give_back(self, one);
 }
 
-void task_pool::complete(part* self, explicit_task& one, wakes& them) noexcept {
+/// Under the lock. Returns those that go to the deque of `self`, as a list.
+explicit_task* task_pool::release_successors(part* self, explicit_task& ended) noexcept {
+  explicit_task* ready = nullptr;
+  dependence_table& table = *ended.siblings->dependences;
+  table.remove(ended);
+  table.release(ended, [&](explicit_task& one) {
+    if (--one.blockers != 0) return;
+    if (one.is_wait) {
+      member_tasks& waits = *one.maker;
+      one.tells_end->store(true, detail::memory_order_release);  // 9
+      waits.news.notify(detail::fence_payer::both);
+    } else if (self == nullptr || one.priority != 0) {
+      list_ready(one);
+    } else {
+      one.in_list.next = ready;
+      ready = &one;
+    }
+  });
+  return ready;
+}
+
+void task_pool::count_end(part* self, explicit_task& one) noexcept {
   task_family& family = *one.siblings;
   task_group* const group = one.group;
-  if (one.use_count != 0) {
-    family.dependences->remove(one);
-    family.dependences->release(one, [&](explicit_task& successor) {
-      if (--successor.blockers == 0) make_ready(successor, them);
-    });
+  member_tasks* const mine = self != nullptr ? self->tasks : nullptr;
+  if (group != nullptr && group->maker != nullptr) {
+    if (group->maker == mine) {
+      --group->balance;
+    } else if (mine != nullptr) {
+      if (mine->group != group) report_group(*mine);
+      mine->group = group;
+      ++mine->group_ends;
+    } else {
+      end_in_group(*group, 1);
+    }
   }
-  if (one.tells_end != nullptr) *one.tells_end = true;
-  const bool is_last_child = family.unfinished.load(detail::memory_order_relaxed) == 1;  // 5
-  if (is_last_child || one.tells_end != nullptr) notify(family.waiter, them);
-  if (group != nullptr && group->unfinished.load(detail::memory_order_relaxed) == 1) {  // 5
-    notify(group->waiter, them);
-  }
-  count(-1, one);  // POOL-7: after it the group may be gone
-  if (unfinished_[one.parity].load(detail::memory_order_relaxed) == 0) them.finishers = true;  // 5
-  if (is_last_child && family.is_orphaned) drop_family(self, family);
-  if (one.family == nullptr) {
-    give_back(self, one);
+  if (one.maker == mine && !family.is_closed) {
+    --family.balance;
+  } else if (mine != nullptr) {
+    if (mine->family != &family) report_family(*mine);
+    mine->family = &family;
+    mine->family_maker = one.maker;
+    ++mine->family_ends;
   } else {
-    one.family->is_orphaned = true;  // POOL-4
-    if (one.family->unfinished.load(detail::memory_order_relaxed) == 0)
-      drop_family(self, *one.family);  // 5
+    end_children(family, 1, *one.maker);
   }
 }
 
-void task_pool::count(int change, const explicit_task& one) noexcept {
-  add_to(one.siblings->unfinished, change);
-  if (one.group != nullptr) add_to(one.group->unfinished, change);
-  add_to(unfinished_[one.parity], change);
+void task_pool::end_children(task_family& of, std::int64_t ends, member_tasks& maker) noexcept {
+  const std::int64_t left = of.others.fetch_sub(ends, detail::memory_order_acq_rel) - ends;  // 7
+  if (left == task_count::closed) {
+    drop_family(of);
+  } else if (left < task_count::closed / 2) {
+    maker.news.notify(detail::fence_payer::both);
+  }
+}
+
+void task_pool::end_in_group(task_group& of, std::int64_t ends) noexcept {
+  member_tasks& maker = *of.maker;
+  of.others.fetch_sub(ends, detail::memory_order_acq_rel);  // 7
+  maker.news.notify(detail::fence_payer::both);
+}
+
+void task_pool::report_family(member_tasks& mine) noexcept {
+  if (mine.family == nullptr) return;
+  end_children(*mine.family, mine.family_ends, *mine.family_maker);
+  mine.family = nullptr;
+  mine.family_ends = 0;
+}
+
+void task_pool::report_group(member_tasks& mine) noexcept {
+  if (mine.group == nullptr) return;
+  end_in_group(*mine.group, mine.group_ends);
+  mine.group = nullptr;
+  mine.group_ends = 0;
+}
+
+void task_pool::report(member_tasks& mine) noexcept {
+  report_group(mine);
+  report_family(mine);
 }
 
 void task_pool::fulfil(explicit_task& one) noexcept {
   task_pool& tasks = *one.pool;
-  wakes after;
   tasks.lock_.lock();
   one.is_fulfilled = true;
   if (one.is_dropped) {
     one.is_dropped = false;
-    if (one.family == nullptr) tasks.give_back(nullptr, one);
+    tasks.give_back(nullptr, one);
   } else if (one.is_over) {
-    part* const home = one.home;
-    remove<&explicit_task::in_pool>(tasks.detached_, one);
-    tasks.complete(nullptr, one, after);
-    tasks.wake(home, after);  // under the lock: the pool is not destroyed before it is free
+    // All of it under the lock: the pool is not destroyed before it is free.
+    const std::uint32_t parity = one.parity;
+    remove(tasks.detached_, one);
+    tasks.complete(nullptr, one);
+    tasks.uncount(parity);
   }
   tasks.lock_.unlock();
 }
 
-void task_pool::discard(part& self) noexcept {
-  wakes after;
+void task_pool::discard(part&) noexcept {
   lock_.lock();
   const auto drop = [&](explicit_task& one) {
     one.is_dropped = one.has_event && !one.is_fulfilled;
-    complete(nullptr, one, after);
+    complete(nullptr, one);
   };
-  for (;;) {
-    if (first_ready(after) != nullptr) {
-      explicit_task& one = *all_ready_.first;
-      take(one);
-      drop(one);
-    } else if (detached_.first != nullptr) {
-      explicit_task& one = *detached_.first;
-      remove<&explicit_task::in_pool>(detached_, one);
+  for (member_tasks* of = first_member(); of != nullptr; of = of->next) {
+    task_deque& there = of->ready;
+    there.count.store(0, detail::memory_order_relaxed);  // 12
+    while (there.front != there.back) drop(*there.ring[there.front++ & (there.room - 1)]);
+  }
+  while (listed_tasks_.first != nullptr || detached_.first != nullptr) {
+    if (listed_tasks_.first != nullptr) {
+      explicit_task& one = *listed_tasks_.first;
+      unlist(one);
       drop(one);
     } else {
-      break;
+      explicit_task& one = *detached_.first;
+      remove(detached_, one);
+      uncount(one.parity);
+      drop(one);
     }
   }
   while (kept_ != nullptr) free_kept(kept_);
   lock_.unlock();
-  wake(&self, after);
 }
 
 // Families.
@@ -518,87 +699,103 @@ task_family& task_pool::family_of(task& parent) noexcept {
   return *parent.family;
 }
 
-void task_pool::orphan(task_family& of) noexcept {
-  lock_.lock();
-  of.is_orphaned = true;
-  if (of.unfinished.load(detail::memory_order_relaxed) == 0) drop_family(nullptr, of);  // 5
-  lock_.unlock();
+void task_pool::close(task_family& of) noexcept {
+  of.is_closed = true;
+  explicit_task* const parent = of.parent;
+  if (of.has_unfinished()) {
+    if (parent != nullptr) {
+      parent->has_orphans = true;
+      parent->holds.store(2, detail::memory_order_relaxed);  // 8
+    }
+    const std::int64_t more = task_count::closed + of.balance;
+    if (of.others.fetch_add(more, detail::memory_order_acq_rel) + more != task_count::closed)
+      return;  // 7
+    if (parent != nullptr) parent->has_orphans = false;
+  }
+  free_family(of);
 }
 
-/// The parent and all children have ended.
-void task_pool::drop_family(part* self, task_family& of) noexcept {
+/// The parent's function has returned, and all children have ended.
+void task_pool::drop_family(task_family& of) noexcept {
+  explicit_task* const parent = of.parent;
+  free_family(of);
+  if (parent != nullptr && parent->holds.fetch_sub(1, detail::memory_order_acq_rel) == 1)
+    give_back(nullptr, *parent);  // 8
+}
+
+void task_pool::free_family(task_family& of) noexcept {
   if (of.dependences != nullptr) {
     of.dependences->~dependence_table();
     std::free(of.dependences);
+    of.dependences = nullptr;
   }
-  explicit_task* const parent = of.parent;
-  if (parent != nullptr) {
-    parent->family = nullptr;
-    give_back(self, *parent);
-  } else {
+  if (of.parent == nullptr) {
     of.~task_family();
     std::free(&of);
   }
 }
 
 void end_family(task& of) noexcept {
-  of.family->pool->orphan(*of.family);
+  of.family->pool->close(*of.family);
   of.family = nullptr;
 }
 
 // Memory.
 
-void* task_pool::allocate(part& self) noexcept {
-  task_blocks& mine = blocks_of(self);
-  if (mine.first == nullptr) {
+void* task_pool::allocate(member_tasks& mine) noexcept {
+  if (mine.free_blocks == nullptr) {
     lock_.lock();
-    for (; mine.count < blocks_at_once && free_blocks_ != nullptr; ++mine.count) {
+    for (; mine.free_count < blocks_at_once && free_blocks_ != nullptr; ++mine.free_count) {
       void* const block = free_blocks_;
       free_blocks_ = next_block(block);
-      next_block(block) = mine.first;
-      mine.first = block;
+      next_block(block) = mine.free_blocks;
+      mine.free_blocks = block;
     }
     lock_.unlock();
-    if (mine.first == nullptr) return allocate_bytes(block_size);
+    if (mine.free_blocks == nullptr) return allocate_bytes(block_size);
   }
-  void* const block = mine.first;
-  mine.first = next_block(block);
-  --mine.count;
+  void* const block = mine.free_blocks;
+  mine.free_blocks = next_block(block);
+  --mine.free_count;
   return block;
 }
 
-/// Under the lock. `self`: the calling member, or null.
+/// `self`: the calling member, or null.
 void task_pool::give_back(part* self, explicit_task& one) noexcept {
   if (one.is_dropped) return;  // fulfil() will
   const bool is_small = one.is_small;
   one.~explicit_task();
   void* const block = &one;
-  if (!is_small) {
-    std::free(block);
-  } else if (self != nullptr && self->blocks != nullptr &&
-             self->blocks->count < 2 * blocks_at_once) {
-    next_block(block) = self->blocks->first;
-    self->blocks->first = block;
-    ++self->blocks->count;
-  } else {
-    next_block(block) = free_blocks_;
-    free_blocks_ = block;
-  }
-}
-
-task_blocks& task_pool::blocks_of(part& self) noexcept {
-  if (self.blocks != nullptr) return *self.blocks;
+  if (!is_small || self == nullptr) return std::free(block);
+  member_tasks& mine = *self->tasks;
+  next_block(block) = mine.free_blocks;
+  mine.free_blocks = block;
+  if (++mine.free_count < 3 * blocks_at_once) return;
   lock_.lock();
-  task_blocks* mine = blocks_of_members_;
-  while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
-  if (mine == nullptr) {
-    mine = ::new (allocate_bytes(sizeof(task_blocks))) task_blocks;  // on a line of its own
-    mine->rank = self.rank;
-    mine->next = blocks_of_members_;
-    blocks_of_members_ = mine;
+  for (unsigned i = 0; i < blocks_at_once; ++i) {
+    void* const more = mine.free_blocks;
+    mine.free_blocks = next_block(more);
+    next_block(more) = free_blocks_;
+    free_blocks_ = more;
   }
   lock_.unlock();
-  self.blocks = mine;
+  mine.free_count -= blocks_at_once;
+}
+
+member_tasks& task_pool::tasks_of(part& self) noexcept {
+  if (self.tasks != nullptr) return *self.tasks;
+  lock_.lock();
+  member_tasks* const first = first_member();
+  member_tasks* mine = first;
+  while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
+  if (mine == nullptr) {
+    mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // on lines of its own
+    mine->rank = self.rank;
+    mine->next = first;
+    members_.store(mine, detail::memory_order_release);  // 16
+  }
+  lock_.unlock();
+  self.tasks = mine;
   return *mine;
 }
 
@@ -613,11 +810,13 @@ task_pool::~task_pool() {
     }
   };
   free_blocks(free_blocks_);
-  while (blocks_of_members_ != nullptr) {
-    task_blocks* const one = blocks_of_members_;
-    blocks_of_members_ = one->next;
-    free_blocks(one->first);
-    std::free(one);
+  for (member_tasks* of = first_member(); of != nullptr;) {
+    member_tasks* const next = of->next;
+    free_blocks(of->free_blocks);
+    std::free(of->ready.ring);
+    of->~member_tasks();
+    std::free(of);
+    of = next;
   }
   while (kept_ != nullptr) free_kept(kept_);
 }

@@ -1,55 +1,79 @@
 // SPDX-License-Identifier: MIT
 // openmp/task_pool.hpp -- the explicit tasks of a region that have not ended, and who runs them
 //
-// One for each shared_region. A thread that makes a task puts it here; threads that wait (at a barrier, the end of a
-// region, taskwait, the end of a taskgroup) run what is ready. All lists are guarded by one lock.
+// One for each shared_region. Each member has a deque of the ready tasks that it made. It pushes and takes at the back; other
+// members that wait take from the front, half at a time. A few tasks are in one list of all: those with a priority, and
+// those that became ready by an event.
 //
-//   POOL-1  Tasks are counted by the parity of the barriers that the part which made their outermost ancestor had passed.
-//           A member leaves its barrier when all members have arrived, and no task of that parity is unfinished. Tasks
-//           that others make after the barrier do not hold it up: nobody is two barriers ahead.
-//   POOL-2  Whoever makes a task ready changes the count of ready tasks first, and then wakes those that sleep in the
-//           barrier (PUBLISH-3 of published_words.hpp). A count that was not 0 has woken them already.
-//   POOL-3  A waiter for certain tasks (task_waiter) is notified under the lock, at most once, by a thread that has taken
-//           it out of its place before. Afterwards only the address of its word is used: it may be gone.
+//   POOL-1  A member runs all tasks of its own deque before it arrives at a barrier. So once all have arrived, a task is
+//           unfinished only where somebody runs it who took it in the barrier, or it waits for such a task, or it is
+//           counted itself: in the list of all, or detached. `unfinished` counts these tasks and those members, by the
+//           parity of the barrier: nobody is two barriers ahead. A member leaves when it finds 0.
+//   POOL-2  Whoever makes a task ready counts it in its deque, and then says so in `hint`, unless that says so already.
+//           Whoever finds no task takes the hint back, and then looks at the counts once more. Fences keep the two looks
+//           behind the two changes, so not both miss. Who changes the hint from 0 wakes the sleepers
+//           (PUBLISH-3 of published_words.hpp).
+//
+//             who makes a task                     who finds none
+//             count.store(more)          (12)      hint.store(0)          (3)
+//             fence                      (19)      fence                  (19)
+//             if (hint.load() == 0)      (1)       if (count.load() != 0) (11)
+//               hint.exchange(1), wake   (2)         hint.exchange(1)     (2)
+//
+//   POOL-3  Above the place where its deque ended when a task began, a member has tasks that descend from this one: it pushed
+//           them since. So a member that waits within a task may take those (OpenMP's task scheduling constraint). From
+//           others it takes only children of the task, or tasks of its taskgroup.
 //   POOL-4  A family outlives its parent: the parent may end before its children. Whoever is the last of parent and
 //           children gives the memory back.
-//   POOL-5  Tasks that only the maker and the barrier could wait for go to a list of the maker's own, without the lock: it
-//           pushes, and whoever holds the lock and finds nothing else takes all. They are not counted there. So their
-//           maker publishes them (moves them to the lists, and counts them) before it waits, arrives at a barrier or ends
-//           the task that made them. It takes the lock for that even if its list is empty: whoever took the tasks may be
-//           about to count them. Meanwhile the count of ready tasks says that the list is not empty.
-//   POOL-6  A member that waits runs its own tied task's children (taskwait), its taskgroup's tasks (taskgroup), or anything
-//           (barrier), as OpenMP's task scheduling constraint wants it.
-//   POOL-7  The end of a taskgroup looks at its count without the lock, and frees the group where it is 0. So whoever ends
-//           the last task of a group touches the group for the last time when it stores that 0.
+//   POOL-5  Children, and tasks of a group, are counted in two words: `balance` by the thread of the parent (or of the
+//           group's maker) alone, `others` by all others. All of them have ended when the sum is 0, which only that thread can
+//           know. When the parent ends, it adds its balance to `others`, and a bit that says so.
+//   POOL-6  What a member reports of tasks that others made it may report later, for several together: but before it
+//           runs a task of another family or group, waits, or returns to the program. Until then the task that it runs
+//           is unfinished itself, and nobody waits in vain.
+//   POOL-7  The end of a taskgroup frees the group when it has seen that all tasks have ended. So whoever reports an end
+//           touches the group, or a family, for the last time when it changes `others`. What the maker has in the pool outlives them.
+//   POOL-8  Members that wait for tasks never wait for each other. Else take the one of them whose running task began
+//           last. What it waits for was made later still, so whoever has it in its deque could take it (POOL-3).
 //
 // States of a task that is in the pool
-//   fresh     in its maker's own list, not counted      -> ready
 //   blocked   blockers != 0; in no list                 -> ready, when the last of those that it depends on has ended
-//   ready     in the lists of pool, family, group       -> running
+//   ready     in a deque or in the list of all          -> running
 //   running   in no list                                -> detached or ended
-//   detached  its function has returned, its event is not fulfilled; in the pool's list of those -> ended
+//   detached  its function has returned, its event is not fulfilled; in the list of those -> ended
 //   dropped   ended, but its event may still be fulfilled: only its memory is kept
 //
 // Memory order (# marks the line)
-//   #  access            order    pairs  why it suffices
-//   1  ready.load        acquire  2      a hint to take the lock; acquire for the barrier's wait
-//   2  ready.fetch_add   release  1      the task is in its list before
-//   3  unfinished.load   acquire  4      whoever finds 0 sees what the tasks did
-//   4  unfinished.store  release  3      under the lock; all earlier ends came before it through the lock
-//   5  both.load         relaxed  -      under the lock, or a guess whether the pool is full
-//   6  word.exchange     release  -      pairs with the waiter's acquire (word_waiter.hpp)
-//   7  fresh.compare_ex  release  8      the task is complete before it can be taken
-//   8  fresh.exchange    acquire  7      the other half
-//   9  fresh.load        relaxed  -      the maker's guess, or a look whether 8 is worth it
+//   #  access              order    pairs  why it suffices
+//   1  hint.load           acquire  2      a hint to look; relaxed by who pushes: the fence orders it (POOL-2)
+//   2  hint.exchange       release  1      the task is in its place before
+//   3  hint.store          relaxed  -      the fence behind it orders it (POOL-2)
+//   4  unfinished.load     acquire  5      whoever finds 0 sees what the tasks did
+//   5  unfinished.fetch_sub  release  4    after the ends that it stands for; later changes continue its release sequence
+//   6  others.load         acquire  7      whoever finds that all have ended sees what they did
+//   7  others.fetch        acq_rel  6, 7   ends, and the closing: the last one frees what the others have used
+//   8  holds.fetch_sub     acq_rel  8      likewise
+//   9  tells_end.store     release  10     what the task did is seen by who waits for it
+//  10  tells_end.load      acquire  9      the other half
+//  11  count.load          relaxed  -      a guess whether the lock is worth it; of our own: only we add
+//  12  count.store         relaxed  -      under the lock of the deque
+//  13  listed.load         relaxed  -      a guess, or a wait's: the lock of the list orders what is found
+//  14  listed.fetch        relaxed  -      under the lock of the list; wakes follow with their fences
+//  15  members.load        acquire  16     what a member has is complete
+//  16  members.store       release  15     the other half
+//  17  others.fetch_add    relaxed  -      counts a task in; its end comes later through the lock of a deque
+//  18  unfinished.fetch_add  relaxed  -    before the lock under which a task is taken, or listed
+//  19  thread_fence        seq_cst  19     the picture of POOL-2
 #ifndef LOCKSTEP_OPENMP_TASK_POOL_HPP
 #define LOCKSTEP_OPENMP_TASK_POOL_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/member_state.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/wait/word_waiter.hpp>
@@ -61,17 +85,12 @@ namespace lockstep::openmp {
 
 struct part;
 struct explicit_task;
+struct member_tasks;
 struct dependence_use;   ///< of task_dependences.hpp
 struct dependence_edge;  ///< likewise
 class dependence_table;  ///< likewise
 class task_pool;
 struct kept_memory;
-
-/// A thread that waits for certain tasks; on its stack.
-struct task_waiter {
-  detail::wait_word word{0};  ///< the sleeping bit of word_waiter.hpp, and:
-  static constexpr std::uint32_t notified = 2;
-};
 
 /// Where a task is in a list.
 struct task_link {
@@ -79,60 +98,99 @@ struct task_link {
   explicit_task* previous = nullptr;
 };
 
-/// Tasks, each linked by one of its links. Lists of ready tasks have the highest priority first.
+/// Those with the highest priority first.
 struct task_list {
   explicit_task* first = nullptr;
   explicit_task* last = nullptr;
 };
 
-/// The explicit tasks that a task has made and that have not ended. Guarded by the pool's lock, but for `unfinished`,
-/// which the parent may read.
-struct task_family {
-  task_list ready;
-  detail::atomic<std::uint32_t> unfinished{0};
-  bool is_orphaned = false;  ///< the parent has ended
-  task_pool* pool = nullptr;
-  explicit_task* parent = nullptr;  ///< in whose memory it lies; null: it was allocated alone
-  task_waiter* waiter = nullptr;    ///< the parent, in taskwait
-  dependence_table* dependences = nullptr;  ///< made when a child names some
+/// Tasks that have not ended (POOL-5).
+struct task_count {
+  std::int64_t balance = 0;
+  detail::atomic<std::int64_t> others{0};
+  static constexpr std::int64_t closed = std::int64_t{1}
+                                         << 62;  ///< in `others`: the balance is in it
+
+  /// By the thread that has the balance. Acquire: what ended tasks did is seen where it is false.
+  bool has_unfinished() const noexcept {
+    return balance + others.load(detail::memory_order_acquire) != 0;  // 6
+  }
 };
 
-/// The tasks of a taskgroup that have not ended. Guarded likewise, but for `unfinished` and `is_cancelled`.
-struct task_group {
+/// The explicit tasks that a task has made and that have not ended.
+struct task_family : task_count {
+  bool is_closed = false;  ///< the parent's function has returned; its thread's
+  task_pool* pool = nullptr;
+  explicit_task* parent = nullptr;  ///< in whose memory it lies; null: it was allocated alone
+  dependence_table* dependences = nullptr;  ///< made when a child names some; under the pool's lock
+};
+
+/// The tasks of a taskgroup that have not ended.
+struct task_group : task_count {
   task_group* outer = nullptr;
-  const task* maker = nullptr;  ///< that waits at its end
-  task_list ready;
-  detail::atomic<std::uint32_t> unfinished{0};
+  member_tasks* maker = nullptr;  ///< of the member that waits at its end; null: nobody does
   detail::atomic<bool> is_cancelled{false};
   bool is_of_construct =
       false;  ///< made for the reductions of a loop, a region ...: no taskgroup of the program
-  task_waiter* waiter = nullptr;         ///< the thread at its end
   std::uintptr_t* reductions = nullptr;  ///< registered with it (task_reductions.cpp)
   kept_memory* kept = nullptr;           ///< their memory, if the construct's members share it
 };
 
-/// What a member needs to make tasks. Only its thread uses it, but for `fresh`. On lines of its own.
-struct task_blocks {
-  void* first = nullptr;  ///< free memory
-  unsigned count = 0;     ///< of it
+/// Tasks of a taskloop that have no memory yet: one member runs them in turn, others take half of what is left.
+struct task_range {
+  std::uint64_t begin, end;      ///< of those that nobody has; under the lock of the member's deque
+  task_range* outer = nullptr;   ///< that the member had begun before
+  const task* around = nullptr;  ///< in which the member runs them
+  // Where they belong.
+  task_family* siblings = nullptr;
+  task_group* group = nullptr;
+  member_tasks* maker = nullptr;
+  detail::member_state* home = nullptr;
+  std::uint32_t parity = 0;
+  /// A task, made by `self`, that runs the tasks begin to end - 1 of `of`.
+  explicit_task& (*make_part)(part& self, const task_range& of, std::uint64_t begin,
+                              std::uint64_t end) noexcept = nullptr;
+};
+
+/// The ready tasks of a member. Any thread, under the lock.
+struct task_deque {
+  detail::short_lock lock;
+  detail::atomic<std::uint32_t> count{0};  ///< of tasks, and of ranges that have some
+  std::uint32_t room = 0;                  ///< of the ring: a power of 2
+  explicit_task** ring = nullptr;
+  std::uint64_t front = 0, back = 0;  ///< positions; only the member changes `back`
+  task_range* ranges = nullptr;       ///< that the member runs, the innermost first
+};
+
+/// What a member has in the pool.
+struct member_tasks {
+  task_deque ready;
+  detail::line_gap before_news;
+  detail::sleeper_mark news;  ///< the member sleeps here while it waits for certain tasks
+  detail::line_gap after_news;
+  // The member's own.
+  void* free_blocks = nullptr;
+  unsigned free_count = 0;
   unsigned rank = 0;
   unsigned at_once =
-      0;  ///< so many tasks are run at once without a look at the pool, because it was full
-  unsigned fresh_count = 0;  ///< in `fresh`, if nobody has taken them
-  bool is_published =
-      true;  ///< it has had the lock since it added to `fresh`: whoever took from there has counted them
-  detail::atomic<explicit_task*> fresh{
-      nullptr};                 ///< the last that it made, linked by in_pool.next (POOL-5)
-  task_blocks* next = nullptr;  ///< of another member
+      0;  ///< so many tasks are run at once without a look at the deque, because it was full
+  // What it has not reported yet (POOL-6).
+  task_family* family = nullptr;
+  member_tasks* family_maker = nullptr;
+  std::int64_t family_ends = 0;
+  task_group* group = nullptr;
+  std::int64_t group_ends = 0;
+  member_tasks* next = nullptr;  ///< of another member
 };
 
 struct explicit_task : task {
   outlined_function function;
   void* argument;
   task_pool* pool;
-  part* home;             ///< of the member that made it; lives as long as the task is unfinished
-  task_family* siblings;  ///< that it belongs to
-  task_link in_pool, in_family, in_group;
+  member_tasks* maker;         ///< of the member that runs its parent
+  detail::member_state* home;  ///< of it; null: it is alone
+  task_family* siblings;       ///< that it belongs to
+  task_link in_list;
   int priority;
   std::uint32_t blockers;  ///< unfinished tasks that it depends on, each as often as it does
   dependence_edge* successors;
@@ -146,7 +204,11 @@ struct explicit_task : task {
   bool is_fulfilled;
   bool is_over;     ///< its function has returned
   bool is_dropped;  ///< it has ended, but its event may be fulfilled still
-  bool* tells_end;  ///< set to true at its end, where somebody waits for just this one; or null
+  bool
+      has_orphans;  ///< children were unfinished when its function returned: `holds` counts them, and it
+  detail::atomic<std::uint8_t> holds;
+  detail::atomic<bool>*
+      tells_end;  ///< set to true at its end, where somebody waits for just this one; or null
   task_family children;  ///< `family` points here
 };
 
@@ -162,50 +224,56 @@ class task_pool {
   task_pool() noexcept = default;
   task_pool(const task_pool&) = delete;
   task_pool& operator=(const task_pool&) = delete;
-  /// Requires: is_empty().
+  /// Requires: all tasks have ended.
   ~task_pool();
 
-  /// Whether a task is ready to be run. Any thread, at any time; acquire.
-  bool has_ready() const noexcept { return ready_.load(detail::memory_order_acquire) != 0; }  // 1
-  /// Runs tasks of the pool until none is ready. By a member that waits at a barrier.
+  /// Whether a task may be ready to be taken. Any thread, at any time; acquire.
+  bool has_ready() const noexcept { return hint_.load(detail::memory_order_acquire) != 0; }  // 1
+  /// Runs the tasks of the member's own deque. Before it arrives at a barrier or ends its part (POOL-1).
+  void run_own(part& self) noexcept;
+  /// Runs tasks of all until none is ready. By a member that waits at a barrier.
   void run_ready(part& self) noexcept;
-  /// Whether tasks of this parity have not ended. Acquire: what ended tasks did is seen where it is false.
+  /// When all have arrived: whether tasks of this parity have not ended. Acquire: what ended tasks did is seen where it is
+  /// false.
   bool has_unfinished(std::uint32_t parity) const noexcept {
-    return unfinished_[parity & 1].load(detail::memory_order_acquire) != 0;  // 3
+    return unfinished_[parity & 1].load(detail::memory_order_acquire) != 0;  // 4
   }
-  bool is_empty() const noexcept { return !has_unfinished(0) && !has_unfinished(1); }
   /// Runs ready tasks, and waits, until no task of this parity is unfinished.
   void finish(part& self, std::uint32_t parity) noexcept;
   /// After the end of a cancelled region, by its caller: drops what has not begun.
   void discard(part& self) noexcept;
 
-  /// Whether a new task had better be run at once, by who makes it: enough others are unfinished. Requires: members > 1.
+  /// Whether a new task had better be run at once, by who makes it: enough others are ready. Requires: members > 1.
   bool is_full(part& self) const noexcept;
 
   /// Memory for a task, with room for an argument and for addresses that it depends on. Its links to others are set
   /// by add().
-  explicit_task& make(part& self, task& parent, std::size_t size, std::size_t align,
+  explicit_task& make(part& self, const task& parent, std::size_t size, std::size_t align,
                       std::size_t uses) noexcept;
-  /// Counts a task that was made, and lists it as ready where it depends on nothing unfinished. `depend`: an array as
+  /// Counts a task that was made, and makes it ready where it depends on nothing unfinished. `depend`: an array as
   /// compilers make it, or null. `runs_now`: the caller runs it if it is ready; true if so.
   bool add(part& self, task& parent, explicit_task& one, void** depend, bool runs_now) noexcept;
   /// Runs a task for which add() has returned true.
   void run_now(part& self, explicit_task& one) noexcept;
 
-  /// Before the member waits for tasks, arrives at a barrier, or ends its part (POOL-5).
-  void publish(part& self) noexcept;
-  /// The same, and taskwait: until all children of the task that `self` runs have ended. Runs those that are ready.
+  /// The tasks of a range may be taken from now on until take_from() returns false, or close_range().
+  void open_range(part& self, task_range& of) noexcept;
+  /// The next ones, for the member itself; false if there are none.
+  bool take_from(part& self, task_range& of, std::uint64_t& begin, std::uint64_t& end) noexcept;
+  void close_range(part& self, task_range& of) noexcept;
+
+  /// taskwait: until all children of the task that `self` runs have ended. Runs those that are ready.
   void wait_for_children(part& self, task_family& of) noexcept;
-  /// taskyield: runs one child, if one is ready.
-  void yield(part& self, task_family& of) noexcept;
+  /// taskyield: runs a task that may be run here, if one is ready.
+  void yield(part& self) noexcept;
   /// taskwait with depend; a task that is run at once, with depend.
   void wait_for_dependences(part& self, task_family& of, void** depend) noexcept;
-  /// Until *ended is true, which explicit_task::tells_end points to. Runs children meanwhile.
-  void wait_for_end(part& self, task_family& of, const bool& ended) noexcept;
+  /// Until `ended` is true, which explicit_task::tells_end points to. Runs children meanwhile.
+  void wait_for_end(part& self, task_family& of, const detail::atomic<bool>& ended) noexcept;
   /// The end of a taskgroup.
   void wait_for_group(part& self, task_group& of) noexcept;
-  /// The parent has ended.
-  void orphan(task_family& of) noexcept;
+  /// The function of the task that has this family has returned, by its thread.
+  void close(task_family& of) noexcept;
 
   /// omp_fulfill_event().
   static void fulfil(explicit_task& one) noexcept;
@@ -217,66 +285,84 @@ class task_pool {
   /// The last one frees it, unless `is_cancelled`: then others may come still, and the end of the region frees it.
   void leave(kept_memory& of, bool is_cancelled) noexcept;
 
+  member_tasks& tasks_of(part& self) noexcept;
+  task_family& family_of(task& parent) noexcept;
+
  private:
-  // Tried with 2 threads on 2 CPUs, 100 000 tasks of 0 and 100 turns of an empty loop, by one member. A member alone that makes tasks must keep the others busy while it runs one itself; tasks that are made
-  // below others are made by many, and a few of them in reserve will do.
-  static constexpr unsigned most_per_member = 64;
-  static constexpr unsigned most_deep_per_member = 4;
+  // Tried with 2 threads on 2 CPUs, 100 000 tasks of 0 and 100 turns of an empty loop, by one member. A member alone that
+  // makes tasks must keep the others busy while it runs one itself; tasks that are made below others are made by many, and
+  // a few of them in reserve will do.
+  static constexpr unsigned most_ready = 64;
+  static constexpr unsigned most_ready_deep = 4;
   static constexpr unsigned deep = 2;
   static constexpr unsigned at_once_when_full = 15;
+  static constexpr std::uint32_t first_room = 128;   ///< of a deque
+  static constexpr unsigned most_taken = 32;         ///< from another's deque at a time
+  static constexpr unsigned most_taken_of_own = 16;  ///< of a range
+  // Between looks for tasks of others, by a member that waits within a task.
+  static constexpr std::chrono::nanoseconds first_pause{8000};
+  static constexpr std::chrono::nanoseconds longest_pause{1000000};
   // Nanoseconds.
   static constexpr std::uint64_t small_task = 500;
   static constexpr std::uint64_t gathering = 1000;
   static constexpr std::size_t block_size = 512;
   static constexpr unsigned blocks_at_once = 16;  ///< between a member's own and the pool's
 
-  /// What is to be done after the lock was freed.
-  struct wakes {
-    static constexpr unsigned most = 4;
-
-    const detail::wait_word* sleepers[most];
-    unsigned count = 0;
-    bool barrier = false;
-    bool finishers = false;
-  };
   struct finish_wait;
-  static constexpr std::uint64_t fresh_list = std::uint64_t{1} << 32;
+  struct any_task;
+  struct task_below;
+  template <class Done>
+  struct news_wait;
 
-  template <class Pick, class Done>
-  void help(part& self, task_waiter*& place, const Pick& pick, const Done& done) noexcept;
-  void perform(part& self, explicit_task& one) noexcept;
-  void run_taken(part& self, explicit_task& one, wakes& after) noexcept;
-  void wake(part* self, wakes& them) noexcept;
-  void notify(task_waiter*& place, wakes& them) noexcept;
+  template <class Done>
+  void help(part& self, const task_family* of, const task_group* group, const Done& done) noexcept;
+  void push(part& self, explicit_task& one) noexcept;
+  explicit_task& split(part& self, task_range& of) noexcept;
+  void grow(task_deque& of) noexcept;
+  explicit_task* pop(part& self) noexcept;
+  template <class Allowed>
+  explicit_task* take_listed(const Allowed& allowed) noexcept;
+  template <class Allowed>
+  explicit_task* steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept;
+  bool looks_ready() const noexcept;
+  void withdraw_hint(part& self) noexcept;
+  void announce(detail::member_state* at) noexcept;
+  void run(part& self, explicit_task& one) noexcept;
   void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
-  void add_fresh(part& self, explicit_task& one) noexcept;
-  void take_fresh(task_blocks& of, wakes& them) noexcept;
-  void take_own(part& self, wakes& them) noexcept;
-  explicit_task* first_ready(wakes& them) noexcept;
-  void make_ready(explicit_task& one, wakes& them) noexcept;
-  void take(explicit_task& one) noexcept;
-  void end_of_function(part* self, explicit_task& one, wakes& them) noexcept;
-  void complete(part* self, explicit_task& one, wakes& them) noexcept;
-  void count(int change, const explicit_task& one) noexcept;
+  void list_ready(explicit_task& one) noexcept;
+  void unlist(explicit_task& one) noexcept;
+  void complete(part* self, explicit_task& one) noexcept;
+  explicit_task* release_successors(part* self, explicit_task& ended) noexcept;
+  void count_end(part* self, explicit_task& one) noexcept;
+  void report_family(member_tasks& mine) noexcept;
+  void report_group(member_tasks& mine) noexcept;
+  void report(member_tasks& mine) noexcept;
+  void end_children(task_family& of, std::int64_t ends, member_tasks& maker) noexcept;
+  void end_in_group(task_group& of, std::int64_t ends) noexcept;
+  void uncount(std::uint32_t parity) noexcept;
   void give_back(part* self, explicit_task& one) noexcept;
-  task_family& family_of(task& parent) noexcept;
-  void drop_family(part* self, task_family& of) noexcept;
+  void drop_family(task_family& of) noexcept;
+  void free_family(task_family& of) noexcept;
   void free_kept(kept_memory* of) noexcept;
-  task_blocks& blocks_of(part& self) noexcept;
-  void* allocate(part& self) noexcept;
+  void* allocate(member_tasks& mine) noexcept;
   bool is_cancelled(const part& self, const explicit_task& one) const noexcept;
+  member_tasks* first_member() const noexcept {
+    return members_.load(detail::memory_order_acquire);  // 15
+  }
 
   detail::line_gap before_;
-  detail::atomic<std::uint64_t> ready_{
-      0};  ///< how many are ready; and fresh_list for each list of fresh ones
+  detail::atomic<std::uint32_t> hint_{0};           ///< 1: a task may be ready
+  detail::atomic<member_tasks*> members_{nullptr};  ///< the last that came first
+  detail::atomic<std::uint64_t> listed_{
+      0};  ///< tasks in listed_tasks_; above bit 32: how many ever came
+  detail::line_gap behind_hint_;
   detail::atomic<std::uint32_t> unfinished_[2]{};
   detail::sleeper_mark finishers_;  ///< those in finish()
   detail::line_gap between_;
-  detail::short_lock lock_;
-  task_list all_ready_;
+  detail::short_lock lock_;  ///< of what follows, and of dependences
+  task_list listed_tasks_;
   task_list detached_;
   void* free_blocks_ = nullptr;
-  task_blocks* blocks_of_members_ = nullptr;
   kept_memory* kept_ = nullptr;
   detail::line_gap after_;
 };

@@ -99,6 +99,7 @@ void begin_construct_reductions(part& self, std::uintptr_t* reductions,
   reductions[copies_at] = reinterpret_cast<std::uintptr_t>(kept->start);
   reductions[end_at] = reductions[copies_at] + reductions[size_at] * self.size;
   task_group& group = begin_taskgroup(self);
+  group.maker = &tasks.tasks_of(self);
   group.is_of_construct = true;
   group.reductions = reductions;
   group.kept = kept;

@@ -46,6 +46,62 @@ ull count_iterations(bool goes_up, Number first, Number end, Number step) noexce
   return distance / stride + (distance % stride != 0);
 }
 
+/// The tasks of a taskloop.
+template <class Number>
+struct loop_tasks : task_range {
+  task_request what;
+  loop_division parts;
+  ull first, step;
+
+  /// The first iteration of a task, or of the one behind the last.
+  ull start_of(ull index) const noexcept {
+    const ull longer = index < parts.longer ? index : parts.longer;
+    const ull before = index == parts.tasks && parts.last != 0
+                           ? (index - 1) * parts.iterations + parts.last
+                           : index * parts.iterations + longer;
+    return first + before * step;
+  }
+  /// For make_task() and its like.
+  auto bounds_of(ull index) const noexcept {
+    return [at = start_of(index), next = start_of(index + 1)](void* argument) {
+      static_cast<Number*>(argument)[0] = static_cast<Number>(at);
+      static_cast<Number*>(argument)[1] = static_cast<Number>(next);
+    };
+  }
+};
+
+template <class Number>
+void run_range(part& self, loop_tasks<Number>& all) noexcept {
+  task_pool& tasks = self.shared->tasks;
+  all.around = self.running;
+  tasks.open_range(self, all);
+  std::uint64_t at = 0, end = 0;
+  while (tasks.take_from(self, all, at, end)) {
+    for (; at != end; ++at) {
+      if (is_cancelled_here(self)) return tasks.close_range(self, all);
+      run_copy_at_once(self, all.what, all.bounds_of(at));
+    }
+  }
+}
+
+template <class Number>
+explicit_task& make_part(part& self, const task_range& of, std::uint64_t begin,
+                         std::uint64_t end) noexcept {
+  using tasks = loop_tasks<Number>;
+  const tasks& all = static_cast<const tasks&>(of);
+  explicit_task& one = self.shared->tasks.make(
+      self, *of.around, sizeof(tasks) + all.what.size + all.what.align, alignof(tasks), 0);
+  tasks& own = *::new (one.argument) tasks(all);
+  own.begin = begin;
+  own.end = end;
+  const auto behind = reinterpret_cast<std::uintptr_t>(&own + 1);
+  own.what.data =
+      reinterpret_cast<void*>((behind + own.what.align - 1) / own.what.align * own.what.align);
+  all.what.fill(own.what.data);
+  one.function = [](void* argument) { run_range(here(), *static_cast<tasks*>(argument)); };
+  return one;
+}
+
 template <class Number>
 void run_taskloop(const task_request& what, unsigned flags, ull wanted, Number first, Number end,
                   Number step) noexcept {
@@ -66,24 +122,31 @@ void run_taskloop(const task_request& what, unsigned flags, ull wanted, Number f
       group.reductions = reductions;
     }
   }
-  const bool is_undeferred = (flags & loop_if) == 0;
-  const loop_division parts = divide(total, flags, wanted, self.size);
-  ull at = static_cast<ull>(first);
-  for (ull i = 0; i < parts.tasks; ++i) {
-    const ull iterations = i + 1 == parts.tasks && parts.last != 0
-                               ? parts.last
-                               : parts.iterations + (i < parts.longer);
-    const ull next = at + iterations * static_cast<ull>(step);
-    const auto set_bounds = [at, next](void* argument) {
-      static_cast<Number*>(argument)[0] = static_cast<Number>(at);
-      static_cast<Number*>(argument)[1] = static_cast<Number>(next);
-    };
-    if (is_undeferred) {
-      run_copy_at_once(self, what, set_bounds);
-    } else {
-      make_task(self, what, set_bounds);
+  loop_tasks<Number> all;
+  all.what = what;
+  all.parts = divide(total, flags, wanted, self.size);
+  all.first = static_cast<ull>(first);
+  all.step = static_cast<ull>(step);
+  all.begin = 0;
+  all.end = all.parts.tasks;
+  const bool is_undeferred = (flags & loop_if) == 0 || self.running->is_final || self.is_alone();
+  if (!is_undeferred && what.copy == nullptr && what.priority == 0) {
+    note_tasks(self);
+    all.siblings = &self.shared->tasks.family_of(*self.running);
+    all.group = self.running->group;
+    all.maker = &self.shared->tasks.tasks_of(self);
+    all.home = self.at;
+    all.parity = self.barriers & 1;
+    all.make_part = make_part<Number>;
+    run_range(self, all);
+  } else {
+    for (ull i = 0; i < all.parts.tasks; ++i) {
+      if (is_undeferred) {
+        run_copy_at_once(self, what, all.bounds_of(i));
+      } else {
+        make_task(self, what, all.bounds_of(i));
+      }
     }
-    at = next;
   }
   if (has_group) end_taskgroup(self);
 }

@@ -16,7 +16,7 @@ namespace lockstep::openmp {
 namespace {
 
 bool has_unfinished(const task_family* family) noexcept {
-  return family != nullptr && family->unfinished.load(detail::memory_order_acquire) != 0;
+  return family != nullptr && family->has_unfinished();
 }
 
 /// A task with a place in the pool. `is_undeferred`: the caller goes on when it has ended.
@@ -35,7 +35,7 @@ void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool
       *static_cast<void**>(what.data) = &one;  // the compiler puts the task's copy there
   }
   what.fill(one.argument);
-  bool has_ended = false;
+  detail::atomic<bool> has_ended{false};
   if (is_undeferred) one.tells_end = &has_ended;
   if (tasks.add(self, parent, one, depend, runs_now)) tasks.run_now(self, one);
   if (is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
@@ -49,13 +49,11 @@ void run_at_once(part& self, const task_request& what) noexcept {
   now.inherit(parent);
   now.is_explicit = true;
   now.is_final = what.is_final;
+  now.begun_at = self.tasks != nullptr ? self.tasks->ready.back : 0;
   self.running = &now;
   what.function(what.data);
   self.running = &parent;
-  if (now.family != nullptr) {
-    now.family->pool->publish(self);
-    end_family(now);
-  }
+  if (now.family != nullptr) end_family(now);
 }
 
 bool is_cancelled_here(const part& self) noexcept {
@@ -131,8 +129,6 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
 OPENMP_API void GOMP_taskwait() {
   part& self = here();
   task_family* const family = self.running->family;
-  if (family == nullptr) return;
-  family->pool->publish(self);
   if (has_unfinished(family)) family->pool->wait_for_children(self, *family);
 }
 
@@ -140,8 +136,7 @@ OPENMP_API void GOMP_taskwait_depend(void** depend) { wait_for_dependences(here(
 
 OPENMP_API void GOMP_taskyield() {
   part& self = here();
-  task_family* const family = self.running->family;
-  if (family != nullptr && family->pool->has_ready()) family->pool->yield(self, *family);
+  if (self.tasks != nullptr) self.shared->tasks.yield(self);
 }
 
 /// By any thread, also one that OpenMP does not know. `event`: what GOMP_task has put into the event's variable.

@@ -29,17 +29,16 @@ SUPPRESSED = "race:last_values\nrace:barriers._omp_fn\n"
 PROGRAMS = ("parallel.c", "reductions.c", "loops.c", "loop_clauses.c", "ordered.c", "worksharing.c", "cancel.c",
             "task_trees.c", "task_dependences.c", "task_events.c", "task_groups.c", "task_loops.c", "objects.cpp", "../programs/locks.c")
 # File of openmp/, what stands there once, what takes its place; and which programs may notice it.
-ACQUIRE, RELEASE, RELAXED = (f"detail::memory_order_{order}" for order in ("acquire", "release", "relaxed"))
+ACQUIRE, RELEASE, ACQ_REL, RELAXED = (f"detail::memory_order_{order}" for order in ("acquire", "release", "acq_rel", "relaxed"))
 MUTANTS = (
-    ("task_groups.cpp", f"group->unfinished.load({ACQUIRE})", f"group->unfinished.load({RELAXED})", ("task_groups.c",)),
-    ("task_pool.cpp", f"{RELEASE});                                                 // 4", f"{RELAXED});  // 4",
-     ("task_groups.c", "task_trees.c")),
-    ("task_pool.cpp", f"compare_exchange_weak(before, &one, {RELEASE}", f"compare_exchange_weak(before, &one, {RELAXED}",
-     ("task_trees.c", "task_loops.c", "reductions.c")),
-    ("task_pool.cpp", f"exchange(nullptr, {ACQUIRE})", f"exchange(nullptr, {RELAXED})",
-     ("task_trees.c", "task_loops.c", "reductions.c")),
-    ("tasks.cpp", f"family->unfinished.load({ACQUIRE})", f"family->unfinished.load({RELAXED})",
-     ("task_trees.c", "task_dependences.c")),
+    ("task_pool.hpp", f"others.load({ACQUIRE})", f"others.load({RELAXED})", ("task_groups.c", "task_trees.c")),
+    ("task_pool.hpp", f"unfinished_[parity & 1].load({ACQUIRE})", f"unfinished_[parity & 1].load({RELAXED})",
+     ("task_trees.c", "reductions.c")),
+    ("task_pool.cpp", f"fetch_sub(1, {RELEASE}) == 1)", f"fetch_sub(1, {RELAXED}) == 1)", ("task_trees.c", "reductions.c")),
+    ("task_pool.cpp", f"others.fetch_sub(ends, {ACQ_REL}) - ends", f"others.fetch_sub(ends, {RELAXED}) - ends",
+     ("task_trees.c", "task_groups.c")),
+    ("task_pool.cpp", f"others.fetch_sub(ends, {ACQ_REL});", f"others.fetch_sub(ends, {RELAXED});", ("task_groups.c",)),
+    ("task_pool.cpp", f"ended.load({ACQUIRE})", f"ended.load({RELAXED})", ("task_dependences.c", "task_events.c")),
     ("word_lock.hpp", f"compare_exchange_strong(free, tag, {ACQUIRE}", f"compare_exchange_strong(free, tag, {RELAXED}",
      ("../programs/locks.c",)),
     ("word_lock.hpp", f"word_.exchange(0, {RELEASE})", f"word_.exchange(0, {RELAXED})", ("../programs/locks.c",)),

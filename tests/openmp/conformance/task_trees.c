@@ -161,6 +161,53 @@ static void large_data(void) {
   CHECK(wrong == 0);
 }
 
+// Tasks that end only where as many run at once as there are members.
+static void meet_in_rounds(int* arrived, int members) {
+  const int number = add(arrived, 1);
+  wait_for(arrived, (number + members - 1) / members * members);
+}
+
+// Every member runs tasks wherever it waits: also those that another has taken for later, or makes meanwhile.
+static void all_members_run_tasks(int threads) {
+  for (int how = 0; how < 6; ++how) {
+    int arrived = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+    {
+      const int members = omp_get_num_threads(), all = 3 * members;
+      if (how == 2) {
+#pragma omp taskloop num_tasks(all) shared(arrived)
+        for (int i = 0; i < all; ++i) meet_in_rounds(&arrived, members);
+      } else if (how == 3) {
+#pragma omp taskloop num_tasks(all) nogroup shared(arrived)
+        for (int i = 0; i < all; ++i) meet_in_rounds(&arrived, members);
+      } else if (how == 4) {
+#pragma omp taskgroup
+#pragma omp task shared(arrived)
+        for (int i = 0; i < all; ++i) {
+#pragma omp task shared(arrived)
+          meet_in_rounds(&arrived, members);
+        }
+      } else if (how == 5) {
+#pragma omp taskgroup
+        for (int i = 0; i < all; ++i) {
+#pragma omp task shared(arrived)
+          meet_in_rounds(&arrived, members);
+        }
+      } else {
+        for (int i = 0; i < all; ++i) {
+#pragma omp task shared(arrived)
+          meet_in_rounds(&arrived, members);
+        }
+        if (how == 1) {
+#pragma omp taskwait
+        }
+      }
+    }
+    CHECK(arrived == 3 * threads);
+  }
+}
+
 int main(void) {
   for (int threads = 1; threads <= 6; ++threads) {
     int a = 0, b = 0, left = 0, n = 17;
@@ -179,6 +226,7 @@ int main(void) {
     CHECK(a == 1597 && b == 1597 && left == 200 * threads);
     CHECK(count_and_free(root) == 4095);
     barriers(threads);
+    for (int i = 0; i < 10; ++i) all_members_run_tasks(threads);
     printf("%d threads\n", threads);
   }
   for (int i = 0; i < 10; ++i) region_inside();
