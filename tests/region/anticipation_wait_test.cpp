@@ -16,6 +16,7 @@ using lockstep::deadline;
 using lockstep::wait_policy;
 using lockstep::detail::anticipating_wait;
 using lockstep::detail::anticipation;
+using lockstep::detail::missed_loops;
 using lockstep::detail::wait_history;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
@@ -122,6 +123,80 @@ TEST_F(anticipating_wait_test, late_wake_ups_make_it_wake_up_earlier_GAP_4) {
   for (int i = 0; i < 30; ++i) wait_for(5 * ms, 200 * us);
   const std::uint64_t then = wait_for(5 * ms, 200 * us).sleeps.at(0) - begin_;
   EXPECT_LT(then + 50 * us, first);
+}
+
+// --- EXPECT-4: loops that were slept through ---
+
+/// A caller that runs a loop of 20 us every millisecond, at which the thread is there or not, until one that is awaited
+/// comes. It wakes a sleeper after some of those it missed.
+struct missed_and_then {
+  missed_loops& noted;
+  std::uint64_t first;   ///< when the first one begins
+  unsigned count;        ///< of loops that nobody is called for
+  unsigned wakes_after;  ///< so many; 0: never
+  std::vector<std::uint64_t> sleeps = {};
+  unsigned done = 0;
+  bool was_woken = false;
+
+  std::uint64_t begin(unsigned i) const { return first + i * ms; }
+  void go_on(std::uint64_t now) {
+    for (; done < count && begin(done) + 20 * us <= now; ++done) {
+      noted.note({begin(done), begin(done) + 20 * us});
+    }
+  }
+  bool ready() {
+    const std::uint64_t now = scripted_system::instance().now;
+    go_on(now);
+    return was_woken || now >= begin(count);
+  }
+  void sleep(deadline until) {
+    sleeps.push_back(until.nanoseconds());
+    std::uint64_t& now = scripted_system::instance().now;
+    const std::uint64_t woken = wakes_after != 0 ? begin(wakes_after - 1) + 20 * us : begin(count);
+    now = std::max(now, std::min(woken, until.nanoseconds()));
+    if (wakes_after != 0 && now >= woken) was_woken = true;
+  }
+};
+
+TEST_F(anticipating_wait_test, who_slept_through_loops_expects_the_next_one_EXPECT_4) {
+  missed_loops noted;
+  wait_.listen_to(noted);
+  missed_and_then slept{noted, scripted_system::instance().now + ms, 100, 6};
+  wait_.wait(slept, wait_policy(), history_);
+  ASSERT_TRUE(slept.was_woken);
+  ASSERT_EQ(slept.done, 6u);
+  // Nothing was done with it: the wait goes on, and the next one is due a millisecond after the begin of the last.
+  const std::uint64_t next = slept.begin(slept.done);
+  region what{next};
+  wait_.wait(what, wait_policy(), history_);
+  ASSERT_EQ(what.sleeps.size(), 1u) << "until shortly before it is due";
+  EXPECT_LT(what.sleeps[0], next);
+  EXPECT_GT(what.sleeps[0] + 300 * us, next);
+  EXPECT_LT(scripted_system::instance().now - next, 3 * us) << "seen at once";
+}
+
+TEST_F(anticipating_wait_test, who_was_late_for_one_expects_the_one_after_it_EXPECT_4) {
+  missed_loops noted;
+  wait_.listen_to(noted);
+  for (int i = 0; i < 8; ++i) wait_for(ms);
+  wait_.took_part();
+  missed_and_then slept{noted, scripted_system::instance().now + 300 * us, 5, 0};
+  wait_.wait(slept, wait_policy(), history_);
+  EXPECT_EQ(slept.done, 5u);
+  ASSERT_GE(slept.sleeps.size(), 5u) << "one before each";
+  for (const std::uint64_t until : slept.sleeps) EXPECT_NE(until, lockstep::detail::no_deadline);
+  EXPECT_LT(scripted_system::instance().now - slept.begin(5), 3 * us);
+}
+
+TEST_F(anticipating_wait_test, where_nothing_was_missed_it_looks_ever_more_seldom_EXPECT_4) {
+  missed_loops noted;
+  noted.note({1, 2});
+  wait_.listen_to(noted);
+  for (int i = 0; i < 8; ++i) wait_for(5 * ms);
+  const region what = wait_for(60000 * ms);
+  EXPECT_GT(what.sleeps.size(), 3u);
+  EXPECT_LT(what.sleeps.size(), 12u);
+  EXPECT_EQ(what.sleeps.back(), lockstep::detail::no_deadline);
 }
 
 }  // namespace

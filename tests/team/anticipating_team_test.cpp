@@ -57,6 +57,26 @@ TEST(anticipating_team, paused_teams_and_ended_ones_do_not_wait_for_the_next_reg
   }
 }
 
+TEST(anticipating_team, members_come_to_loops_that_are_shorter_than_a_wake_up_STEER_3) {
+  if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "a crowd expects nothing";
+  team of(team_options().members(2));
+  std::vector<std::thread::id> ran(64);
+  int joined = 0;
+  const auto work_for = [](microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) continue;
+  };
+  // Its place is learned to be worth 32 us. Without the times of those that it missed, the worker comes to none.
+  while (joined < 10) {
+    work_for(microseconds(1000));
+    of.parallel_for(std::size_t{0}, ran.size(), [&](std::size_t i) {
+      work_for(std::chrono::microseconds(i % 2));
+      ran[i] = std::this_thread::get_id();
+    });
+    joined += ran.front() != ran.back();
+  }
+}
+
 #if defined(__linux__)
 TEST(anticipating_team, functions_of_the_user_run_with_the_timer_slack_that_the_thread_had) {
   team of(team_options().members(few_members()).on_start([](std::size_t) {

@@ -8,10 +8,10 @@
 //            of it, that what is left is worth a wake-up.
 //   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
 //            missed as much as a wake-up takes: at most twice the time is lost that way.
-//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the
-//            loop, a few times in a row: so they learn when the next ones are due. Such lessons have a price: each row
-//            waits until loops have missed as much, and costs twice that of the row before, until members come by
-//            themselves. What loops missed belongs to the team, not to a place.
+//   STEER-3  Where workers may anticipate, the times of loops that they slept through and that were worth joining are
+//            noted (missed_loops.hpp). When these loops have missed enough, the workers are woken once, after a loop, read
+//            the times, and learn when the next one is due. That has a price, which doubles each time, until members come
+//            by themselves. What loops missed belongs to the team, not to a place.
 //   STEER-4  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
 //            it. So a short loop costs no more than some looks at the clock before it is known.
 //   STEER-5  When it is known from how many iterations on a place pays on several members, its hint says so
@@ -54,6 +54,7 @@ class loop_steering {
     if (plan_.missed > 0) add_missed();
     if (!is_asleep_ && plan_.shares > 1 && !plan_.is_probe) price_ = 0;
     if (of.hint != nullptr && of.hint->is_spent(team_)) plan_.is_timed = true;
+    if (is_worth_noting()) plan_.is_timed = true;
     if (plan_.is_timed) begin_to_measure();
     return plan_;
   }
@@ -75,7 +76,7 @@ class loop_steering {
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {
     if (plan_.is_timed) learn(all_came, now());
-    if (plan_.missed > least_worth_a_lesson) teach();
+    if (is_worth_noting()) note_missed({timing_.start(), timing_.own_end()});
   }
 
   /// Before shares that are no loop's: whether to wake members that sleep.
@@ -85,6 +86,7 @@ class loop_steering {
     plan_.shares = of.shares;
     if (is_asleep_) {
       plan_sleepers(of.gain);
+      shares_begin_ = is_worth_noting() ? now() : 0;
     } else {
       price_ = 0;
     }
@@ -93,18 +95,18 @@ class loop_steering {
   /// They are done.
   void end_shares() {
     if (!is_asleep_) return;
-    if (plan_.missed > least_worth_a_lesson) teach();
+    if (is_worth_noting()) note_missed({shares_begin_, now()});
   }
 
   /// Whether members slept when this loop began.
   bool were_asleep() const noexcept { return is_asleep_; }
 
  private:
-  static constexpr double least_worth_a_lesson = 1000;
+  static constexpr double least_worth_noting = 1000;
   static constexpr double awake_time = 50000;
-  static constexpr unsigned lessons = 8;
-  // Of a row, which takes some 60 us of the caller's time; the first one costs nearly nothing.
-  static constexpr double first_lesson = 8000, first_price = 500000, most_price = 4000000;
+  static constexpr unsigned least_noted = anticipation::fewest + 1;
+  // Of a wake-up for noted loops, in time that loops missed. The first one costs nearly nothing.
+  static constexpr double least_price = 8000, first_price = 60000, most_price = 500000;
 
   static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
 
@@ -168,20 +170,25 @@ class loop_steering {
     woken_at_ = 0;
   }
   /// STEER-3.
-  void teach() {
-    if (!board_.anticipates()) return;
-    if (lessons_left_ == 0) {
-      saved_up_ += plan_.missed;
-      if (saved_up_ < (price_ > 0 ? price_ : first_lesson)) return;
-      saved_up_ = 0;
-      lessons_left_ = lessons;
-      price_ = price_ <= 0 ? first_price : 2 * price_ < most_price ? 2 * price_ : most_price;
-    }
-    --lessons_left_;
+  bool is_worth_noting() const noexcept {
+    return plan_.missed > least_worth_noting && board_.anticipates();
+  }
+  LOCKSTEP_COLD void note_missed(const missed_loops::span& loop) {
+    board_.note_missed(loop);
+    ++noted_;
+    saved_up_ += plan_.missed;
+    if (noted_ < least_noted || saved_up_ < larger(price_, least_price)) return;
+    noted_ = 0;
+    saved_up_ = 0;
+    price_ = between(first_price, 2 * price_, most_price);
     if (observers() != 0) {
       note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
     }
-    board_.wake(plan_.shares);
+    board_.wake_for_missed();
+  }
+  static double larger(double a, double b) noexcept { return a < b ? b : a; }
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
   }
 
   region_board& board_;
@@ -194,8 +201,9 @@ class loop_steering {
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   std::uint64_t missed_since_ = 0;
   double missed_ = 0, missed_loops_ = 0;
-  double saved_up_ = 0, price_ = 0;  ///< for lessons; no price: members were there
-  unsigned lessons_left_ = 0;
+  double saved_up_ = 0, price_ = 0;  ///< for a wake-up; no price: members were there
+  unsigned noted_ = 0;               ///< since the last wake-up
+  std::uint64_t shares_begin_ = 0;
 };
 
 #if LOCKSTEP_HAS_BODIES

@@ -15,7 +15,8 @@
 //   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
 //          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
 //          slice while it polled turns it off at once.
-//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where the
+//          worker polled through a gap: else a long lead would keep it from the sleeps that show that a shorter one does.
 //
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
 // short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
@@ -30,6 +31,7 @@
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
 #include "../wait/wait_engine.hpp"
+#include "missed_loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -102,6 +104,8 @@ class anticipation {
     }
     if (lead_ < least_lead) lead_ = least_lead;
   }
+  /// What was expected came, and the worker had not slept. GAP-4.
+  void polled_through() noexcept { lead_ -= (lead_ - least_lead) / 64; }
 
   /// Polling cost a time slice.
   void note_disturbance() noexcept { doubt_ = 2 * most_doubt; }
@@ -186,6 +190,8 @@ class anticipation {
 //             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
 //             From shortest_gap on it polls by wait_engine::poll_for(), which waits in the processor where that can.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
+//   EXPECT-4  Loops that it slept through count as if it had been there: their gaps are learned, and the next one is
+//             expected after the last of them.
 //
 // Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
 //        2 system calls; the fence of the mark, see published_words.hpp.
@@ -196,6 +202,10 @@ class anticipating_wait {
     had_no_cpu_ = false;
     if (!what.ready()) wait_slowly(what, policy, history);
   }
+  /// EXPECT-4. Before the first wait.
+  void listen_to(const missed_loops& of) noexcept { missed_ = &of; }
+  /// What was awaited came, and this thread took part in it: the next gap begins now.
+  void took_part() noexcept { resumes_at_ = 0; }
   /// For tests: as after waits that were over after so many nanoseconds.
   void expect(std::uint64_t gap) noexcept {
     for (unsigned i = 0; i < anticipation::fewest; ++i) known_.came_after(gap);
@@ -227,10 +237,19 @@ class anticipating_wait {
   /// As poll_until(), asleep.
   LOCKSTEP_ONCE bool sleep_until(any_waitable what, std::uint64_t until);
   static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
+  bool has_missed_some() const noexcept { return missed_ != nullptr && missed_->count() != heard_; }
+  /// EXPECT-4. Whether there were any. The wait goes on as if it had begun at the end of the last one.
+  LOCKSTEP_ONCE bool catch_up() noexcept;
+  /// Where what was expected has not come: sleeps for twice the time each time, until it got ready (true), or some were
+  /// missed, or the gap is too long to be expected.
+  LOCKSTEP_ONCE bool look_now_and_then(any_waitable what);
 
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
   std::uint64_t start_ = 0, now_ = 0;
+  std::uint64_t resumes_at_ = 0;  ///< where the next wait began, if this one ended for nothing
+  const missed_loops* missed_ = nullptr;
+  std::uint32_t heard_ = 0;  ///< of those
   bool had_no_cpu_ = false;
 };
 
@@ -263,6 +282,8 @@ struct region_watch {
 void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
   observed_wait seen(what);
   start_ = now_ = monotonic_nanoseconds();
+  if (resumes_at_ != 0) start_ = resumes_at_;
+  resumes_at_ = 0;
   if (history.spinning.asks()) {
     if (poll_until(what, anticipation::shortest_gap)) {
       history.spinning.paid();
@@ -271,6 +292,7 @@ void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_hi
     history.spinning.failed();
   }
   if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+  catch_up();
   if (known_.is_on()) {
     follow(what, seen);
   } else {
@@ -278,21 +300,55 @@ void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_hi
     wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
     now_ = monotonic_nanoseconds();
   }
-  gap_ = now_ - start_;
+  if (catch_up()) {  // it was woken because of them, and not by what they tell of
+    gap_ = 0;
+    resumes_at_ = start_;
+  } else {
+    gap_ = now_ - start_;
+  }
+}
+
+bool anticipating_wait::catch_up() noexcept {
+  if (!has_missed_some()) return false;
+  const std::uint32_t count = missed_->count();
+  std::uint64_t since = start_;
+  if (count - heard_ > missed_loops::capacity) {
+    heard_ = count - missed_loops::capacity;
+    since = 0;
+  }
+  for (; heard_ != count; ++heard_) {
+    const missed_loops::span loop = missed_->at(heard_);
+    if (since != 0 && loop.begin > since) known_.came_after(loop.begin - since);
+    if (loop.end > since) since = loop.end;
+  }
+  start_ = since;
+  if (now_ < start_) now_ = start_;
+  return true;
 }
 
 void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
   std::uint64_t polled = now_ - start_;
+  bool has_slept = false;
   while (known_.is_on()) {
+    if (catch_up()) polled = 0;
     const std::uint64_t elapsed = now_ - start_;
     const wait_step step = known_.next_step(elapsed, polled);
-    if (step.what == wait_step::kind::rest) break;
+    if (step.what == wait_step::kind::rest) {
+      seen.enter(wait_stage::sleep);
+      if (look_now_and_then(what)) return tell(mark_kind::missed_wake_up, "missed wake-up");
+      if (!has_missed_some()) break;
+      continue;
+    }
     if (step.what == wait_step::kind::poll) {
       seen.enter(wait_stage::spin);
-      if (poll_until(what, step.until)) return tell(mark_kind::anticipated, "anticipated");
+      if (poll_until(what, step.until)) {
+        if (!has_slept) known_.polled_through();
+        return tell(mark_kind::anticipated, "anticipated");
+      }
       polled += now_ - start_ - elapsed;
     } else {
       seen.enter(wait_stage::sleep);
+      has_slept = true;
       if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
     }
   }
@@ -300,6 +356,15 @@ void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
   while (!what.ready()) what.sleep(deadline::never());
   now_ = monotonic_nanoseconds();
   tell(mark_kind::missed_wake_up, "missed wake-up");
+}
+
+bool anticipating_wait::look_now_and_then(any_waitable what) {
+  if (missed_ == nullptr || missed_->count() == 0) return false;  // nothing that it would find
+  for (std::uint64_t until = 2 * (now_ - start_); until <= anticipation::longest_gap; until *= 2) {
+    if (sleep_until(what, until)) return true;
+    if (has_missed_some()) return false;
+  }
+  return false;
 }
 
 bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
@@ -324,7 +389,7 @@ bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
     now_ = has_cpu_since;
     if (what.ready()) return true;
     had_no_cpu_ = false;
-    if (!known_.is_on()) return false;
+    if (!known_.is_on() || has_missed_some()) return false;
   }
   return false;
 }

@@ -30,6 +30,9 @@
 //   1  closed.store  relaxed  -      while no worker lives
 //   2  closed.store  release  3      a worker that is let go sees what came before close()
 //   3  closed.load   acquire  2      the other half
+//   4  asleep.add    relaxed  -      a hint: it says how a loop is run, and orders nothing
+//   5  asleep.load   relaxed  -      as 4
+//   6  asleep.store  relaxed  -      while no worker lives
 //
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
@@ -46,6 +49,7 @@
 #include "../wait/published_words.hpp"
 #include "announcement.hpp"
 #include "anticipation.hpp"
+#include "missed_loops.hpp"
 #include "region_tree.hpp"
 #include "share_board.hpp"
 #include "team_barrier.hpp"
@@ -92,6 +96,10 @@ class region_board {
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_ONCE void wake(std::size_t size);
+  /// The caller has run a loop while they slept, and nobody was woken for it.
+  void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
+  /// Between regions: wakes all, so that they learn of those.
+  LOCKSTEP_COLD void wake_for_missed() { announce_nothing(); }
   /// Whether one of them may sleep.
   LOCKSTEP_ONCE bool has_sleepers(std::size_t size) const noexcept;
 
@@ -191,15 +199,18 @@ class region_board {
   struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
     using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
 
-    watched_line(const awaited& what, bool sleeps_alone) noexcept
-        : awaited(what), is_alone(sleeps_alone) {}
+    watched_line(const awaited& what, wait_word& sleepers, bool sleeps_alone) noexcept
+        : awaited(what), asleep(sleepers), is_alone(sleeps_alone) {}
 
+    wait_word& asleep;
     const bool is_alone;  ///< nobody else watches this line
     bool has_slept = false;
 
     void sleep(deadline until) {
       has_slept = true;
+      asleep.fetch_add(1, memory_order_relaxed);  // 4
       awaited::sleep(until);
+      asleep.fetch_sub(1, memory_order_relaxed);  // 4
       if (!until.is_never() && is_alone) awaited::withdraw();
     }
   };
@@ -247,8 +258,9 @@ class region_board {
   LOCKSTEP_ONCE std::size_t find_told(std::size_t rank, announcement of,
                                       std::size_t after) const noexcept;
 
-  /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
   LOCKSTEP_COLD void renew();
+  /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
+  LOCKSTEP_COLD void announce_nothing();
   LOCKSTEP_COLD void renew_below(std::size_t rank);
 
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
@@ -267,6 +279,9 @@ class region_board {
   share_board shares_;
   aligned_array<padded<private_state>> histories_;
   aligned_array<padded<caller_state>> caller_;
+  aligned_array<padded<missed_loops>> missed_;
+  /// How many sleep on each line. The mark of a line cannot say it: it stays where a sleep has come to its end by itself.
+  aligned_array<padded<wait_word>> asleep_;
   cpu_separation* const separation_;
   wait_word closed_{0};
   const way how_;
@@ -286,10 +301,15 @@ LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, w
       shares_(tree_.members()),
       histories_(tree_.members()),
       caller_(1),
+      missed_(1),
+      asleep_(tree_.lines()),
       separation_(separation),
       how_(how),
       most_age_(most_age),
       anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+    histories_[rank].value.regions.anticipating.listen_to(missed_[0].value);
+  }
   reset(first_phase);
 }
 
@@ -301,7 +321,7 @@ bool region_board::next(std::size_t rank, assignment& out) {
     if (stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
     watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
                                            whereabouts{separation_, rank, 0}),
-                      has_one_worker());
+                      asleep_[line].value, has_one_worker());
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
     if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
@@ -311,7 +331,9 @@ bool region_board::next(std::size_t rank, assignment& out) {
     const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
     stacked.came(own.anticipating.had_no_cpu());
     own.note(out.announced.word(), phases > 3);
-    if (is_needed) return true;
+    if (!is_needed) continue;
+    own.anticipating.took_part();
+    return true;
   }
 }
 
@@ -377,8 +399,9 @@ void region_board::wake(std::size_t size) {
 
 bool region_board::has_sleepers(std::size_t size) const noexcept {
   bool found = false;
-  tree_.for_each_needed(
-      size, [&](const region_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
+  tree_.for_each_needed(size, [&](const region_tree::line& at) {
+    found |= asleep_[at.index].value.load(memory_order_relaxed) != 0;  // 5
+  });
   return found;
 }
 
@@ -392,6 +415,9 @@ LOCKSTEP_COLD void region_board::reset(std::uint32_t first_phase) noexcept {
   const announcement none(first_phase, 1, 1);
   lines_.reset(none.word(), lines_.size());
   reports_.reset(first_phase, reports_.size());
+  for (std::size_t line = 0; line < lines_.size(); ++line) {
+    asleep_[line].value.store(0, memory_order_relaxed);  // 6
+  }
   caller_[0].value.phase = caller_[0].value.renewed = first_phase;
   caller_[0].value.announced = none.word();
   for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
@@ -403,6 +429,10 @@ LOCKSTEP_COLD void region_board::reset(std::uint32_t first_phase) noexcept {
 
 LOCKSTEP_COLD void region_board::renew() {
   caller_[0].value.renewed = caller_[0].value.phase;
+  announce_nothing();
+}
+
+LOCKSTEP_COLD void region_board::announce_nothing() {
   const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
   const auto nothing = [](loop_share&) {};
   announce<loop_share>(head, nothing, 1, true);

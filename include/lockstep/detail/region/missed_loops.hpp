@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/region/missed_loops.hpp -- when loops ran that the workers slept through (layer: region)
+//
+// A loop that is shorter than a wake-up runs on its caller while the workers sleep. So they see nothing of it, and could
+// not learn when the next one is due. The caller notes here when such loops begin and end; a worker that wakes up, for
+// whatever reason, reads what it has missed (anticipation.hpp).
+//
+//   MISSED-1  One thread notes at a time; any may read. Who reads while a loop is noted, or after more than `capacity`
+//             new ones, may see wrong times: they change when a worker polls, and no result.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  time.store    relaxed  -      MISSED-1; 3 publishes what a reader in time sees
+//   2  time.load     relaxed  -      as 1
+//   3  count.store   release  4      whoever sees the count sees the times before it
+//   4  count.load    acquire  3      the other half
+//
+// Cost   three stores to lines that nobody else touches while the workers sleep.
+#ifndef LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
+#define LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
+
+#include <cstdint>
+
+#include "../platform/atomic.hpp"
+#include "../platform/config.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class missed_loops {
+ public:
+  static constexpr std::uint32_t capacity = 8;
+
+  /// On the monotonic clock, in nanoseconds.
+  struct span {
+    std::uint64_t begin, end;
+  };
+
+  void note(const span& loop) noexcept {
+    entry& at = entries_[count_of_caller_ % capacity];
+    at.begin.store(loop.begin, memory_order_relaxed);        // 1
+    at.end.store(loop.end, memory_order_relaxed);            // 1
+    count_.store(++count_of_caller_, memory_order_release);  // 3
+  }
+  /// How many there were so far; wraps.
+  std::uint32_t count() const noexcept { return count_.load(memory_order_acquire); }  // 4
+  /// The loop that had such a count before it.
+  span at(std::uint32_t count) const noexcept {
+    const entry& of = entries_[count % capacity];
+    return {of.begin.load(memory_order_relaxed), of.end.load(memory_order_relaxed)};  // 2
+  }
+
+ private:
+  struct entry {
+    unseamed_atomic<std::uint64_t> begin{0}, end{0};
+  };
+
+  entry entries_[capacity];
+  std::uint32_t count_of_caller_ = 0;
+  unseamed_atomic<std::uint32_t> count_{0};
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
