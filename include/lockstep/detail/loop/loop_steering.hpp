@@ -10,8 +10,8 @@
 //            missed as much as a wake-up takes: at most twice the time is lost that way.
 //   STEER-3  Where workers may anticipate, the times of loops that they slept through and that were worth joining are
 //            noted (missed_loops.hpp). When these loops have missed enough, the workers are woken once, after a loop, read
-//            the times, and learn when the next one is due. That has a price, which doubles each time, until members come
-//            by themselves. What loops missed belongs to the team, not to a place.
+//            the times, and learn when the next one is due. That has a price: it doubles each time, and halves when members
+//            come by themselves. What loops missed belongs to the team, not to a place.
 //   STEER-4  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
 //            it. So a short loop costs no more than some looks at the clock before it is known.
 //   STEER-5  When it is known from how many iterations on a place pays on several members, its hint says so
@@ -52,7 +52,6 @@ class loop_steering {
     is_asleep_ = costs_.most_shares() > 1 && board_.has_sleepers(costs_.most_shares());
     plan_ = costs_.plan(of, is_asleep_);
     if (plan_.missed > 0) add_missed();
-    if (!is_asleep_ && plan_.shares > 1 && !plan_.is_probe) price_ = 0;
     if (of.hint != nullptr && of.hint->is_spent(team_)) plan_.is_timed = true;
     if (is_worth_noting()) plan_.is_timed = true;
     if (plan_.is_timed) begin_to_measure();
@@ -76,6 +75,7 @@ class loop_steering {
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {
     if (plan_.is_timed) learn(all_came, now());
+    if (all_came && !is_asleep_ && plan_.shares > 1 && !plan_.is_probe) price_ /= 2;
     if (is_worth_noting()) note_missed({timing_.start(), timing_.own_end()});
   }
 
@@ -88,7 +88,7 @@ class loop_steering {
       plan_sleepers(of.gain);
       shares_begin_ = is_worth_noting() ? now() : 0;
     } else {
-      price_ = 0;
+      price_ /= 2;
     }
     return plan_.wakes;
   }
@@ -106,7 +106,7 @@ class loop_steering {
   static constexpr double awake_time = 50000;
   static constexpr unsigned least_noted = anticipation::fewest + 1;
   // Of a wake-up for noted loops, in time that loops missed. The first one costs nearly nothing.
-  static constexpr double least_price = 8000, first_price = 60000, most_price = 500000;
+  static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
   static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
 
@@ -201,7 +201,7 @@ class loop_steering {
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   std::uint64_t missed_since_ = 0;
   double missed_ = 0, missed_loops_ = 0;
-  double saved_up_ = 0, price_ = 0;  ///< for a wake-up; no price: members were there
+  double saved_up_ = 0, price_ = 0;  ///< for a wake-up
   unsigned noted_ = 0;               ///< since the last wake-up
   std::uint64_t shares_begin_ = 0;
 };

@@ -14,7 +14,7 @@
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
 //          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
-//          slice while it polled turns it off at once.
+//          slice while it polled turns it off at once; one that polls for loops and shares its CPU, soon.
 //   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where the
 //          worker polled through a gap: else a long lead would keep it from the sleeps that show that a shorter one does.
 //
@@ -107,6 +107,10 @@ class anticipation {
   /// What was expected came, and the worker had not slept. GAP-4.
   void polled_through() noexcept { lead_ -= (lead_ - least_lead) / 64; }
 
+  /// Polling shares a CPU with others, and the region can do without this thread.
+  void note_shared_cpu() noexcept {
+    doubt_ = doubt_ + 2 < 2 * most_doubt ? doubt_ + 2 : 2 * most_doubt;
+  }
   /// Polling cost a time slice.
   void note_disturbance() noexcept { doubt_ = 2 * most_doubt; }
 
@@ -240,6 +244,7 @@ class anticipating_wait {
   bool has_missed_some() const noexcept { return missed_ != nullptr && missed_->count() != heard_; }
   /// EXPECT-4. Whether there were any. The wait goes on as if it had begun at the end of the last one.
   LOCKSTEP_ONCE bool catch_up() noexcept;
+  LOCKSTEP_ONCE void sleep_for_good(any_waitable what, observed_wait& seen);
   /// Where what was expected has not come: sleeps for twice the time each time, until it got ready (true), or some were
   /// missed, or the gap is too long to be expected.
   LOCKSTEP_ONCE bool look_now_and_then(any_waitable what);
@@ -282,9 +287,11 @@ struct region_watch {
 void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
   observed_wait seen(what);
   start_ = now_ = monotonic_nanoseconds();
-  if (resumes_at_ != 0) start_ = resumes_at_;
-  resumes_at_ = 0;
-  if (history.spinning.asks()) {
+  const bool is_resumed = resumes_at_ != 0;
+  if (is_resumed) {
+    start_ = resumes_at_;
+    resumes_at_ = 0;
+  } else if (history.spinning.asks()) {
     if (poll_until(what, anticipation::shortest_gap)) {
       history.spinning.paid();
       return;
@@ -295,6 +302,8 @@ void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_hi
   catch_up();
   if (known_.is_on()) {
     follow(what, seen);
+  } else if (is_resumed) {  // nothing is about to come: what it was woken for is over
+    sleep_for_good(what, seen);
   } else {
     what.ask_where();
     wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
@@ -352,10 +361,14 @@ void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
       if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
     }
   }
+  sleep_for_good(what, seen);
+  tell(mark_kind::missed_wake_up, "missed wake-up");
+}
+
+void anticipating_wait::sleep_for_good(any_waitable what, observed_wait& seen) {
   seen.enter(wait_stage::sleep);
   while (!what.ready()) what.sleep(deadline::never());
   now_ = monotonic_nanoseconds();
-  tell(mark_kind::missed_wake_up, "missed wake-up");
 }
 
 bool anticipating_wait::look_now_and_then(any_waitable what) {
@@ -386,6 +399,7 @@ bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
     has_cpu_since = monotonic_nanoseconds();
     if (has_cpu_since - now_ > long_yield) known_.note_disturbance();
     had_no_cpu_ = has_cpu_since - now_ > lost_time;
+    if (had_no_cpu_ && heard_ != 0) known_.note_shared_cpu();
     now_ = has_cpu_since;
     if (what.ready()) return true;
     had_no_cpu_ = false;

@@ -30,7 +30,7 @@ namespace detail {
 
 class missed_loops {
  public:
-  static constexpr std::uint32_t capacity = 8;
+  static constexpr std::uint32_t capacity = 16;  // as many gaps as anticipation remembers
 
   /// On the monotonic clock, in nanoseconds.
   struct span {
