@@ -161,6 +161,29 @@ static void large_data(void) {
   CHECK(wrong == 0);
 }
 
+// A barrier waits for tasks that others took from those that have arrived, and shows to all what they did.
+static void seen_after_barrier(int threads) {
+  enum { tasks = 4 };
+  int values[tasks] = {0}, sum = 0;
+#pragma omp parallel num_threads(threads)
+  for (int round = 1; round <= 5; ++round) {
+#pragma omp single
+    for (int i = 0; i < tasks; ++i) {
+#pragma omp task shared(values) firstprivate(i)
+      {
+        for (int yields = 0; yields < 50; ++yields) sched_yield();
+        values[i] = round * (i + 1);
+      }
+    }
+    int here = 0;
+    for (int i = 0; i < tasks; ++i) here += values[i];
+    CHECK(here == round * tasks * (tasks + 1) / 2);
+    add(&sum, here);
+#pragma omp barrier
+  }
+  CHECK(sum == threads * 15 * tasks * (tasks + 1) / 2);
+}
+
 // Tasks that end only where as many run at once as there are members.
 static void meet_in_rounds(int* arrived, int members) {
   const int number = add(arrived, 1);
@@ -227,6 +250,7 @@ int main(void) {
     CHECK(count_and_free(root) == 4095);
     barriers(threads);
     for (int i = 0; i < 10; ++i) all_members_run_tasks(threads);
+    for (int i = 0; i < 10; ++i) seen_after_barrier(threads);
     printf("%d threads\n", threads);
   }
   for (int i = 0; i < 10; ++i) region_inside();
