@@ -169,12 +169,14 @@ TEST_P(sleeping_policy, a_wait_without_a_deadline_sleeps_without_one) {
 
 /// Gives the calling thread a pulse.
 struct with_pulse {
-  explicit with_pulse(std::function<void()> call, std::uint64_t interval = 1000000) : call_(call) {
-    wait_pulse::of_this_thread() = {[](void* self) { static_cast<with_pulse*>(self)->call_(); },
-                                    this, interval};
+  explicit with_pulse(std::function<void()> call, std::uint64_t interval = 1000000)
+      : call_(call),
+        pulse_{[](void* self) { static_cast<with_pulse*>(self)->call_(); }, this, interval} {
+    wait_pulse::of_this_thread() = &pulse_;
   }
-  ~with_pulse() { wait_pulse::of_this_thread() = wait_pulse(); }
+  ~with_pulse() { wait_pulse::of_this_thread() = nullptr; }
   std::function<void()> call_;
+  wait_pulse pulse_;
 };
 
 TEST_P(every_policy, WAIT_4_a_pulse_beats_once_an_interval_and_not_in_a_shorter_wait) {

@@ -238,8 +238,8 @@ int lockstep_poll_while_waiting(int64_t nanoseconds, lockstep_poll_fn poll, void
     return fail(LOCKSTEP_ERROR_ARGUMENT, __func__,
                 "an interval of 0 or less, must be 1 ns or more");
   }
-  lockstep::detail::wait_pulse& pulse = lockstep::detail::wait_pulse::of_this_thread();
-  pulse = lockstep::detail::wait_pulse();
-  if (poll != nullptr) pulse = {poll, context, static_cast<std::uint64_t>(nanoseconds)};
+  static thread_local lockstep::detail::wait_pulse own;
+  if (poll != nullptr) own = {poll, context, static_cast<std::uint64_t>(nanoseconds)};
+  lockstep::detail::wait_pulse::of_this_thread() = poll != nullptr ? &own : nullptr;
   return LOCKSTEP_OK;
 }

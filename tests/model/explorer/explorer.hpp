@@ -110,7 +110,7 @@ class explorer {
   unsigned cpus() const noexcept;
   /// That of the calling thread, from 1 on.
   std::uint64_t number() noexcept;
-  /// Storage of the calling thread, all zero at first. Slots are numbers below 8, of 32 bytes each.
+  /// Storage of the calling thread, all zero at first. Slots are numbers below 8, of 16 bytes each.
   void* per_thread(std::size_t slot) noexcept;
 
   thread_number start(std::function<void()> body, site where);

@@ -65,7 +65,7 @@ inline std::size_t next_per_thread_slot() {
 }
 template <class T, class Name>
 [[gnu::noinline, gnu::no_sanitize("thread")]] T& per_thread() {
-  static_assert(sizeof(T) <= 32 && std::is_trivially_copyable<T>::value, "fits a slot");
+  static_assert(sizeof(T) <= 16 && std::is_trivially_copyable<T>::value, "fits a slot");
   static T outside = T();
   if (model::explorer::active() == nullptr) return outside;
   static const std::size_t slot = next_per_thread_slot();

@@ -146,14 +146,14 @@ static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
 /// What the calling thread does now and then while it waits for anything, in a wait that lasts: for languages that look for
 /// signals on one thread (the C interface has lockstep_poll_while_waiting). It may stop the region that it waits in.
-/// Zero bits: nothing.
 struct wait_pulse {
   void (*call)(void* context);
   void* context;
   std::uint64_t interval;  ///< in nanoseconds, from the time at which the wait begins to sleep
 
-  static wait_pulse& of_this_thread() noexcept {
-    return per_thread<wait_pulse, struct name_of_pulse>();
+  /// Null: none. It outlives the waits of the thread.
+  static const wait_pulse*& of_this_thread() noexcept {
+    return per_thread<const wait_pulse*, struct name_of_pulse>();
   }
 };
 
@@ -310,7 +310,7 @@ bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history&
                             deadline until, std::uint64_t yield_time, bool spins,
                             observed_wait& seen) {
   if (policy.is_spin()) {
-    return wait_pulse::of_this_thread().call != nullptr
+    return wait_pulse::of_this_thread() != nullptr
                ? wait_with_pulse(what, true, until)
                : spin(what, no_deadline, until) || what.ready();
   }
@@ -319,7 +319,7 @@ bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history&
     return true;
   }
   seen.enter(wait_stage::sleep);
-  if (LOCKSTEP_UNLIKELY(wait_pulse::of_this_thread().call != nullptr)) {
+  if (LOCKSTEP_UNLIKELY(wait_pulse::of_this_thread() != nullptr)) {
     return wait_with_pulse(what, false, until);
   }
   while (!what.ready()) {
@@ -330,12 +330,13 @@ bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history&
 }
 
 bool wait_engine::wait_with_pulse(any_waitable what, bool spins, deadline until) {
-  wait_pulse& pulse = wait_pulse::of_this_thread();
+  const wait_pulse*& own = wait_pulse::of_this_thread();
+  const wait_pulse* const pulse = own;
   std::uint64_t now = monotonic_nanoseconds();
   while (!what.ready()) {
     if (until.is_past(now)) return what.ready();
     const deadline next =
-        deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(pulse.interval)));
+        deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(pulse->interval)));
     const deadline end = next.nanoseconds() < until.nanoseconds() ? next : until;
     while (!what.ready() && !end.is_past(now)) {
       if (!spins) {
@@ -346,10 +347,9 @@ bool wait_engine::wait_with_pulse(any_waitable what, bool spins, deadline until)
       now = monotonic_nanoseconds();
     }
     if (!next.is_past(now)) continue;
-    const wait_pulse now_called = pulse;
-    pulse = wait_pulse();  // the call may wait, too
-    now_called.call(now_called.context);
-    pulse = now_called;
+    own = nullptr;  // the call may wait, too
+    pulse->call(pulse->context);
+    own = pulse;
     now = monotonic_nanoseconds();
   }
   return true;
