@@ -310,9 +310,8 @@ bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history&
                             deadline until, std::uint64_t yield_time, bool spins,
                             observed_wait& seen) {
   if (policy.is_spin()) {
-    return wait_pulse::of_this_thread() != nullptr
-               ? wait_with_pulse(what, true, until)
-               : spin(what, no_deadline, until) || what.ready();
+    return wait_pulse::of_this_thread() != nullptr ? wait_with_pulse(what, true, until)
+                                                   : spin(what, no_deadline, until) || what.ready();
   }
   if (!policy.is_block() &&
       wait_seen_awake(what, policy, history, until, yield_time, spins, seen)) {
