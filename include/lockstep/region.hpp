@@ -129,7 +129,11 @@ class region_token {
 
 /// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
 /// none outside.
-inline region_token this_region() noexcept { return region_token(detail::nesting::innermost()); }
+inline region_token this_region() noexcept {
+  const detail::nesting::region* at = detail::nesting::innermost();
+  while (at != nullptr && at->boards == nullptr && at->outer != nullptr) at = at->outer;
+  return region_token(at);
+}
 
 /// Makes the calling thread a guest of a region, as long as this lives.
 class inside_region {

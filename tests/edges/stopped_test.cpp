@@ -238,7 +238,7 @@ TEST_P(stopped_regions_of, MEMBER_3_the_stop_of_an_outer_region_passes_through_a
     outer.request_stop();
     EXPECT_TRUE(outer.stop_requested());
     workers.run([&](member& alone) {
-      alone.sync_threads();  // its own region goes on
+      EXPECT_FALSE(alone.sync_threads_unless_stopped());
       outer.sync_threads();
       ADD_FAILURE() << "went on";
     });

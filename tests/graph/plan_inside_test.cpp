@@ -255,6 +255,28 @@ TEST_P(plan_inside, a_request_ends_a_run_inside_of_a_region_and_not_the_region_P
   }
 }
 
+TEST_P(plan_inside, a_stop_of_the_region_around_ends_a_run_inside_of_it_PLAN_3) {
+  team on(members(), policy());
+  for (const bool is_wide : {false, true}) {
+    graph g;
+    int count = 0;
+    const auto a = g.node("a", [&] {
+      if (++count == 4) on.request_stop();
+    });
+    if (is_wide)
+      g.edge(g.node("wide", graph::whole_team, [](member& me) { me.sync_threads(); }), a);
+    plan inner(g, on);
+    EXPECT_FALSE(on.run([&](member& me) {
+      me.masked([&] {
+        EXPECT_FALSE(inner.run(1000000000000));
+        EXPECT_FALSE(inner.run_until([] { return false; })) << "begins in a stopped region";
+      });
+    }));
+    EXPECT_EQ(count, 4);
+    EXPECT_TRUE(inner.run(1));
+  }
+}
+
 TEST_P(plan_inside, a_request_of_another_thread_ends_a_run_inside_of_a_region_PLAN_3) {
   team on(members(), policy());
   std::atomic<int> turns(0);

@@ -2,7 +2,8 @@
 // tests/loop/promises_test.cpp -- what a program may rely on in a loop, whichever way the team takes to run it
 //
 // A table: every verb of a team, on 1, 2, 3 and 8 members, at a place that is not known, at one that is known to be short
-// (where parallel_for and for_range take no turn: LONE-1 to LONE-6), and while observers watch. Each test is a promise.
+// (where parallel_for and for_range take no turn: LONE-1 to LONE-6), while observers watch, and inside a region of the same
+// team (where all run alone: ALONE-1 to ALONE-4). Each test is a promise.
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>
@@ -264,7 +265,7 @@ bool is_alone() {
   return at != nullptr && at->boards == nullptr;
 }
 
-enum class way { unknown, learned, observed };
+enum class way { unknown, learned, observed, nested };
 
 using parameters = std::tuple<std::size_t, way, bool>;
 
@@ -273,6 +274,8 @@ class promises_of : public testing::TestWithParam<parameters> {
   std::size_t members() const { return std::get<0>(GetParam()); }
   way how() const { return std::get<1>(GetParam()); }
   bool has_lent_threads() const { return std::get<2>(GetParam()); }
+  /// How many members run iterations at most.
+  std::size_t runners() const { return how() == way::nested ? 1 : members(); }
 
   /// Calls check(crew, verb) for each verb, with a new team each time.
   template <class Check>
@@ -291,21 +294,29 @@ class promises_of : public testing::TestWithParam<parameters> {
       alone_ = 0;
       check(*all, each);
       knowing_team = 0;
+      const bool is_nested = how() == way::nested;
       const bool may_be_alone = each.may_be_alone && how() != way::observed;
-      if (!may_be_alone) {
+      if (!may_be_alone && !is_nested) {
         EXPECT_EQ(alone_, 0);
       }
-      if (may_be_alone && (how() == way::learned || members() == 1)) {
+      if (is_nested || (may_be_alone && (how() == way::learned || members() == 1))) {
         EXPECT_GT(alone_, 0);
       }
     }
   }
   /// Runs one, and notes which way it takes.
   bool loop(crew& on, const verb& of, std::size_t n, const part_function& part) {
-    return on.loop(of, n, [&](std::size_t first, std::size_t last) {
+    const part_function noted = [&](std::size_t first, std::size_t last) {
       if (is_alone()) ++alone_;
       part(first, last);
+    };
+    if (how() != way::nested) return on.loop(of, n, noted);
+    bool is_complete = false;
+    const bool region_is_complete = on.run([&](member& me) {
+      if (me.rank() + 1 == me.size()) is_complete = on.loop(of, n, noted);
     });
+    EXPECT_EQ(region_is_complete, is_complete);
+    return is_complete;
   }
   bool loop(crew& on, const verb& of, const part_function& part) {
     return loop(on, of, of.length, part);
@@ -326,15 +337,16 @@ class promises_of : public testing::TestWithParam<parameters> {
   std::atomic<int> alone_{0};
 };
 std::string name_of(const testing::TestParamInfo<parameters>& of) {
-  constexpr const char* ways[] = {"unknown", "learned", "observed"};
+  constexpr const char* ways[] = {"unknown", "learned", "observed", "nested"};
   return (std::get<2>(of.param) ? "lent_" : "own_") + std::to_string(std::get<0>(of.param)) + "_" +
          ways[static_cast<int>(std::get<1>(of.param))];
 }
-INSTANTIATE_TEST_SUITE_P(
-    table, promises_of,
-    testing::Combine(testing::Values(1u, 2u, 3u, 8u),
-                     testing::Values(way::unknown, way::learned, way::observed), testing::Bool()),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(table, promises_of,
+                         testing::Combine(testing::Values(1u, 2u, 3u, 8u),
+                                          testing::Values(way::unknown, way::learned, way::observed,
+                                                          way::nested),
+                                          testing::Bool()),
+                         name_of);
 
 TEST_P(promises_of, every_index_once_and_the_loop_says_that_it_is_complete) {
   of_each_verb([&](crew& all, const verb& of) {
@@ -365,7 +377,7 @@ TEST_P(promises_of,
     if (of.has_chunks()) {
       EXPECT_EQ(firsts.size(), of.length / chunk);
     }
-    if (members() == 1) {
+    if (runners() == 1) {
       EXPECT_TRUE(std::is_sorted(firsts.begin(), firsts.end()));
     }
   });
@@ -383,7 +395,7 @@ TEST_P(promises_of, a_stop_by_an_iteration_is_seen_before_the_next_chunk_and_the
       }
       while (!is_stopped) std::this_thread::yield();
     }));
-    EXPECT_LE(ran.load(), of.most_after_stop(members()));
+    EXPECT_LE(ran.load(), of.most_after_stop(runners()));
     expect_usable(all, of, members());
   });
 }
@@ -416,7 +428,7 @@ TEST_P(promises_of, a_stop_by_another_thread_is_seen_before_the_next_chunk_and_t
     }));
     EXPECT_EQ(written, 1) << "what came before the request";
     other.join();
-    EXPECT_LE(ran.load(), of.most_after_stop(members()));
+    EXPECT_LE(ran.load(), of.most_after_stop(runners()));
     expect_usable(all, of, members());
   });
 }
@@ -550,6 +562,105 @@ TEST_P(promises_of, a_stop_in_a_call_of_the_team_is_one_of_the_loop_around) {
       }
     }));
     expect_usable(all, of, members());
+  });
+}
+
+TEST_P(promises_of, a_stop_of_what_is_around_a_loop_is_seen_before_its_next_chunk) {
+  if (sizeof(std::size_t) < 8) GTEST_SKIP();
+  const std::size_t n = static_cast<std::size_t>(std::uint64_t{1} << 40);
+  of_each_verb([&](crew& all, const verb& of) {
+    static_cast<void>(loop(all, of, [](std::size_t, std::size_t) {}));
+    if (!of.ends_early) return;
+    // By an iteration, by the member whose loop it is, by another member, at two depths.
+    EXPECT_FALSE(all.run([&](member& me) {
+      if (me.rank() != 0) return;
+      EXPECT_FALSE(all.loop(of, n, [&](std::size_t, std::size_t) { all.request_stop(); }));
+    }));
+    EXPECT_FALSE(all.run([&](member& me) {
+      if (me.rank() != 0) return;
+      EXPECT_FALSE(all.loop(of, n, [&](std::size_t, std::size_t) { me.request_stop(); }));
+    }));
+    EXPECT_TRUE(all.run([&](member& me) {
+      if (me.rank() != 0) return;
+      EXPECT_FALSE(all.run([&](member& inner) {
+        EXPECT_FALSE(all.loop(of, n, [&](std::size_t, std::size_t) { inner.request_stop(); }));
+      }));
+      EXPECT_FALSE(me.stop_requested()) << "inner is a region of its own";
+    }));
+    std::atomic<bool> has_begun{false};
+    EXPECT_FALSE(all.run([&](member& me) {
+      if (me.rank() + 1 < me.size()) {
+        while (!has_begun) std::this_thread::yield();
+        return me.request_stop();
+      }
+      EXPECT_FALSE(all.run([&](member& inner) {
+        EXPECT_FALSE(all.loop(of, n, [&](std::size_t, std::size_t) {
+          has_begun = true;
+          if (me.size() == 1) me.request_stop();
+        }));
+        EXPECT_TRUE(inner.stop_requested());
+        EXPECT_FALSE(inner.sync_threads_unless_stopped());
+      }));
+    }));
+    // A loop in an iteration of another.
+    EXPECT_FALSE(loop(all, of, [&](std::size_t, std::size_t) {
+      EXPECT_FALSE(all.loop(of, n, [&](std::size_t, std::size_t) { all.request_stop(); }));
+    }));
+    has_begun = false;
+    std::thread other([&] {
+      while (!has_begun) std::this_thread::yield();
+      all.request_stop();
+    });
+    EXPECT_FALSE(loop(all, of, [&](std::size_t, std::size_t) {
+      EXPECT_FALSE(all.loop(of, n, [&](std::size_t, std::size_t) { has_begun = true; }));
+    }));
+    other.join();
+    expect_usable(all, of, members());
+  });
+}
+
+TEST_P(promises_of, a_loop_in_a_region_that_was_stopped_before_calls_nothing) {
+  of_each_verb([&](crew& all, const verb& of) {
+    static_cast<void>(loop(all, of, [](std::size_t, std::size_t) {}));
+    EXPECT_FALSE(all.run([&](member& me) {
+      me.request_stop();
+      EXPECT_FALSE(all.loop(of, of.length, [](std::size_t, std::size_t) { ADD_FAILURE(); }));
+    }));
+  });
+}
+
+TEST_P(promises_of,
+       a_loop_of_a_busy_team_that_has_to_run_alone_is_stopped_as_one_beside_its_region) {
+  of_each_verb([&](crew& all, const verb& of) {
+    static_cast<void>(loop(all, of, [](std::size_t, std::size_t) {}));
+    team younger(1);
+    for (const bool from_outside : {false, true}) {
+      std::atomic<bool> is_busy{false}, has_begun{false}, is_asked{false}, is_over{false};
+      bool region_is_complete = false;
+      std::thread other([&] {
+        region_is_complete = all.run([&](member& me) {
+          is_busy = true;
+          while (!is_over && !me.stop_requested()) std::this_thread::yield();
+        });
+      });
+      while (!is_busy) std::this_thread::yield();
+      std::thread third([&] {
+        while (!has_begun) std::this_thread::yield();
+        if (from_outside) all.request_stop();
+        is_asked = true;
+      });
+      EXPECT_TRUE(younger.run([&] {
+        EXPECT_FALSE(all.loop(of, of.length, [&](std::size_t, std::size_t) {
+          has_begun = true;
+          while (!is_asked) std::this_thread::yield();
+          if (!from_outside) all.request_stop();
+        }));
+      }));
+      is_over = true;
+      other.join();
+      third.join();
+      EXPECT_EQ(region_is_complete, !from_outside) << "an iteration stops its loop, and no other";
+    }
   });
 }
 

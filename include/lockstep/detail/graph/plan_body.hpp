@@ -90,10 +90,9 @@ struct plan_body {
   LOCKSTEP_COLD void end_started();
   /// Before the end of the plan. False where members may still use it: the caller is not to delete it.
   LOCKSTEP_COLD bool let_go() noexcept;
-  /// A run on the calling thread alone, inside a region: a stop of the region does not end the run, nor a stop of the
-  /// run
-  /// the region.
-  LOCKSTEP_ONCE void run_alone();
+  /// A run on the calling thread alone, inside a region: a stop of the region ends the run, a stop of the run not the
+  /// region.
+  LOCKSTEP_ONCE void run_alone(const stops_with_region& around);
 
   graph_model model;
   flow checked;
@@ -403,26 +402,29 @@ started_region plan_body::start(std::uint64_t count) {
   return made;
 }
 
-void plan_body::run_alone() {
+void plan_body::run_alone(const stops_with_region& around) {
   was_alone = true;
   stop_source& own_stop = stop.alone_source();
-  const stops_with_region until = {own_stop, stop.enter_alone()};
-  const stop_question question = {&until, [](const void* held) -> bool {
-                                    return static_cast<const stops_with_region*>(held)->requested();
+  struct both {
+    stops_with_region own, around;
+  } const stops = {{own_stop, stop.enter_alone()}, around};
+  const stop_question question = {&stops, [](const void* held) -> bool {
+                                    const both& of = *static_cast<const both*>(held);
+                                    return of.own.requested() || of.around.requested();
                                   }};
   if (!needs_all) {
     is_stopped = !machine->run_alone(iterations, gate, nullptr, question);
     return;
   }
   member_state state(own_stop);
-  state.enter(1, until.region, 0);
+  state.enter(1, stops.own.region, 0);
   member_access alone(state);
   const auto run_all = [&](member& me) { machine->run_alone(iterations, gate, &me, question); };
-  is_stopped = !call_alone(own_stop, run_all, alone.self, until.region);
+  is_stopped = !call_alone(own_stop, run_all, alone.self, stops.own.region);
 }
 
 void plan_body::take_part(loop_share& me) {
-  if (&me.stop() != host.stop) return run_alone();
+  if (&me.stop() != host.stop) return run_alone({me.stop(), me.region()});
   const part_of_plan here(stop, me.region());
   if (me.rank() == 0) stop.enter(*host.stop, me.region());
   flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
@@ -430,7 +432,9 @@ void plan_body::take_part(loop_share& me) {
 
 void plan_part::operator()(member& me) const {
   const member_state& state = member_access::state_of(me);
-  if (&state.stop() != of->host.stop) return of->run_alone();
+  if (&state.stop() != of->host.stop) {
+    return of->run_alone({state.stop(), state.region()});
+  }
   const part_of_plan here(of->stop, state.region());
   if (me.rank() == 0) of->stop.enter(*of->host.stop, state.region());
   if (me.size() == 1) {

@@ -11,7 +11,7 @@
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
 //   LONE-3  A request to stop by an iteration stops the loop, and no other. One by a thread that is in no region of the team
 //           stops all loops of the team that run so. The loop begins no chunk after that, and returns false. In a child
-//           process, after a fork() by an iteration, it is stopped.
+//           process, after a fork() by an iteration, it is stopped (lone_region.hpp).
 //   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
 //           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
 //   LONE-5  A team of one member needs no hint.
@@ -27,8 +27,6 @@
 //   #  access       order    pairs  why it suffices
 //   1  hint.load    relaxed  -      LONE-4: it says how a loop is run, and orders nothing
 //   2  hint.store   relaxed  -      as 1
-//   3  state.store  relaxed  -      by the thread that loads it, or one that the iterations wait for
-//   4  state.load   relaxed  -      as 3
 //
 // Cost   about 5 ns.
 #ifndef LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
@@ -38,9 +36,7 @@
 #include <cstdint>
 
 #include "../observe/hooks.hpp"
-#include "../region/nesting.hpp"
-#include "../region/stop_source.hpp"
-#include "../region/team_door.hpp"
+#include "../region/lone_region.hpp"
 #include "leaf_loop.hpp"
 #include "loops.hpp"
 
@@ -85,82 +81,26 @@ struct LOCKSTEP_MODULE_LOCAL hint_of {
 template <class Leaf>
 lone_hint hint_of<Leaf>::at;
 
-/// What a loop that runs alone is a region of.
-struct lone_team {
-  const void* owner;  ///< of the team's regions
-  const team_door& door;
-
-  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
-  std::uint32_t number() const noexcept {
-    const std::uint32_t low = door.age() & 0xFFFFFFu;
-    return low != 0 ? low : 1;
-  }
-};
-
-/// The calling thread runs a loop alone while this object lives. Requires: it is in no region.
-class lone_loop {
- public:
-  lone_loop(const lone_team& of, const nesting::region*& innermost) noexcept
-      : where_{of.owner, of.door.age(), nullptr, state_, nullptr}, innermost_(innermost) {
-    state_[0].store(1, memory_order_relaxed);  // 3
-    state_[1].store(0, memory_order_relaxed);  // 3
-    innermost_ = &where_;
-  }
-  ~lone_loop() { innermost_ = nullptr; }
-  lone_loop(const lone_loop&) = delete;
-  lone_loop& operator=(const lone_loop&) = delete;
-
-  /// By an iteration.
-  bool is_stopped() const noexcept { return state_[1].load(memory_order_relaxed) != 0; }  // 4
-
-  bool has_lost_its_team() const noexcept {
-    return state_[1].load(memory_order_relaxed) == destroyed;  // 4
-  }
-
-  /// Stops the loop of the team that the calling thread runs alone. False if there is none.
-  static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
-  /// The same because an iteration destroys the team: by mistake, if it returns; or by exit() (CORE-6).
-  static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }
-
- private:
-  static constexpr std::uint32_t stopped = 1, destroyed = 2;
-
-  static bool end(const void* owner, std::uint32_t how) noexcept {
-    const nesting::region* at = nesting::innermost();
-    while (at != nullptr && at->owner != owner) at = at->outer;
-    if (at == nullptr || at->boards != nullptr || at->runs == nullptr) return false;
-    const_cast<wait_word*>(at->runs)[1].store(how, memory_order_relaxed);  // 3
-    return true;
-  }
-
-  wait_word state_[2];  ///< the number of the region; how it was ended, or 0
-  const nesting::region where_;
-  const nesting::region*& innermost_;
-};
-
 /// What loops.hpp needs of a member that is alone, and its tickets.
 class lone_share {
  public:
-  lone_share(const lone_loop& loop, const team_door& door, std::uint32_t look) noexcept
+  lone_share(const lone_region& loop, const team_door& door, std::uint32_t look) noexcept
       : loop_(loop), door_(door), look_(look) {}
 
   static constexpr std::size_t rank() noexcept { return 0; }
   static constexpr std::size_t size() noexcept { return 1; }
   static constexpr index_range block_of(index_range range) noexcept { return range; }
-  bool may_stop() const noexcept { return loop_.is_stopped() || door_.may_stop_alone(look_); }
+  bool may_stop() const noexcept { return loop_.is_ended() || door_.may_stop_alone(look_); }
   std::size_t take() noexcept { return ticket_++; }
 
  private:
-  const lone_loop& loop_;
+  const lone_region& loop_;
   const team_door& door_;
   const std::uint32_t look_;
   std::size_t ticket_ = 0;
 };
 
 enum class lone_outcome { refused, complete, stopped };
-
-/// For a team that was destroyed in a region of its own.
-[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
 
 struct lone_call {
   /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
@@ -176,10 +116,6 @@ struct lone_call {
 
 #if LOCKSTEP_HAS_BODIES
 
-[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
-  end_program("%s: destroyed inside its own region; leave the region first", kind);
-}
-
 template <class Part>
 lone_outcome lone_call::run(const lone_team& of, const Part& part) {
   const nesting::region*& innermost = nesting::innermost();
@@ -187,32 +123,33 @@ lone_outcome lone_call::run(const lone_team& of, const Part& part) {
   const std::uint32_t look = door.look_alone();
   if (innermost != nullptr || team_door::is_closed(look)) return lone_outcome::refused;
   if (LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
-  const lone_loop here(of, innermost);
+  const lone_region here(of, nullptr, look);
+  const nesting::inside mark(here.where(), innermost);
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
     part(here, look);
   } catch (const region_stopped&) {
-    if (!here.is_stopped() && !door.is_stopped_alone(look)) throw;  // that of another region
+    if (!here.is_stopped()) throw;  // that of another region
   }
 #else
   part(here, look);
 #endif
-  if (LOCKSTEP_UNLIKELY(here.is_stopped())) {
-    if (here.has_lost_its_team()) fail_destroyed_inside("lockstep::team");
+  if (LOCKSTEP_UNLIKELY(here.is_ended())) {
+    here.check_team();
     return lone_outcome::stopped;
   }
   return door.is_stopped_alone(look) ? lone_outcome::stopped : lone_outcome::complete;
 }
 
 lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length) {
-  return run(of, [&](const lone_loop&, std::uint32_t) {
+  return run(of, [&](const lone_region&, std::uint32_t) {
     if (length > 0) body(0, length);
   });
 }
 
 lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length,
                                 schedule how) {
-  return run(of, [&](const lone_loop& here, std::uint32_t look) {
+  return run(of, [&](const lone_region& here, std::uint32_t look) {
     lone_share share(here, of.door, look);
     loops::hand_out_in(share, share, length, how, body);
   });

@@ -70,12 +70,18 @@ inline bool may_wait_for(std::uint32_t age) noexcept {
 /// The calling thread is in a region while this object lives.
 class inside {
  public:
-  explicit inside(const region& where) noexcept : before_(innermost()) { innermost() = &where; }
-  ~inside() { innermost() = before_; }
+  explicit inside(const region& where) noexcept : inside(where, innermost()) {}
+  /// The same for a caller that knows the place.
+  inside(const region& where, const region*& innermost) noexcept
+      : innermost_(innermost), before_(innermost) {
+    innermost_ = &where;
+  }
+  ~inside() { innermost_ = before_; }
   inside(const inside&) = delete;
   inside& operator=(const inside&) = delete;
 
  private:
+  const region*& innermost_;
   const region* before_;
 };
 

@@ -14,6 +14,8 @@
 //           share and its part. Any thread of the region may note one; the reports order that before the region's end.
 //   STOP-5  In builds that diagnose misuse: returned_ is the last region from which a member has returned. It says that
 //           a look is worth it, no more. Under the lock each member notes the region that it has returned from.
+//   STOP-6  The source of a region that its caller runs alone has that region's number as its word from the beginning: a
+//           look that finds it there goes on to the lone_region. Looks at other regions cost nothing more for that.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -56,6 +58,7 @@ inline void leave_stopped_region() noexcept {}
 #endif
 
 class stoppable;
+class lone_region;
 
 /// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
 class stoppable_link {
@@ -78,6 +81,8 @@ class stoppable : public stoppable_link {
 class stop_source {
  public:
   stop_source() = default;
+  /// Of a region that its caller runs alone, number 1: STOP-6.
+  explicit stop_source(lone_region& of) noexcept : word_{1}, alone_(&of) {}
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
 
@@ -110,17 +115,26 @@ class stop_source {
 
   /// True once the region was stopped; what came before the request is seen.
   bool requested(std::uint32_t region) const noexcept {
-    return word_.load(memory_order_acquire) == region;  // 3
+    return word_.load(memory_order_acquire) == region && means_stopped();  // 3
   }
   /// The same for a caller that reads nothing of what came before the request.
   bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(memory_order_relaxed) == region;  // 5
+    return word_.load(memory_order_relaxed) == region && means_stopped();  // 5
   }
 
+  /// Whether region_stopped ends here: ALONE-4 of lone_region.hpp.
+  LOCKSTEP_COLD bool has_own_stop(std::uint32_t region) const noexcept;
+
  private:
+  /// Whether the word means what it says: STOP-6.
+  bool means_stopped() const noexcept { return alone_ == nullptr || is_alone_stopped(); }
+  LOCKSTEP_COLD bool is_alone_stopped() const noexcept;
+  LOCKSTEP_COLD void request_alone() noexcept;
+
   wait_word word_{0}, returned_{0};
   mutable short_lock lock_;
   stoppable* first_ = nullptr;
+  lone_region* const alone_ = nullptr;
 };
 
 /// Of the exceptions of a region, the one that its caller gets.
@@ -190,7 +204,7 @@ bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t reg
   try {
     part(with);
   } catch (const region_stopped&) {
-    if (!stop.requested(region)) throw;  // that of another region
+    if (!stop.has_own_stop(region)) throw;  // that of another region
   }
 #else
   part(with);
@@ -216,6 +230,7 @@ LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
 }
 
 LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
+  if (alone_ != nullptr) request_alone();
   std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
   while (static_cast<std::int32_t>(region - seen) > 0 &&
          !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
@@ -263,5 +278,9 @@ LOCKSTEP_COLD void first_error::rethrow() {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "lone_region.hpp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP

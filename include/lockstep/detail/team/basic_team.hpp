@@ -69,7 +69,8 @@ class basic_team : public team_loops<basic_team<Threads>> {
   }
 
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp; and, outside of regions of this team, the loops that
-  /// run beside it (LONE-3 of lone_loops.hpp). Any thread may call it.
+  /// run beside it (LONE-3 of lone_loops.hpp). With a region ends what runs alone inside it (ALONE-2 of lone_region.hpp).
+  /// Any thread may call it.
   LOCKSTEP_ONCE void request_stop();
 
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines

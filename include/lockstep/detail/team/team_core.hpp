@@ -35,6 +35,7 @@
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
 #include "../observe/hooks.hpp"
+#include "../region/lone_region.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/team_door.hpp"
@@ -60,8 +61,8 @@ class team_core {
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
-  /// For loops without a region.
-  lone_team alone(const team_door& door) const noexcept { return {this, door}; }
+  /// For what a thread runs alone.
+  lone_team alone(const team_door& door) const noexcept { return {this, stop_, door}; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
   LOCKSTEP_COLD bool ends_inside() noexcept;
@@ -172,7 +173,7 @@ class team_core {
   LOCKSTEP_ALWAYS_INLINE static bool live(team_door& door, team_core* core, Workers& workers,
                                           Work& work) {
     const region_turn turn(door.callers(), door.age(), core);
-    if (!turn) return work.run_alone();
+    if (!turn) return work.run_alone(core->alone(door));
     if (work.needs_others(*core)) workers.make_ready();
     const bool is_seen = observers() != 0;
     const region_head head = core->begin(work, is_seen);
@@ -226,16 +227,20 @@ class team_core {
     if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
 
-  /// As the only member of a region of its own.
+  /// As the only member of a region of its own: lone_region.hpp.
   template <class Function>
-  LOCKSTEP_NOINLINE static bool run_function_alone(Function& f) {
+  LOCKSTEP_NOINLINE static bool run_function_alone(const lone_team& of, Function& f) {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(false);
-    stop_source stop;
+    lone_region here(of, nesting::innermost(), of.door.look_alone());
+    const nesting::inside mark(here.where());
+    stop_source stop(here);
     member_state own(stop);
     member_access alone(own);
-    return call_alone(stop, f, alone.self);
+    const bool goes_on = call_alone(stop, f, alone.self);
+    here.check_team();
+    return goes_on;
   }
-  static LOCKSTEP_ONCE bool run_shares_alone(job& what, const loop_ends& ends);
+  static LOCKSTEP_ONCE bool run_shares_alone(const lone_team& of, job& what, const loop_ends& ends);
 
   struct size_and_phase {
     std::uint32_t size, phase;
@@ -251,7 +256,7 @@ class team_core {
 
     bool needs_others(const team_core&) const noexcept { return size > 1; }
     /// As the only member of a region of its own.
-    bool run_alone() const { return run_function_alone(f); }
+    bool run_alone(const lone_team& on) const { return run_function_alone(on, f); }
     size_and_phase prepare(team_core& core) const noexcept {
       return {static_cast<std::uint32_t>(size), core.group_.begin(size)};
     }
@@ -283,7 +288,7 @@ class team_core {
     const loop_plan* plan;
 
     bool needs_others(const team_core& core) const noexcept { return core.size_ > 1; }
-    bool run_alone() const { return run_shares_alone(what, ends); }
+    bool run_alone(const lone_team& on) const { return run_shares_alone(on, what, ends); }
     size_and_phase prepare(team_core& core) {
       plan = &core.steering_.begin(of);
       if (ends.prepare != nullptr) ends.prepare(ends.data, *plan, core.group_.leaves);
@@ -330,7 +335,9 @@ class team_core {
     bool wakes, all_came;
 
     bool needs_others(const team_core&) const noexcept { return true; }
-    bool run_alone() const { return run_shares_alone(what, loop_ends{nullptr, nullptr, nullptr}); }
+    bool run_alone(const lone_team& on) const {
+      return run_shares_alone(on, what, loop_ends{nullptr, nullptr, nullptr});
+    }
     size_and_phase prepare(team_core& core) {
       wakes = core.steering_.begin_shares(of);
       return {of.shares, 0};
@@ -422,7 +429,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
              0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
-                lone_team{this, door}.number()),
+                alone(door).number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
       seen_(team_seen_) {
@@ -433,7 +440,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
 }
 
 LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
-  if (lone_loop::end_team(this)) return true;
+  if (lone_region::end_team(this)) return true;
   if (nesting::contains(region_) || nesting::contains(caller_region_)) {
     destroyed_inside_ = door_.callers().whose().kind;
     request_stop();
@@ -485,7 +492,7 @@ LOCKSTEP_COLD void team_core::give_up() {
 }
 
 LOCKSTEP_COLD void team_core::forget_others() noexcept {
-  lone_loop::request_stop(this);
+  lone_region::request_stop(this);
   const bool in_region = nesting::contains(region_) || nesting::contains(caller_region_);
   door_.callers().forget_others(in_region);
   board_.reset();
@@ -532,7 +539,7 @@ LOCKSTEP_COLD std::uint32_t team_core::running() const noexcept {
 }
 
 LOCKSTEP_COLD void team_core::request_stop() {
-  if (lone_loop::request_stop(this)) return;
+  if (lone_region::request_stop(this)) return;
   const std::uint32_t region = running();
   if (region != 0) stop_.request(region);
   if (!nesting::is_inside(this)) door_.stop_lone_loops();
@@ -553,15 +560,20 @@ void team_core::run_part(std::size_t rank, const assignment& what) {
   board_.report(rank, what.announced);
 }
 
-bool team_core::run_shares_alone(job& what, const loop_ends& ends) {
+bool team_core::run_shares_alone(const lone_team& of, job& what, const loop_ends& ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
-  stop_source stop;
+  lone_region here(of, nesting::innermost(), of.door.look_alone());
+  const nesting::inside mark(here.where());
+  stop_source stop(here);
   atomic<std::size_t> tickets{0};
   loop_cells none(0);
   if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
   const loop_common alone = {stop, tickets, 1, 1, 1};
   loop_share all(alone, 0, 0, nullptr);
-  return call_alone(stop, what, all);
+  if (all.is_stopped()) return false;  // the region around was, before
+  const bool goes_on = call_alone(stop, what, all);
+  here.check_team();
+  return goes_on;
 }
 
 #endif

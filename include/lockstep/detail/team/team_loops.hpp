@@ -2,8 +2,8 @@
 // lockstep/detail/team/team_loops.hpp -- a region that is one loop: the parallel_ functions (layer: team)
 //
 // Part of team's and external_team's interface; those that return bool return false if the region was stopped. Called
-// from inside a region of the same team they run on the caller alone. The bounds are of any integer types, or pointers
-// or iterators with random access (index_span.hpp).
+// from inside a region of the same team they run on the caller alone, and are stopped with that region. The bounds are of
+// any integer types, or pointers or iterators with random access (index_span.hpp).
 //
 //   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
 //               Members that come in time run the same share every time.
