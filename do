@@ -129,7 +129,7 @@ do_docs() {
     python3 -m venv --clear "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check -r docs/site/requirements.txt
     cp docs/site/requirements.txt "$venv/made"
   fi
-  "$venv/bin/python" scripts/make/site_pages.py
+  "$venv/bin/python" scripts/make/site_pages.py || return
   if [ "${1:-}" = --check ]; then
     need browser
     python3 scripts/check/site.py

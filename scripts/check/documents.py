@@ -6,7 +6,7 @@ usage: documents.py [tree]
 
 A link in a Markdown file, outside of code, leads to a file or a folder of the tree, and an anchor to a heading there, as
 GitHub names them: small letters, without punctuation, a hyphen for a space. The second line of a public header, which the
-reference (scripts/make/api_pages.py) shows first, names the header, says what it is for, and its layer.
+reference (scripts/make/site_pages.py) shows first, names the header, says what it is for, and its layer.
 """
 
 import re

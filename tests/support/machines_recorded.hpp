@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // tests/support/machines_recorded.hpp -- facts about real machines, from recordings of their /sys
 //
-// Made by scripts/make/recorded_machines.py; not to be edited. The recordings are test data of hwloc (BSD licence),
-// util-linux (GPL) and ghw (Apache licence), which `source` names. No file of them is here, only facts: who shares what,
-// and how large the groups are that the package states. The lines: known_machines.hpp.
+// The recordings are test data in the source packages of hwloc (BSD licence), util-linux (GPL) and ghw (Apache licence):
+// archives of /sys, made on the machines by their users. `source` names version and archive of each. No file of them is
+// here, only facts, read from them once: which CPUs share what, and by which name of a file the machine tells it; and
+// the sizes of the groups that the package states (`said`), in its own output beside the archive or /proc/cpuinfo in it,
+// not in the recording. Of machines with more than 64 CPUs only the last cache is here. The lines: known_machines.hpp.
 #pragma once
 
 namespace lockstep::test {
