@@ -6,14 +6,14 @@
 // whatever reason, reads what it has missed (anticipation.hpp).
 //
 //   MISSED-1  One thread notes at a time; any may read. Who reads while a loop is noted, or after more than `capacity`
-//             new ones, may see wrong times: they change when a worker polls, and no result.
+//             new ones, may see wrong times: they change when a worker polls, and no result. So nothing is ordered.
 //
 // Memory order (# marks the line)
-//   #  access        order    pairs  why it suffices
-//   1  time.store    relaxed  -      MISSED-1; 3 publishes what a reader in time sees
-//   2  time.load     relaxed  -      as 1
-//   3  count.store   release  4      whoever sees the count sees the times before it
-//   4  count.load    acquire  3      the other half
+//   #  access       order    pairs  why it suffices
+//   1  time.store   relaxed  -      MISSED-1
+//   2  time.load    relaxed  -      MISSED-1
+//   3  count.store  relaxed  -      MISSED-1
+//   4  count.load   relaxed  -      MISSED-1
 //
 // Cost   three stores to lines that nobody else touches while the workers sleep.
 #ifndef LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
@@ -41,10 +41,10 @@ class missed_loops {
     entry& at = entries_[count_of_caller_ % capacity];
     at.begin.store(loop.begin, memory_order_relaxed);        // 1
     at.end.store(loop.end, memory_order_relaxed);            // 1
-    count_.store(++count_of_caller_, memory_order_release);  // 3
+    count_.store(++count_of_caller_, memory_order_relaxed);  // 3
   }
   /// How many there were so far; wraps.
-  std::uint32_t count() const noexcept { return count_.load(memory_order_acquire); }  // 4
+  std::uint32_t count() const noexcept { return count_.load(memory_order_relaxed); }  // 4
   /// The loop that had such a count before it.
   span at(std::uint32_t count) const noexcept {
     const entry& of = entries_[count % capacity];
