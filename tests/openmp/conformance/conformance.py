@@ -117,7 +117,7 @@ def variables_of(program, threads, library):
     """library: ours, or None for the system's. Its threads sleep soon: on a crowded machine they spin for minutes."""
     variables = {**program.environment, "OMP_NUM_THREADS": threads}
     if library is None:
-        return {**variables, "OMP_WAIT_POLICY": "passive"}
+        return {**variables, "OMP_WAIT_POLICY": "passive", "LOCKSTEP_REFERENCE": "1"}
     return {**variables, "LD_LIBRARY_PATH": library.parent}
 
 

@@ -249,7 +249,8 @@ int main(void) {
     CHECK(a == 1597 && b == 1597 && left == 200 * threads);
     CHECK(count_and_free(root) == 4095);
     barriers(threads);
-    for (int i = 0; i < 10; ++i) all_members_run_tasks(threads);
+    // GCC's library does not promise it, and at times does not end.
+    for (int i = 0; i < 10 && getenv("LOCKSTEP_REFERENCE") == NULL; ++i) all_members_run_tasks(threads);
     for (int i = 0; i < 10; ++i) seen_after_barrier(threads);
     printf("%d threads\n", threads);
   }
