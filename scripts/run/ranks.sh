@@ -18,5 +18,11 @@ options=(-n "$ranks")
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
 version=$("$starter" --version 2>&1 || true)
-[[ $version != *@(OpenRTE|"Open MPI")* ]] || options+=(--oversubscribe --bind-to none)
+if [[ $version == *@(OpenRTE|"Open MPI")* ]]; then
+  options+=(--oversubscribe --bind-to none)
+  # Starters that run at once share a directory. The first makes it, the last removes it where it is empty, and one that
+  # comes between the two fails: so it is never empty.
+  host=$(uname -n)
+  mkdir -p "${TMPDIR:-/tmp}/ompi.${host%%.*}.$(id -u)/kept"
+fi
 exec "$starter" "${options[@]}" "$@"
