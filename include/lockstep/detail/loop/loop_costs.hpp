@@ -132,6 +132,10 @@ class loop_costs {
 
   double wake() const noexcept { return wake_; }
 
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
+  }
+
  private:
   friend struct learned_costs;  // of tests
 
@@ -177,9 +181,6 @@ class loop_costs {
   template <class Type>
   static Type larger(Type a, Type b) noexcept {
     return a < b ? b : a;
-  }
-  static double between(double least, double value, double most) noexcept {
-    return value < least ? least : value > most ? most : value;
   }
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;

@@ -177,18 +177,14 @@ class loop_steering {
     board_.note_missed(loop);
     ++noted_;
     saved_up_ += plan_.missed;
-    if (noted_ < least_noted || saved_up_ < larger(price_, least_price)) return;
+    if (noted_ < least_noted || saved_up_ < price_ || saved_up_ < least_price) return;
     noted_ = 0;
     saved_up_ = 0;
-    price_ = between(first_price, 2 * price_, most_price);
+    price_ = loop_costs::between(first_price, 2 * price_, most_price);
     if (observers() != 0) {
       note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
     }
-    board_.wake_for_missed();
-  }
-  static double larger(double a, double b) noexcept { return a < b ? b : a; }
-  static double between(double least, double value, double most) noexcept {
-    return value < least ? least : value > most ? most : value;
+    board_.announce_nothing();
   }
 
   region_board& board_;

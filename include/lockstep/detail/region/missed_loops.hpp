@@ -38,10 +38,11 @@ class missed_loops {
   };
 
   void note(const span& loop) noexcept {
-    entry& at = entries_[count_of_caller_ % capacity];
-    at.begin.store(loop.begin, memory_order_relaxed);        // 1
-    at.end.store(loop.end, memory_order_relaxed);            // 1
-    count_.store(++count_of_caller_, memory_order_relaxed);  // 3
+    const std::uint32_t before = count();
+    entry& at = entries_[before % capacity];
+    at.begin.store(loop.begin, memory_order_relaxed);  // 1
+    at.end.store(loop.end, memory_order_relaxed);      // 1
+    count_.store(before + 1, memory_order_relaxed);    // 3
   }
   /// How many there were so far; wraps.
   std::uint32_t count() const noexcept { return count_.load(memory_order_relaxed); }  // 4
@@ -57,7 +58,6 @@ class missed_loops {
   };
 
   entry entries_[capacity];
-  std::uint32_t count_of_caller_ = 0;
   unseamed_atomic<std::uint32_t> count_{0};
 };
 

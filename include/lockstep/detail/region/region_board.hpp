@@ -98,8 +98,9 @@ class region_board {
   LOCKSTEP_ONCE void wake(std::size_t size);
   /// The caller has run a loop while they slept, and nobody was woken for it.
   void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
-  /// Between regions: wakes all, so that they learn of those.
-  LOCKSTEP_COLD void wake_for_missed() { announce_nothing(); }
+  /// Between regions: a loop in which nothing is done, of which all hear, and whose shares are claimed here. It wakes those
+  /// that missed loops, and renews all lines.
+  LOCKSTEP_COLD void announce_nothing();
   /// Whether one of them may sleep.
   LOCKSTEP_ONCE bool has_sleepers(std::size_t size) const noexcept;
 
@@ -259,8 +260,6 @@ class region_board {
                                       std::size_t after) const noexcept;
 
   LOCKSTEP_COLD void renew();
-  /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
-  LOCKSTEP_COLD void announce_nothing();
   LOCKSTEP_COLD void renew_below(std::size_t rank);
 
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
