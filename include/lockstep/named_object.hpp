@@ -24,7 +24,7 @@
 
 #include "detail/observe/hooks.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES
 #include "detail/trace/object_names.hpp"
 #endif
 
@@ -32,7 +32,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 /// What the object at this address is called from now on: at most 47 bytes are kept. Null or "" takes the name away.
-/// False if there is no memory, or no code for it in the program.
+/// False if there is no memory.
 LOCKSTEP_COLD bool name_object(const void* object, const char* name) noexcept;
 
 /// Gives an object a name, and takes it away at its own end. Make it after the object, so that it ends before.
@@ -50,13 +50,9 @@ class named_object {
 };
 
 #if LOCKSTEP_HAS_BODIES
-#if LOCKSTEP_HAS_OBSERVERS
 LOCKSTEP_COLD bool name_object(const void* object, const char* name) noexcept {
   return detail::object_names::set(object, name);
 }
-#else
-LOCKSTEP_COLD bool name_object(const void*, const char*) noexcept { return false; }
-#endif
 #endif
 
 }  // namespace LOCKSTEP_ABI

@@ -38,7 +38,7 @@
 #include "detail/observe/hooks.hpp"
 #include "named_object.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES
 #include "detail/trace/recorder.hpp"
 #include "detail/trace/trace_export.hpp"
 #endif
@@ -113,7 +113,7 @@ inline void trace_counter(const char* name, double value) noexcept {
 /// it. At most 47 characters. Null is as "": it has none.
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
 
-#if LOCKSTEP_HAS_BODIES && LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 
 LOCKSTEP_COLD bool start_trace(trace_options options) {
   return detail::recorder::start_with_room(options.records_per_thread,
@@ -129,21 +129,6 @@ LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary
 LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
   detail::note_name(name != nullptr ? name : "");
 }
-
-#elif LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD bool start_trace(trace_options) {
-  detail::need_observers("start_trace");
-  return false;
-}
-LOCKSTEP_COLD bool stop_trace() { return false; }
-LOCKSTEP_COLD bool stop_trace(const char*) { return false; }
-LOCKSTEP_COLD bool write_trace(const char*) {
-  detail::need_observers("write_trace");
-  return false;
-}
-LOCKSTEP_COLD std::string trace_summary() { return std::string(); }
-LOCKSTEP_COLD void name_this_thread(const char*) noexcept {}
 
 #endif
 

@@ -77,21 +77,8 @@ LOCKSTEP_COLD std::string who_waits();
 #include "detail/observe/hooks.hpp"
 #include "named_object.hpp"
 
-#if LOCKSTEP_HAS_BODIES && LOCKSTEP_HAS_OBSERVERS
+#if LOCKSTEP_HAS_BODIES
 #include "detail/trace/watchdog.ipp"
-#elif LOCKSTEP_HAS_BODIES
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-LOCKSTEP_COLD bool start_watchdog(const watchdog_options&) {
-  detail::need_observers("start_watchdog");
-  return false;
-}
-LOCKSTEP_COLD void stop_watchdog() {}
-LOCKSTEP_COLD std::string who_waits() { return std::string(); }
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
 #endif
 
 #endif  // LOCKSTEP_WATCHDOG_HPP

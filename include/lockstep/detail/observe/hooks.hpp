@@ -4,7 +4,7 @@
 // The rooms above call these where observers() is not 0, and else go on:
 //     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&word);
 // Their bodies, and all that observers keep, are in detail/trace, which stands on top of all: what a hook needs of a
-// member, a region or a team is plain data of this header. Units without observers have empty bodies, at the end.
+// member, a region or a team is plain data of this header.
 //
 //   HOOK-1  A hook throws nothing, waits for nobody, and changes nothing but what observers keep.
 //   HOOK-2  What is observed at its begin is told of its end, also if nobody watches any more by then.
@@ -314,69 +314,11 @@ LOCKSTEP_HOOK bool is_delay_value(const char* word) noexcept;
 LOCKSTEP_HOOK void start_trace_of_program(const char* path, const char* whose, std::size_t records);
 
 team_view::~team_view() {
-  if (has_observers() && made.load(memory_order_relaxed) != nullptr) team_ends(*this);  // 1
+  if (made.load(memory_order_relaxed) != nullptr) team_ends(*this);  // 1
 }
-
-#if !LOCKSTEP_HAS_OBSERVERS
-
-// Nobody calls them, but for compilers that do not see that.
-inline void observed_wait::begin(const wait_subject& what) noexcept {
-  what_ = what;
-  since_ = stage_since_ = 0;
-  stage_ = furthest_ = wait_stage::spin;
-  is_shown_ = false;
-}
-inline void observed_wait::change(wait_stage) noexcept {}
-inline void observed_wait::end() noexcept {}
-inline void note_wake(const void*) noexcept {}
-inline void note_lock(const void*, bool) noexcept {}
-inline void pass_sync_point() noexcept {}
-inline void pass_notify_point(const void*) noexcept {}
-inline void note_mark(mark_kind, const char*, const char*, std::uint64_t) noexcept {}
-inline void member_comes(member_view&, const char*, source_place, std::size_t) noexcept {}
-inline meeting_view meeting_begins(member_view&, const char*, source_place, bool) noexcept {
-  return meeting_view::none;
-}
-inline void meeting_ends(member_view&, meeting_view, const char*, source_place) noexcept {}
-inline void keep_ledger(team_view&, bool) {}
-inline void reset_ledger(team_view&) noexcept {}
-inline void gather_ledger(const team_view&, ledger&) {}
-inline void show_ledger(const team_view&, const char*, const ledger_output&) noexcept {}
-inline void team_ends(team_view&) noexcept {}
-inline void worker_ends() noexcept {}
-inline void region_comes(region_view&) noexcept {}
-inline void region_begins(region_view&, const observed_region&) noexcept {}
-inline void region_ends(region_view&) noexcept {}
-inline void region_runs_inline(bool) noexcept {}
-inline void part_begins(const team_view&, member_view&) noexcept {}
-inline void part_ends(member_view&) noexcept {}
-inline open_part* loop_part_begins(const observed_member&, std::uint32_t) noexcept {
-  return nullptr;
-}
-inline void loop_part_ends(open_part&) noexcept {}
-inline member_ledger* share_begins(const team_view&, std::size_t, std::uint32_t) noexcept {
-  return nullptr;
-}
-inline void share_ends(member_ledger&) noexcept {}
-inline void node_begins(const char*) noexcept {}
-inline void note_node_wait(const char*, source_place, std::uint64_t) noexcept {}
-inline void note_node(const char*, std::uint64_t, bool, std::uint64_t) noexcept {}
-inline std::uint64_t scope_begins(const char*, const char*&) noexcept { return 0; }
-inline void scope_ends(const char*, const char*, std::uint64_t) noexcept {}
-inline void note_counter(const char*, double) noexcept {}
-inline void start_debug_aids() noexcept {}
-inline bool is_watchdog_value(const char*) noexcept { return true; }
-inline bool is_delay_value(const char*) noexcept { return true; }
-inline void start_trace_of_program(const char*, const char*, std::size_t) {}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
-#include "../trace/bodies.hpp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP

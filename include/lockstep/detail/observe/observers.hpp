@@ -5,7 +5,6 @@
 // delays threads. Which are on is one word for the process. All that is to be seen goes through hooks (hooks.hpp) of
 // the form
 //     if (LOCKSTEP_UNLIKELY(observers() != 0)) hook(...);
-// Units without the code of the observers (LOCKSTEP_OBSERVABLE of config.hpp) have the constant 0 there.
 //
 //   OBSERVE-1  An observer that is switched on sees what begins from now on. A hook that is under way when one is
 //              switched off may still reach it: what an observer writes to is never freed.
@@ -26,12 +25,7 @@
 
 #include <cstdint>
 
-#include "../platform/error.hpp"
 #include "../platform/process.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -48,31 +42,7 @@ struct observer {
   };
 };
 
-/// Whether the program has the code of the observers: all units of one LOCKSTEP_ABI have, or none.
-constexpr bool has_observers() noexcept { return LOCKSTEP_HAS_OBSERVERS != 0; }
-
-/// What messages say where it has not.
-constexpr const char* why_without_observers() {
-  return "the program has no code for that; define LOCKSTEP_OBSERVABLE as 1 for all its units, or "
-         "link lockstep::lockstep";
-}
-/// For functions that are of no use without.
-LOCKSTEP_COLD void need_observers(const char* function);
-
-#if LOCKSTEP_HAS_BODIES
-LOCKSTEP_COLD void need_observers(const char* function) {
-  if (has_observers()) return;
-  char text[300];
-  std::snprintf(text, sizeof text, "lockstep::%s: %s", function, why_without_observers());
-  fail_use(text);
-}
-#endif
-
-#if !LOCKSTEP_HAS_OBSERVERS
-
-constexpr std::uint32_t observers() noexcept { return 0; }
-
-#elif LOCKSTEP_MODULES_HAVE_NOTES
+#if LOCKSTEP_MODULES_HAVE_NOTES
 
 /// Where this module looks for who watches: at a word that stays 0, or from its load on at that of the process. So a
 /// look needs no test whether the process is known.

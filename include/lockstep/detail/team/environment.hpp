@@ -48,9 +48,7 @@
 #include <cstring>
 
 #include "../platform/made_once.hpp"
-#if LOCKSTEP_HAS_OBSERVERS
 #include "../platform/user_files.hpp"
-#endif
 #endif
 
 namespace lockstep {
@@ -348,22 +346,13 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                           &trace,   &watchdog,       &delay,          &display};
   for (const environment_entry* each : all) {
     const bool is_debug_aid = each == &watchdog || each == &delay;
-    const bool is_observers = is_debug_aid || each == &ledger || each == &trace;
-    const bool is_in_vain = each->is_set && is_observers && !has_observers();
-    const bool is_to_be_told = (each->is_ignored() && (!is_debug_aid || !is_obeyed)) || is_in_vain;
-    if (only_ignored && !is_to_be_told) continue;
+    if (only_ignored && (!each->is_ignored() || (is_debug_aid && is_obeyed))) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
     if (each->is_ignored() && !is_obeyed) {
       text.append(" is ignored: the program may do what its caller may not");
     } else if (each->is_ignored()) {
       append(text, " is ignored: must be %s", each->expected);
-    }
-    if (is_in_vain) {
-      append(text, " is ignored: %s", why_without_observers());
-    }
-    if (each->given.text[0] == 0 && is_observers && !has_observers()) {
-      text.append("; the program has no code for it");
     }
     text.append("\n");
   }
@@ -372,14 +361,12 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
 LOCKSTEP_COLD const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
-    if (has_observers()) start_debug_aids();
+    start_debug_aids();
     environment result =
         read([](const char* name) { return given_variable(name); }, !has_rights_of_others());
-#if LOCKSTEP_HAS_OBSERVERS
     if (!result.ledger_file.empty()) {
       result.ledger_file = absolute_path(result.ledger_file.c_str());
     }
-#endif
     result.complain();
     return result;
   });
@@ -387,7 +374,7 @@ LOCKSTEP_COLD const environment& environment::of_process() {
 
 LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
   const environment& here = of_process();
-  if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
+  if (here.trace.is_set && is_first_to_print(message::trace)) {
     start_trace_of_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
   }
   return here;

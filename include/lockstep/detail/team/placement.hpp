@@ -336,7 +336,7 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
       can_adapt && result.cpu_of_rank.empty() &&
       (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
   result.keeps_ledger =
-      options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
+      options.has_ledger() ? options.ledger() : variables.ledger.value;
   return result;
 }
 

@@ -46,7 +46,7 @@ LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_tea
 namespace detail {
 
 LOCKSTEP_COLD void show_ledger_at_exit(team&) {
-  if (!has_observers() || !environment::of_process().ledger.value) return;
+  if (!environment::of_process().ledger.value) return;
   std::atexit([] {
     void* const made = process().default_team.load(memory_order_acquire);  // 1
     if (made != nullptr) static_cast<const team*>(made)->body_->core.print_ledger();

@@ -123,7 +123,7 @@ class team_core {
     Ledger result;
     result.team = name();
     result.members = size_;
-    if (has_observers()) gather_ledger(team_seen_, result);
+    gather_ledger(team_seen_, result);
     return result;
   }
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
@@ -450,16 +450,13 @@ LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
 }
 
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
-  if (yes) need_observers("team::keep_ledger");
   detail::keep_ledger(team_seen_, yes);
 }
 
 LOCKSTEP_COLD void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
 
 LOCKSTEP_COLD void team_core::print_ledger() const noexcept {
-  if (has_observers()) {
-    show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
-  }
+  show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
 }
 
 LOCKSTEP_COLD team_core::~team_core() { print_ledger(); }
@@ -481,7 +478,7 @@ void team_core::work(std::size_t rank) {
       run_part(rank, what);
     }
   }
-  if (has_observers() && this_thread_slot().log != nullptr) worker_ends();
+  if (this_thread_slot().log != nullptr) worker_ends();
 }
 
 LOCKSTEP_COLD void team_core::give_up() {

@@ -14,7 +14,7 @@
 #include "../observe/hooks.hpp"
 #include "../platform/system_texts.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

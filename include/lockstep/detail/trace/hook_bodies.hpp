@@ -20,7 +20,7 @@
 #include "wait_texts.hpp"
 #include "watch_hooks.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

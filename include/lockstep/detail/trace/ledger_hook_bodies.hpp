@@ -35,7 +35,7 @@
 #include "ledger_board.hpp"
 #include "ledger_hooks.hpp"
 
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_BODIES
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
