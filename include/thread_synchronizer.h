@@ -38,12 +38,12 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/detail/platform/atomic.hpp"
-#include "lockstep/detail/platform/system.hpp"
-#include "lockstep/detail/wait/word_waiter.hpp"
-#include "lockstep/event.hpp"
-#include "lockstep/fan.hpp"
-#include "lockstep/ranked_barrier.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/fan.hpp>
+#include <lockstep/ranked_barrier.hpp>
 
 #if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
 using namespace std;

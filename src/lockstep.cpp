@@ -1,11 +1,114 @@
 // SPDX-License-Identifier: MIT
-// src/lockstep.cpp -- the cold code of the library, for units that do not diagnose misuse
+// src/lockstep.cpp -- the library as one unit: all its sources, room by room
 //
-// Of lockstep::lockstep, with lockstep_checked.cpp: the code is in another inline namespace there (LOCKSTEP_ABI), so that
-// one library serves debug and release units.
+// CMake, the other builds and the programs that replace a seam compile this file; so does lockstep_checked.cpp, for units
+// that diagnose misuse. The single header is made from it. Each source compiles by itself, too.
 #if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
 #define LOCKSTEP_DIAGNOSE_MISUSE 0
 #endif
-#define LOCKSTEP_COMPILED 1
+#if !defined(LOCKSTEP_HEADER_ONLY)
 #define LOCKSTEP_BUILDS_LIBRARY 1
+#endif
 #include <lockstep/lockstep.hpp>
+
+// platform
+#include "platform/binding.cpp"
+#include "platform/cache_line.cpp"
+#include "platform/cpu_place.cpp"
+#include "platform/cpus.cpp"
+#include "platform/error.cpp"
+#include "platform/fork_tables.cpp"
+#include "platform/line_instructions.cpp"
+#include "platform/missing.cpp"
+#include "platform/process.cpp"
+#include "platform/processor_wait.cpp"
+#include "platform/system.cpp"
+#include "platform/system_texts.cpp"
+#include "platform/this_thread.cpp"
+#include "platform/topology.cpp"
+#include "platform/topology_linux.cpp"
+#include "platform/topology_macos.cpp"
+#include "platform/topology_windows.cpp"
+#include "platform/type_name.cpp"
+#include "platform/user_files.cpp"
+#include "platform/wake_pipe.cpp"
+
+// base
+#include "base/rank_groups.cpp"
+
+// wait
+#include "wait/arrival_tree.cpp"
+#include "wait/build_info.cpp"
+#include "wait/cpu_separation.cpp"
+#include "wait/misuse.cpp"
+#include "wait/parking_lot.cpp"
+#include "wait/published_words.cpp"
+#include "wait/ranked_phases.cpp"
+#include "wait/wait_engine.cpp"
+
+// region
+#include "region/anticipation.cpp"
+#include "region/group.cpp"
+#include "region/lone_region.cpp"
+#include "region/member_state.cpp"
+#include "region/region_board.cpp"
+#include "region/region_tree.cpp"
+#include "region/stop_source.cpp"
+#include "region/turns.cpp"
+
+// loop
+#include "loop/lone_loops.cpp"
+#include "loop/loop_steering.cpp"
+#include "loop/loop_timing.cpp"
+
+// reduce
+#include "reduce/team_reductions.cpp"
+
+// team
+#include "team/basic_team.cpp"
+#include "team/critical_name.cpp"
+#include "team/display.cpp"
+#include "team/environment.cpp"
+#include "team/external_team.cpp"
+#include "team/placement.cpp"
+#include "team/region.cpp"
+#include "team/serving_threads.cpp"
+#include "team/team.cpp"
+#include "team/team_core.cpp"
+#include "team/workers.cpp"
+
+// graph
+#include "graph/flow.cpp"
+#include "graph/flow_machine.cpp"
+#include "graph/flow_planner.cpp"
+#include "graph/flow_schedule.cpp"
+#include "graph/flow_simulation.cpp"
+#include "graph/flow_walk.cpp"
+#include "graph/graph.cpp"
+#include "graph/plan.cpp"
+#include "graph/plan_body.cpp"
+#include "graph/plan_report.cpp"
+#include "graph/plan_text.cpp"
+#include "graph/series_parallel.cpp"
+
+// trace
+#include "trace/debug_aids.cpp"
+#include "trace/delay_hooks.cpp"
+#include "trace/hook_bodies.cpp"
+#include "trace/kept_texts.cpp"
+#include "trace/ledger.cpp"
+#include "trace/ledger_board.cpp"
+#include "trace/ledger_hook_bodies.cpp"
+#include "trace/named_object.cpp"
+#include "trace/object_names.cpp"
+#include "trace/recorder.cpp"
+#include "trace/records.cpp"
+#include "trace/stuck_report.cpp"
+#include "trace/stuck_text.cpp"
+#include "trace/thread_log.cpp"
+#include "trace/trace.cpp"
+#include "trace/trace_export.cpp"
+#include "trace/trace_view.cpp"
+#include "trace/wait_texts.cpp"
+#include "trace/watch_hooks.cpp"
+#include "trace/watchdog.cpp"

@@ -55,11 +55,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "call_site.hpp"
-#include "detail/platform/cache_line.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/wait/word_waiter.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -20,9 +20,9 @@
 #include <cstddef>
 #include <string>
 
-#include "detail/platform/cache_line.hpp"
-#include "detail/platform/config.hpp"
-#include "detail/platform/system.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -43,16 +43,12 @@ struct build_information {
   const char* missing;  ///< what this system does not give, separated by commas; "nothing"
 };
 
-LOCKSTEP_COLD build_information build_info();
+build_information build_info();
 
 /// One line per item, "name: value\n".
-LOCKSTEP_COLD std::string to_string(const build_information& info);
+std::string to_string(const build_information& info);
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/wait/build_info.ipp"
-#endif
 
 #endif  // LOCKSTEP_BUILD_INFO_HPP

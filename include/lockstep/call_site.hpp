@@ -19,7 +19,7 @@
 #ifndef LOCKSTEP_CALL_SITE_HPP
 #define LOCKSTEP_CALL_SITE_HPP
 
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -66,12 +66,12 @@
 #include <stop_token>
 #endif
 
-#include "call_site.hpp"
-#include "detail/platform/cache_line.hpp"
-#include "detail/wait/misuse.hpp"
-#include "detail/wait/parking_lot.hpp"
-#include "mutex.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/parking_lot.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/wait_policy.hpp>
 
 #if !LOCKSTEP_HAS_STANDARD_THREADS
 #error \

@@ -26,12 +26,12 @@
 #include <chrono>
 #include <cstdint>
 
-#include "call_site.hpp"
-#include "detail/platform/config.hpp"
-#include "detail/platform/system.hpp"
-#include "detail/wait/misuse.hpp"
-#include "detail/wait/word_waiter.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -60,11 +60,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "call_site.hpp"
-#include "detail/platform/config.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/wait/word_waiter.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -21,9 +21,9 @@
 
 #include <cstddef>
 
-#include "detail/team/basic_team.hpp"
-#include "detail/team/serving_threads.hpp"
-#include "sub_team.hpp"
+#include <lockstep/detail/team/basic_team.hpp>
+#include <lockstep/detail/team/serving_threads.hpp>
+#include <lockstep/sub_team.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -32,8 +32,8 @@ inline namespace LOCKSTEP_ABI {
 class external_team : public detail::basic_team<detail::serving_threads> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  LOCKSTEP_ONCE explicit external_team(std::size_t members);
-  LOCKSTEP_ONCE external_team(std::size_t members, wait_policy policy);
+  explicit external_team(std::size_t members);
+  external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to
   /// serve any more.
   /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
@@ -43,23 +43,19 @@ class external_team : public detail::basic_team<detail::serving_threads> {
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
   /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
-  LOCKSTEP_ONCE void serve(std::size_t rank);
+  void serve(std::size_t rank);
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  LOCKSTEP_ONCE void release();
+  void release();
 
  private:
-  LOCKSTEP_COLD explicit external_team(const team_options& options);
+  explicit external_team(const team_options& options);
 
   /// The owner of the threads binds and moves them; the team does not.
-  static LOCKSTEP_COLD team_options options_for(std::size_t members);
+  static team_options options_for(std::size_t members);
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/team/external_team.ipp"
-#endif
 
 #endif  // LOCKSTEP_EXTERNAL_TEAM_HPP

@@ -31,9 +31,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "call_site.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/wait/phase_board.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/phase_board.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -35,9 +35,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/cache_line.hpp"
-#include "member.hpp"
-#include "schedule.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/member.hpp>
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

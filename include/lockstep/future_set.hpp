@@ -49,12 +49,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "call_site.hpp"
-#include "detail/platform/cache_line.hpp"
-#include "detail/platform/config.hpp"
-#include "detail/platform/error.hpp"
-#include "eventual.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/eventual.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -48,10 +48,10 @@
 #include <utility>
 #include <vector>
 
-#include "detail/graph/graph_model.hpp"
-#include "detail/graph/node_function.hpp"
-#include "detail/platform/cache_line.hpp"
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/graph/graph_model.hpp>
+#include <lockstep/detail/graph/node_function.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -75,16 +75,16 @@ class graph_node {
   graph_node() noexcept = default;
 
   /// How long the node takes: a hint for the plan, until it has measured (plan.hpp). Without one: 1 us.
-  LOCKSTEP_COLD graph_node cost(std::chrono::nanoseconds time) const;
+  graph_node cost(std::chrono::nanoseconds time) const;
   /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be
   /// pinned.
-  LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
+  graph_node pin(std::size_t rank) const;
   /// The plan gives it to the same member as `other`, whose data it uses. If that member is late, others take it over,
   /// unless it is pinned. All nodes that are kept near each other are on one member; a pinned one says on which. Counts
   /// between nodes of one loop, or outside of loops; not for team-wide nodes.
-  LOCKSTEP_COLD graph_node keep_near(const graph_node& other) const;
+  graph_node keep_near(const graph_node& other) const;
 
-  LOCKSTEP_COLD const std::string& name() const;
+  const std::string& name() const;
   /// In the order of node(), from 0.
   std::size_t number() const noexcept { return index_; }
 
@@ -93,7 +93,7 @@ class graph_node {
   friend class graph_block;
 
   graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
-  LOCKSTEP_COLD void refuse_unless_of_graph(const char* function) const;
+  void refuse_unless_of_graph(const char* function) const;
 
   detail::graph_body* of_ = nullptr;
   detail::node_index index_ = detail::no_node;
@@ -105,7 +105,7 @@ class graph_block {
   /// Of nothing.
   graph_block() = default;
   /// A node is a block.
-  LOCKSTEP_COLD graph_block(const graph_node& only);
+  graph_block(const graph_node& only);
 
   bool empty() const noexcept { return firsts_.empty(); }
 
@@ -122,11 +122,11 @@ class graph {
   /// The width of a team-wide node that all members of the plan's team run.
   static constexpr std::size_t whole_team = 0;
 
-  LOCKSTEP_COLD graph();
-  LOCKSTEP_COLD ~graph();
+  graph();
+  ~graph();
   /// `other` is no graph then, until it is assigned another: its size() is 0, other calls fail with std::logic_error.
-  LOCKSTEP_COLD graph(graph&& other) noexcept;
-  LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
+  graph(graph&& other) noexcept;
+  graph& operator=(graph&& other) noexcept;
 
   // --- nodes ---
 
@@ -143,7 +143,7 @@ class graph {
                returns_bool<typename form::alone, Function>(), 1, false);
   }
   /// An empty node: where paths meet.
-  LOCKSTEP_COLD graph_node node(std::string name);
+  graph_node node(std::string name);
 
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
   /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
@@ -164,18 +164,18 @@ class graph {
 
   /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails if it joins a node with
   /// itself, or is given a node of another graph; then nothing has changed.
-  LOCKSTEP_COLD graph& edge(const graph_block& from, const graph_block& to);
+  graph& edge(const graph_block& from, const graph_block& to);
   /// The same, and `to` is skipped where `test` returns false, or true. See GRAPH-6. `test` returns bool.
-  LOCKSTEP_COLD graph& edge_if(const graph_node& test, const graph_block& to);
-  LOCKSTEP_COLD graph& edge_unless(const graph_node& test, const graph_block& to);
+  graph& edge_if(const graph_node& test, const graph_block& to);
+  graph& edge_unless(const graph_node& test, const graph_block& to);
 
   /// A loop, GRAPH-5: all from `first` to `test` runs again while `test` returns true. `test` returns bool, and edges lead
   /// to it from `first`. Loops lie inside each other or apart.
-  LOCKSTEP_COLD graph& repeat_while(const graph_node& test, const graph_node& first);
+  graph& repeat_while(const graph_node& test, const graph_node& first);
   /// An edge with a delay, GRAPH-4: iteration i of `to` comes after iteration i - delay of `from`, and iterations overlap
   /// otherwise. With delay 0 an edge. Between nodes of one loop it adds nothing: its turns do not overlap. A node in a
   /// loop that another outside waits for, or that waits for one outside, does so as its loop does.
-  LOCKSTEP_COLD graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
+  graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
 
   // --- blocks ---
 
@@ -184,18 +184,18 @@ class graph {
   graph_block series(const graph_block& first, const Blocks&... rest) {
     return series(std::vector<graph_block>{first, graph_block(rest)...});
   }
-  LOCKSTEP_COLD graph_block series(const std::vector<graph_block>& parts);
+  graph_block series(const std::vector<graph_block>& parts);
 
   /// Beside each other.
   template <class... Blocks>
   graph_block parallel(const graph_block& first, const Blocks&... rest) {
     return parallel(std::vector<graph_block>{first, graph_block(rest)...});
   }
-  LOCKSTEP_COLD graph_block parallel(const std::vector<graph_block>& parts);
+  graph_block parallel(const std::vector<graph_block>& parts);
 
   /// The block again while its last node returns true. Fails if it has no single last node. Of a block with several
   /// beginnings an empty node becomes the first: it is called "loop of" and the name of the last.
-  LOCKSTEP_COLD graph_block loop(const graph_block& body);
+  graph_block loop(const graph_block& body);
 
   // --- looks ---
 
@@ -204,14 +204,14 @@ class graph {
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle of edges; a loop that no way of edges closes; loops that cross;
   /// a node that no iteration can reach; two nodes of one name; a condition node that does not return bool.
-  LOCKSTEP_COLD std::string validate() const;
+  std::string validate() const;
 
   /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
   /// Loops count as one node outside, and are looked into; feedback does not count.
-  LOCKSTEP_COLD std::string not_series_parallel() const;
+  std::string not_series_parallel() const;
 
   /// For Graphviz: loops are boxes, ways back and feedback are dashed, conditions are labels.
-  LOCKSTEP_COLD std::string dot() const;
+  std::string dot() const;
 
  private:
   friend struct detail::graph_access;
@@ -221,15 +221,15 @@ class graph {
     return detail::node_function::returns_bool<Form, typename std::decay<Function>::type>();
   }
 
-  LOCKSTEP_COLD graph_node add(std::string name, detail::node_function f, bool returns_bool,
+  graph_node add(std::string name, detail::node_function f, bool returns_bool,
                                std::size_t width, bool is_wide);
-  LOCKSTEP_COLD void check_join(const char* function, const graph_block& from,
+  void check_join(const char* function, const graph_block& from,
                                 const graph_block& to) const;
-  LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
-  LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
+  void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
+  void check_own(const char* function, const detail::graph_body* of) const;
 
   /// Fails after a move.
-  LOCKSTEP_COLD detail::graph_body& own() const;
+  detail::graph_body& own() const;
 
   detail::owner<detail::graph_body> body_;
 };
@@ -270,9 +270,5 @@ class buffer {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/graph/graph.ipp"
-#endif
 
 #endif  // LOCKSTEP_GRAPH_HPP

@@ -43,11 +43,11 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "call_site.hpp"
-#include "detail/platform/config.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/wait/word_waiter.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

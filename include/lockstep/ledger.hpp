@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -91,18 +91,14 @@ struct ledger {
   decisions decided;
 
   /// How long exactly k members were busy, k = 0 to `members`, in all constructs together.
-  LOCKSTEP_COLD std::vector<double> busy() const;
+  std::vector<double> busy() const;
   /// For terminals. Several lines, each with a newline.
-  LOCKSTEP_COLD std::string table() const;
+  std::string table() const;
   /// One object, on one line without a newline.
-  LOCKSTEP_COLD std::string json() const;
+  std::string json() const;
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/trace/ledger.ipp"
-#endif
 
 #endif  // LOCKSTEP_LEDGER_HPP

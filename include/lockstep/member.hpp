@@ -50,11 +50,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/loop/member_loops.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/reduce/scans.hpp"
-#include "detail/team/critical_name.hpp"
-#include "mutex.hpp"
+#include <lockstep/detail/loop/member_loops.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/reduce/scans.hpp>
+#include <lockstep/detail/team/critical_name.hpp>
+#include <lockstep/mutex.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -5,9 +5,9 @@
 #ifndef LOCKSTEP_MPI_HPP
 #define LOCKSTEP_MPI_HPP
 
-#include "mpi/decomposition.hpp"
-#include "mpi/halo.hpp"
-#include "mpi/world.hpp"
-#include "mpi/world_plan.hpp"
+#include <lockstep/mpi/decomposition.hpp>
+#include <lockstep/mpi/halo.hpp>
+#include <lockstep/mpi/world.hpp>
+#include <lockstep/mpi/world_plan.hpp>
 
 #endif  // LOCKSTEP_MPI_HPP

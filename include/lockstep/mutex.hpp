@@ -16,11 +16,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include "detail/platform/system.hpp"
-#include "detail/wait/misuse.hpp"
-#include "detail/wait/parking_lot.hpp"
-#include "detail/wait/queued_word.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/parking_lot.hpp>
+#include <lockstep/detail/wait/queued_word.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

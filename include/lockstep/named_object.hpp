@@ -22,18 +22,14 @@
 #ifndef LOCKSTEP_NAMED_OBJECT_HPP
 #define LOCKSTEP_NAMED_OBJECT_HPP
 
-#include "detail/observe/hooks.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/trace/object_names.hpp"
-#endif
+#include <lockstep/detail/observe/hooks.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 /// What the object at this address is called from now on: at most 47 bytes are kept. Null or "" takes the name away.
 /// False if there is no memory.
-LOCKSTEP_COLD bool name_object(const void* object, const char* name) noexcept;
+bool name_object(const void* object, const char* name) noexcept;
 
 /// Gives an object a name, and takes it away at its own end. Make it after the object, so that it ends before.
 class named_object {
@@ -48,12 +44,6 @@ class named_object {
  private:
   const void* const object_;
 };
-
-#if LOCKSTEP_HAS_BODIES
-LOCKSTEP_COLD bool name_object(const void* object, const char* name) noexcept {
-  return detail::object_names::set(object, name);
-}
-#endif
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -19,7 +19,7 @@
 #ifndef LOCKSTEP_PADDED_HPP
 #define LOCKSTEP_PADDED_HPP
 
-#include "detail/platform/cache_line.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

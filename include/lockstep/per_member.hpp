@@ -34,10 +34,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/base/closures.hpp"
-#include "detail/platform/cache_line.hpp"
-#include "detail/platform/error.hpp"
-#include "member.hpp"
+#include <lockstep/detail/base/closures.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

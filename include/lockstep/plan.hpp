@@ -51,11 +51,11 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/graph/plan_body.hpp"
-#include "detail/team/basic_team.hpp"
-#include "external_team.hpp"
-#include "graph.hpp"
-#include "team.hpp"
+#include <lockstep/detail/graph/plan_body.hpp>
+#include <lockstep/detail/team/basic_team.hpp>
+#include <lockstep/external_team.hpp>
+#include <lockstep/graph.hpp>
+#include <lockstep/team.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -85,14 +85,14 @@ class plan {
   plan(const graph& of, Team& on, std::size_t members, call_site where = {})
       : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
   /// A plan for so many members without a team, to look at. run() fails with std::logic_error.
-  LOCKSTEP_COLD plan(const graph& of, std::size_t members);
+  plan(const graph& of, std::size_t members);
 
   /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If it is called
   /// where that cannot be joined, or while the plan runs, as where the program ends in a node, its memory is left.
-  LOCKSTEP_COLD ~plan();
+  ~plan();
   /// `other` is of no plan then: each call of it fails with std::logic_error, but for members() and max_ahead(), which
   /// are 0.
-  LOCKSTEP_COLD plan(plan&& other) noexcept;
+  plan(plan&& other) noexcept;
   plan& operator=(plan&&) = delete;
 
   // --- runs ---
@@ -118,19 +118,19 @@ class plan {
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.
-  LOCKSTEP_ONCE timed_run run_by(deadline until);
+  timed_run run_by(deadline until);
 
   /// Ends the run of this plan, if there is one: PLAN-3. No other run or region: not that of the team around it, nor what
   /// a node runs. Any thread may call it, as long as the plan lives.
-  LOCKSTEP_COLD void request_stop();
+  void request_stop();
 
   // --- measurements ---
 
   /// As run(), with a look at the clock before and after each node, for refine() and report().
-  LOCKSTEP_ONCE bool measure(std::size_t iterations);
+  bool measure(std::size_t iterations);
   /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint.
   /// False if nothing was measured since the last time.
-  LOCKSTEP_COLD bool refine();
+  bool refine();
 
   // --- looks ---
 
@@ -139,16 +139,16 @@ class plan {
 
   /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
   /// an iteration will take. Loops count as one turn.
-  LOCKSTEP_COLD std::chrono::nanoseconds critical_path() const;
-  LOCKSTEP_COLD std::chrono::nanoseconds serial_time() const;
-  LOCKSTEP_COLD std::chrono::nanoseconds predicted_time() const;
+  std::chrono::nanoseconds critical_path() const;
+  std::chrono::nanoseconds serial_time() const;
+  std::chrono::nanoseconds predicted_time() const;
 
   /// The plan, line by line: for each member its nodes and waits.
-  LOCKSTEP_COLD std::string text() const;
+  std::string text() const;
   /// What is predicted, what was measured, and where time is lost.
-  LOCKSTEP_COLD std::string report() const;
+  std::string report() const;
   /// For Graphviz: a lane for each member, edges between members are bold.
-  LOCKSTEP_COLD std::string dot() const;
+  std::string dot() const;
 
  private:
   detail::plan_body& body() const {
@@ -161,9 +161,5 @@ class plan {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/graph/plan.ipp"
-#endif
 
 #endif  // LOCKSTEP_PLAN_HPP

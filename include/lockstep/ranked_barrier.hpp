@@ -40,11 +40,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "call_site.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/wait/cpu_separation.hpp"
-#include "detail/wait/ranked_phases.hpp"
-#include "detail/wait/word_waiter.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/cpu_separation.hpp>
+#include <lockstep/detail/wait/ranked_phases.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

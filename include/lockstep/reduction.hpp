@@ -33,7 +33,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -45,10 +45,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "detail/platform/error.hpp"
-#include "detail/region/nesting.hpp"
-#include "detail/region/team_door.hpp"
-#include "detail/team/team_core.hpp"
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/region/nesting.hpp>
+#include <lockstep/detail/region/team_door.hpp>
+#include <lockstep/detail/team/team_core.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -72,9 +72,9 @@ class started_region {
     other.core_ = nullptr;
   }
   /// START-2, START-3.
-  LOCKSTEP_ONCE started_region& operator=(started_region&& other) noexcept;
+  started_region& operator=(started_region&& other) noexcept;
   /// START-2, START-3. To learn of exceptions, call join() before.
-  LOCKSTEP_ONCE ~started_region();
+  ~started_region();
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -84,7 +84,7 @@ class started_region {
   /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
   /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
   /// already, or against START-1.
-  LOCKSTEP_ONCE bool join();
+  bool join();
 
  private:
   template <class Threads>
@@ -98,11 +98,11 @@ class started_region {
         number_(core.started()),
         in_flight_(detail::exceptions_in_flight()) {}
 
-  LOCKSTEP_COLD void let_go() noexcept;
+  void let_go() noexcept;
 
-  LOCKSTEP_ONCE bool join_now();
+  bool join_now();
 
-  LOCKSTEP_COLD const char* refusal() const noexcept;
+  const char* refusal() const noexcept;
 
   detail::team_door* door_ = nullptr;
   detail::team_core* core_ = nullptr;  ///< null: of none
@@ -140,9 +140,9 @@ class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
   /// the program with a message where the region is over.
-  LOCKSTEP_ONCE explicit inside_region(const region_token& of);
+  explicit inside_region(const region_token& of);
   /// On the thread that made it, the last one first.
-  LOCKSTEP_ONCE ~inside_region();
+  ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;
 
@@ -153,9 +153,5 @@ class inside_region {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/team/region.ipp"
-#endif
 
 #endif  // LOCKSTEP_REGION_HPP

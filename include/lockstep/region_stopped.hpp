@@ -13,7 +13,7 @@
 #ifndef LOCKSTEP_REGION_STOPPED_HPP
 #define LOCKSTEP_REGION_STOPPED_HPP
 
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

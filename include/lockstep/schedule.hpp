@@ -36,8 +36,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/base/closures.hpp"
-#include "detail/base/index_span.hpp"
+#include <lockstep/detail/base/closures.hpp>
+#include <lockstep/detail/base/index_span.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

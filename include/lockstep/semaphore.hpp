@@ -43,12 +43,12 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "call_site.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/wait/misuse.hpp"
-#include "detail/wait/parking_lot.hpp"
-#include "detail/wait/queued_word.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/parking_lot.hpp>
+#include <lockstep/detail/wait/queued_word.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

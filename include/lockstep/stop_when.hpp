@@ -24,7 +24,7 @@
 #ifndef LOCKSTEP_STOP_WHEN_HPP
 #define LOCKSTEP_STOP_WHEN_HPP
 
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 #if __cplusplus >= 202002L
 #include <version>

@@ -27,9 +27,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/error.hpp"
-#include "detail/region/nesting.hpp"
-#include "member.hpp"
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/region/nesting.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -56,11 +56,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/process.hpp"
-#include "detail/team/basic_team.hpp"
-#include "detail/team/workers.hpp"
-#include "region.hpp"
-#include "sub_team.hpp"
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/team/basic_team.hpp>
+#include <lockstep/detail/team/workers.hpp>
+#include <lockstep/region.hpp>
+#include <lockstep/sub_team.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -69,12 +69,12 @@ inline namespace LOCKSTEP_ABI {
 class team : public detail::basic_team<detail::worker_threads> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  LOCKSTEP_ONCE team();
+  team();
 
   /// Fails if members is 0 or above 65536.
-  LOCKSTEP_ONCE explicit team(std::size_t members);
-  LOCKSTEP_ONCE team(std::size_t members, wait_policy policy);
-  LOCKSTEP_ONCE explicit team(const team_options& options);
+  explicit team(std::size_t members);
+  team(std::size_t members, wait_policy policy);
+  explicit team(const team_options& options);
 
   /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
   /// started and not joined, the team ends the program with a message where that region ends.
@@ -97,12 +97,12 @@ class team : public detail::basic_team<detail::worker_threads> {
   }
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  LOCKSTEP_ONCE void pause();
+  void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  LOCKSTEP_ONCE void resume();
+  void resume();
 
  private:
-  LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);
+  team(const team_options& options, const detail::resolved_team& made);
 };
 
 namespace detail {
@@ -141,13 +141,5 @@ inline team& default_team() {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/team/team.ipp"
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/team/display.hpp"
-#endif
 
 #endif  // LOCKSTEP_TEAM_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "wait_policy.hpp"
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

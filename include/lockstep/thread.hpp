@@ -45,12 +45,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "call_site.hpp"
-#include "detail/platform/error.hpp"
-#include "detail/platform/system.hpp"
-#include "detail/platform/system_thread.hpp"
-#include "detail/wait/word_waiter.hpp"
-#include "wait_policy.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/system_thread.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/wait_policy.hpp>
 
 #if defined(__cpp_lib_jthread)
 #include <stop_token>

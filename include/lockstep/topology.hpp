@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "detail/platform/topology.hpp"
+#include <lockstep/detail/platform/topology.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

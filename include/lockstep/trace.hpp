@@ -35,13 +35,8 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/observe/hooks.hpp"
-#include "named_object.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/trace/recorder.hpp"
-#include "detail/trace/trace_export.hpp"
-#endif
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/named_object.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -62,16 +57,16 @@ struct trace_options {
 
 /// From now on threads record. False if a trace runs already, or there is no memory for so many records of this thread.
 /// If there is none for those of another thread, that one keeps fewer.
-LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
+bool start_trace(trace_options options = trace_options());
 /// Ends the trace; its records stay until the next one. One that LOCKSTEP_TRACE has started is written now,
 /// and not at the end of the program. False if none runs.
-LOCKSTEP_COLD bool stop_trace();
+bool stop_trace();
 /// The same, and writes it. False, and a message, if it cannot be written.
-LOCKSTEP_COLD bool stop_trace(const char* file);
+bool stop_trace(const char* file);
 /// Writes what was recorded so far, or in the trace that ran last, as Trace Event JSON.
-LOCKSTEP_COLD bool write_trace(const char* file);
+bool write_trace(const char* file);
 /// The same as a table for a terminal: what each thread did, and how long each name took.
-LOCKSTEP_COLD std::string trace_summary();
+std::string trace_summary();
 
 /// Whether a trace runs now.
 inline bool is_tracing() noexcept { return detail::is_observed_by(detail::observer::records); }
@@ -111,26 +106,7 @@ inline void trace_counter(const char* name, double value) noexcept {
 }
 /// Names the calling thread: in timelines and messages from now on, and in debuggers as far as the system has room for
 /// it. At most 47 characters. Null is as "": it has none.
-LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD bool start_trace(trace_options options) {
-  return detail::recorder::start_with_room(options.records_per_thread,
-                                           options.full == when_full::stop);
-}
-LOCKSTEP_COLD bool stop_trace() {
-  const std::string path = detail::trace_export::take_path();
-  return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
-}
-LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
-LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }
-LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary(); }
-LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
-  detail::note_name(name != nullptr ? name : "");
-}
-
-#endif
+void name_this_thread(const char* name) noexcept;
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -28,8 +28,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "detail/platform/config.hpp"
-#include "detail/platform/system.hpp"
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

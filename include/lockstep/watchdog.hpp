@@ -27,7 +27,7 @@
 #include <chrono>
 #include <string>
 
-#include "detail/platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -64,21 +64,17 @@ class watchdog_options {
 
 /// Starts the watchdog with these options, replacing earlier ones. False if the system gives no thread or no pipe: then
 /// no watchdog runs.
-LOCKSTEP_COLD bool start_watchdog(const watchdog_options& how = watchdog_options());
+bool start_watchdog(const watchdog_options& how = watchdog_options());
 /// Blocks until the watchdog has ended. Does nothing if there is none.
-LOCKSTEP_COLD void stop_watchdog();
+void stop_watchdog();
 /// What the watchdog would print now: of all threads, stuck or not. Empty if it does not watch.
-LOCKSTEP_COLD std::string who_waits();
+std::string who_waits();
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 // Behind the options, which bodies that this may bring in need.
-#include "detail/observe/hooks.hpp"
-#include "named_object.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include "detail/trace/watchdog.ipp"
-#endif
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/named_object.hpp>
 
 #endif  // LOCKSTEP_WATCHDOG_HPP

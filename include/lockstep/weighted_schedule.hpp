@@ -26,9 +26,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "detail/loop/loop_crew.hpp"
-#include "detail/loop/loops.hpp"
-#include "detail/loop/partition.hpp"
+#include <lockstep/detail/loop/loop_crew.hpp>
+#include <lockstep/detail/loop/loops.hpp>
+#include <lockstep/detail/loop/partition.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

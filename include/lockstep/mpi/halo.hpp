@@ -61,11 +61,11 @@
 #include <cstdio>
 #include <vector>
 
-#include "../detail/mpi/halo_matching.hpp"
-#include "../detail/mpi/halo_protocol.hpp"
-#include "../detail/mpi/halo_transport.hpp"
-#include "halo_block.hpp"
-#include "world.hpp"
+#include <lockstep/detail/mpi/halo_matching.hpp>
+#include <lockstep/detail/mpi/halo_protocol.hpp>
+#include <lockstep/detail/mpi/halo_transport.hpp>
+#include <lockstep/mpi/halo_block.hpp>
+#include <lockstep/mpi/world.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

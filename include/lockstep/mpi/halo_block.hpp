@@ -27,7 +27,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../detail/mpi/library.hpp"
+#include <lockstep/detail/mpi/library.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -62,10 +62,10 @@
 #include <string>
 #include <type_traits>
 
-#include "../detail/mpi/session.hpp"
-#include "../detail/mpi/world_reductions.hpp"
-#include "../detail/mpi/world_region.hpp"
-#include "../team.hpp"
+#include <lockstep/detail/mpi/session.hpp>
+#include <lockstep/detail/mpi/world_reductions.hpp>
+#include <lockstep/detail/mpi/world_region.hpp>
+#include <lockstep/team.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -41,8 +41,8 @@
 #include <utility>
 #include <vector>
 
-#include "../detail/mpi/placed_graph.hpp"
-#include "../graph.hpp"
+#include <lockstep/detail/mpi/placed_graph.hpp>
+#include <lockstep/graph.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -52,10 +52,10 @@
 #include <string>
 #include <vector>
 
-#include "../detail/mpi/graph_channels.hpp"
-#include "../plan.hpp"
-#include "world.hpp"
-#include "world_graph.hpp"
+#include <lockstep/detail/mpi/graph_channels.hpp>
+#include <lockstep/plan.hpp>
+#include <lockstep/mpi/world.hpp>
+#include <lockstep/mpi/world_graph.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

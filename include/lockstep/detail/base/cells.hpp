@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "../platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

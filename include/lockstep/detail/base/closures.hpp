@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-#include "../platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

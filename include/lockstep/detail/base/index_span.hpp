@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../platform/error.hpp"
+#include <lockstep/detail/platform/error.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -36,9 +36,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/cache_line.hpp"
-#include "../region/stop_source.hpp"
-#include "../wait/published_words.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -21,7 +21,7 @@
 #include <limits>
 #include <string>
 
-#include "flow.hpp"
+#include <lockstep/detail/graph/flow.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "../base/growing_array.hpp"
-#include "../platform/config.hpp"
+#include <lockstep/detail/base/growing_array.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../platform/config.hpp"
-#include "../region/job.hpp"
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

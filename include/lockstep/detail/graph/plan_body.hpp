@@ -11,24 +11,11 @@
 #include <cstdint>
 #include <string>
 
-#include "../../graph.hpp"
-#include "../../region.hpp"
-#include "../platform/cache_line.hpp"
-#include "flow_machine.hpp"
-#include "plan_stop.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
-#include "../../external_team.hpp"
-#include "../../team.hpp"
-#include "../team/basic_team.hpp"
-#include "flow_planner.hpp"
-#include "flow_walk.hpp"
-#endif
+#include <lockstep/graph.hpp>
+#include <lockstep/region.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/graph/flow_machine.hpp>
+#include <lockstep/detail/graph/plan_stop.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -40,14 +27,14 @@ struct plan_body;
 /// A member's part of a run: what the region is given.
 struct plan_part {
   plan_body* of;
-  LOCKSTEP_ONCE void operator()(member& me) const;
+  void operator()(member& me) const;
 };
 
 /// What a plan needs of its team, whoever has the threads. Without a team the functions are null.
 struct plan_team {
   plan_team() = default;
   template <class Threads>
-  LOCKSTEP_COLD explicit plan_team(basic_team<Threads>& of);
+  explicit plan_team(basic_team<Threads>& of);
 
   void* team = nullptr;
   std::size_t size = 0;
@@ -63,36 +50,36 @@ struct plan_team {
 };
 
 struct plan_body {
-  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_team& on, std::size_t members,
+  plan_body(const graph_body& of, const plan_team& on, std::size_t members,
                           call_site made_in);
 
-  LOCKSTEP_COLD void make();
+  void make();
   /// Takes over the times that were measured. False if there are none.
-  LOCKSTEP_COLD bool take_times(double nanoseconds_a_tick);
+  bool take_times(double nanoseconds_a_tick);
   /// The same, and makes the plan anew with them.
-  LOCKSTEP_COLD bool refine(double nanoseconds_a_tick);
+  bool refine(double nanoseconds_a_tick);
   /// Whether nearly all nodes (99 % of the time) took about the same time, near the time that is assumed where nothing
   /// is
   /// known: another plan would gain little.
-  LOCKSTEP_COLD bool are_times_as_guessed() const noexcept;
+  bool are_times_as_guessed() const noexcept;
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
-  LOCKSTEP_COLD void learn();
+  void learn();
   /// A run: of many members, or alone.
-  LOCKSTEP_ONCE bool run(std::uint64_t iterations, const iteration_gate* gate,
+  bool run(std::uint64_t iterations, const iteration_gate* gate,
                          const char* function);
-  LOCKSTEP_ONCE bool run_shares(std::uint64_t iterations);
-  LOCKSTEP_ONCE started_region start(std::uint64_t iterations);
-  LOCKSTEP_ONCE void take_part(loop_share& me);
-  LOCKSTEP_COLD void check_ready(const char* function);
+  bool run_shares(std::uint64_t iterations);
+  started_region start(std::uint64_t iterations);
+  void take_part(loop_share& me);
+  void check_ready(const char* function);
   /// Whether a run was started, and is not over.
-  LOCKSTEP_COLD bool is_open() const noexcept;
+  bool is_open() const noexcept;
   /// A run that was started, and has been joined since.
-  LOCKSTEP_COLD void end_started();
+  void end_started();
   /// Before the end of the plan. False where members may still use it: the caller is not to delete it.
-  LOCKSTEP_COLD bool let_go() noexcept;
+  bool let_go() noexcept;
   /// A run on the calling thread alone, inside a region: a stop of the region ends the run, a stop of the run not the
   /// region.
-  LOCKSTEP_ONCE void run_alone(const stops_with_region& around);
+  void run_alone(const stops_with_region& around);
 
   graph_model model;
   flow checked;
@@ -125,363 +112,16 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
-[[noreturn]] LOCKSTEP_COLD void fail_moved_plan();
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
+[[noreturn]] void fail_moved_plan();
+plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                    call_site where = call_site{nullptr, 0});
 struct plan_calls {
-  LOCKSTEP_ONCE static bool run(plan_body& of, std::size_t iterations);
-  LOCKSTEP_ONCE static bool run_until(plan_body& of, const iteration_gate& gate);
-  LOCKSTEP_ONCE static started_region start(plan_body& of, std::size_t iterations);
+  static bool run(plan_body& of, std::size_t iterations);
+  static bool run_until(plan_body& of, const iteration_gate& gate);
+  static started_region start(plan_body& of, std::size_t iterations);
 };
-LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept;
-LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept;
-
-#if LOCKSTEP_HAS_BODIES
-
-template <class Threads>
-plan_team::plan_team(basic_team<Threads>& of)
-    : team(&of),
-      size(of.size()),
-      policy(of.body_->core.policy()),
-      stop(&of.body_->core.stop()),
-      run([](void* held, std::size_t members, plan_part& part, source_place where) {
-        return static_cast<basic_team<Threads>*>(held)->run_as("plan", members, part, where);
-      }),
-      run_shares([](void* held, const shares_request& wanted, job& what) {
-        basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
-      }) {
-  if (!Threads::starts_regions()) return;
-  start = [](void* held, plan_part& part, source_place where) {
-    return static_cast<basic_team<Threads>*>(held)->start_as("plan", part, where);
-  };
-  running = [](void* held) {
-    return static_cast<basic_team<Threads>*>(held)->body_->core.running();
-  };
-  let_go = [](void* held, int in_flight) {
-    basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-    if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
-    started_region open(on.door_, on.body_->core);
-    open.in_flight_ = in_flight;
-    open.let_go();
-    return true;
-  };
-}
-
-#if LOCKSTEP_COMPILED
-template plan_team::plan_team(basic_team<worker_threads>& of);
-template plan_team::plan_team(basic_team<serving_threads>& of);
-#endif
-
-LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                                   call_site made_in)
-    : model(of.model),
-      checked(make_flow(of.model)),
-      functions(of.functions),
-      host(on),
-      where(made_in),
-      most_members(members) {
-  if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
-  bool has_hints = false;
-  for (const model_node& each : model.nodes) {
-    costs.push_back(each.cost);
-    needs_all |= each.is_wide || each.pin != no_node;
-    has_hints |= each.cost >= 0;
-  }
-  make();
-  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
-}
-
-LOCKSTEP_COLD void plan_body::make() {
-  flow_plan made = make_flow_plan(model, checked, costs, most_members);
-  if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
-  owner<flow_machine> fresh(
-      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
-  machine = std::move(fresh);
-  machine->model = &model;
-  machine->where = where;
-}
-
-LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
-  bool has_some = false;
-  const std::uint64_t clock = time_of_nothing();
-  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
-    const node_times& of = machine->times[i];
-    if (of.count == 0) continue;
-    has_some = true;
-    double ticks = detail::usual_time(of, clock);
-    // Of few samples several may have been preempted.
-    if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
-    costs[i] = nanoseconds_a_tick * ticks;
-  }
-  return has_some;
-}
-
-LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
-  const bool has_some = take_times(nanoseconds_a_tick);
-  if (has_some) make();
-  return has_some;
-}
-
-LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
-  constexpr double about = 1.5, most = 0.01;
-  const auto time_of = [](double cost) {
-    return cost < 0 ? static_cast<double>(usual_node_time) : cost;
-  };
-  const auto is_about = [](double time, double other, double factor) {
-    return time < factor * other && factor * time > other;
-  };
-  double sum = 0, wrong = 0;
-  for (const double each : costs) sum += time_of(each);
-  const double mean = sum / static_cast<double>(costs.size());
-  for (const double each : costs) {
-    if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
-  }
-  return is_about(mean, static_cast<double>(usual_node_time), 2) && wrong <= most * sum;
-}
-
-LOCKSTEP_COLD void plan_body::learn() {
-  constexpr std::uint64_t most_samples = 16, enough = 5;
-  iterations_to_time -= machine->timed_iterations;
-  // Loops take many samples in an iteration.
-  std::uint64_t samples = 0;
-  for (const node_times& each : machine->times) samples += each.count;
-  if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
-    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
-                        time = detail::monotonic_nanoseconds() - begin_of_time;
-    if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
-        !are_times_as_guessed()) {
-      make();
-      learnt_from = runs;
-    }
-    learns = false;
-    return;
-  }
-  if (begin_of_ticks == 0) {
-    begin_of_ticks = tick_clock::now();
-    begin_of_time = detail::monotonic_nanoseconds();
-  }
-  machine->timed_iterations =
-      gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
-  machine->most_samples = most_samples;
-}
-
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where) {
-  checked_range("lockstep::plan", "members", members, 1,
-                on.team != nullptr ? on.size : std::size_t{max_participants});
-  return new plan_body(graph_access::body_of(of), on, members, where);
-}
-
-LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
-  const char* why = nullptr;
-  if (host.team == nullptr) why = "the plan was made without a team, to look at";
-  if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
-  if (is_open()) {
-    why = "a run was started, and not joined; a node cannot run the plan that it is part of";
-  }
-  if (why != nullptr) {
-    fail_use((std::string("lockstep::plan::") + function + ": " + why).c_str());
-  }
-  if (has_started) end_started();
-}
-
-/// Also while the caller joins it: its part is a part of the run. Before start() has returned the region is not known.
-LOCKSTEP_COLD bool plan_body::is_open() const noexcept {
-  if (!has_started) return false;
-  const std::uint32_t region = stop.region();
-  return region == 0 || host.running(host.team) == region;
-}
-
-LOCKSTEP_COLD bool plan_body::let_go() noexcept {
-  // The program may end inside of a node, by exit() or on another thread.
-  if (is_running) return false;
-  if (is_open() && !host.let_go(host.team, in_flight)) return false;
-  if (has_started) end_started();
-  return true;
-}
-
-LOCKSTEP_COLD void plan_body::end_started() {
-  has_started = false;
-  stop.end();
-  if (!was_alone) machine->end(!machine->is_done());
-}
-
-/// Marks a plan as running, and puts its lanes in order afterwards.
-class plan_run {
- public:
-  explicit plan_run(plan_body& of) noexcept : of_(of) {
-    of_.is_running = true;
-    of_.was_alone = of_.is_stopped = false;
-    of_.stop.begin();
-  }
-  ~plan_run() {
-    of_.is_running = false;
-    of_.stop.end();
-    if (!of_.was_alone) of_.machine->end(!is_complete);
-  }
-  plan_run(const plan_run&) = delete;
-  plan_run& operator=(const plan_run&) = delete;
-
-  bool is_complete = false;
-
- private:
-  plan_body& of_;
-};
-
-bool plan_body::run(std::uint64_t count, const iteration_gate* asks, const char* function) {
-  if (is_running || has_started || host.team == nullptr) check_ready(function);
-  if (count == 0) return true;
-  iterations = count;
-  gate = asks;
-  if (learns) learn();
-  machine->begin(count, asks);
-  plan_run here(*this);
-  here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.run(host.team, machine->plan.members, part, where)
-                         : run_shares(count);
-  if (was_alone && is_stopped) here.is_complete = false;
-  return here.is_complete;
-}
-
-/// The plan learns what more members gain from how long runs take: from the first runs, then from one in 16, and from
-/// all long ones.
-bool plan_body::run_shares(std::uint64_t count) {
-  constexpr double worth_a_look = 10000;
-  const flow_plan& plan = machine->plan;
-  const double times = static_cast<double>(count);
-  const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
-  ++runs;
-  const double speed_up = plan.predicted_time > 0
-                              ? (std::max)(static_cast<double>(plan.serial_time) /
-                                               static_cast<double>(plan.predicted_time),
-                                           1.0)
-                              : 1.0;
-  const bool is_known = gate == nullptr && runs > 1;
-  const shares_request wanted = {
-      static_cast<std::uint32_t>(plan.members),
-      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
-      where};
-  const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
-  job what;
-  const auto share = [this](loop_share& me) { take_part(me); };
-  what.assign<loop_share>(share);
-  const shares_outcome made = host.run_shares(host.team, wanted, what);
-  if (is_timed && gate == nullptr && made.is_complete) {
-    const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
-    const double each = took / times * (made.all_came ? speed_up : 1);
-    time_alone = runs == 1 ? each : (time_alone + each) / 2;
-  }
-  return made.is_complete;
-}
-
-started_region plan_body::start(std::uint64_t count) {
-  if (is_running || has_started || host.team == nullptr) check_ready("start");
-  if (host.start == nullptr) {
-    fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
-  }
-  iterations = count;
-  gate = nullptr;
-  was_alone = is_stopped = false;
-  if (learns) learn();
-  machine->begin(count, nullptr);
-  stop.begin();
-  in_flight = exceptions_in_flight();
-  // Before the region: its nodes may ask. Taken back where the team refuses.
-  struct mark {
-    plan_body& of;
-    bool is_kept;
-    ~mark() {
-      if (!is_kept) of.end_started();
-    }
-  } started = {*this, false};
-  has_started = true;
-  started_region made = host.start(host.team, part, where);
-  started.is_kept = true;
-  stop.enter(*host.stop, host.running(host.team));
-  return made;
-}
-
-void plan_body::run_alone(const stops_with_region& around) {
-  was_alone = true;
-  stop_source& own_stop = stop.alone_source();
-  struct both {
-    stops_with_region own, around;
-  } const stops = {{own_stop, stop.enter_alone()}, around};
-  const stop_question question = {&stops, [](const void* held) -> bool {
-                                    const both& of = *static_cast<const both*>(held);
-                                    return of.own.requested() || of.around.requested();
-                                  }};
-  if (!needs_all) {
-    is_stopped = !machine->run_alone(iterations, gate, nullptr, question);
-    return;
-  }
-  member_state state(own_stop);
-  state.enter(1, stops.own.region, 0);
-  member_access alone(state);
-  const auto run_all = [&](member& me) { machine->run_alone(iterations, gate, &me, question); };
-  is_stopped = !call_alone(own_stop, run_all, alone.self, stops.own.region);
-}
-
-void plan_body::take_part(loop_share& me) {
-  if (&me.stop() != host.stop) return run_alone({me.stop(), me.region()});
-  const part_of_plan here(stop, me.region());
-  if (me.rank() == 0) stop.enter(*host.stop, me.region());
-  flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
-}
-
-void plan_part::operator()(member& me) const {
-  const member_state& state = member_access::state_of(me);
-  if (&state.stop() != of->host.stop) {
-    return of->run_alone({state.stop(), state.region()});
-  }
-  const part_of_plan here(of->stop, state.region());
-  if (me.rank() == 0) of->stop.enter(*of->host.stop, state.region());
-  if (me.size() == 1) {
-    of->was_alone = true;
-    of->machine->run_alone(of->iterations, of->gate, &me, stop_question::of(state));
-  } else if (me.rank() < of->machine->plan.members) {
-    flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
-  }
-}
-
-/// Runs look at the clock while it lives.
-class timed_plan {
- public:
-  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
-    if (of.is_running || of.has_started) of.check_ready("measure");
-    of.learns = false;
-    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
-  }
-  ~timed_plan() { machine_.timed_iterations = 0; }
-  timed_plan(const timed_plan&) = delete;
-  timed_plan& operator=(const timed_plan&) = delete;
-
- private:
-  flow_machine& machine_;
-};
-
-[[noreturn]] LOCKSTEP_COLD void fail_moved_plan() {
-  fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
-}
-
-bool plan_calls::run(plan_body& of, std::size_t iterations) {
-  return of.run(iterations, nullptr, "run");
-}
-bool plan_calls::run_until(plan_body& of, const iteration_gate& gate) {
-  return of.run(1, &gate, "run_until");
-}
-started_region plan_calls::start(plan_body& of, std::size_t iterations) {
-  return of.start(iterations);
-}
-LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {
-  return converted<std::size_t>(of.machine->ahead);
-}
-LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
-  return of.machine->plan.members;
-}
-
-#endif
+std::size_t max_ahead_of(const plan_body& of) noexcept;
+std::size_t members_of(const plan_body& of) noexcept;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

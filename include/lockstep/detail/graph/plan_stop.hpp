@@ -31,8 +31,8 @@
 
 #include <cstdint>
 
-#include "../platform/system.hpp"
-#include "../region/stop_source.hpp"
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

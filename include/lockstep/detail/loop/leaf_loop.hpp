@@ -25,9 +25,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "../base/closures.hpp"
-#include "../base/index_span.hpp"
-#include "../base/range_parts.hpp"
+#include <lockstep/detail/base/closures.hpp>
+#include <lockstep/detail/base/index_span.hpp>
+#include <lockstep/detail/base/range_parts.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -35,10 +35,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../observe/hooks.hpp"
-#include "../region/lone_region.hpp"
-#include "leaf_loop.hpp"
-#include "loops.hpp"
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/lone_region.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/loop/loops.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -104,58 +104,15 @@ enum class lone_outcome { refused, complete, stopped };
 
 struct lone_call {
   /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
-  LOCKSTEP_ONCE static lone_outcome attempt(const lone_team& of, const range_body& body,
+  static lone_outcome attempt(const lone_team& of, const range_body& body,
                                             std::size_t length);
-  LOCKSTEP_ONCE static lone_outcome attempt(const lone_team& of, const range_body& body,
+  static lone_outcome attempt(const lone_team& of, const range_body& body,
                                             std::size_t length, schedule how);
 
  private:
   template <class Part>
   LOCKSTEP_ALWAYS_INLINE static lone_outcome run(const lone_team& of, const Part& part);
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-template <class Part>
-lone_outcome lone_call::run(const lone_team& of, const Part& part) {
-  const nesting::region*& innermost = nesting::innermost();
-  const team_door& door = of.door;
-  const std::uint32_t look = door.look_alone();
-  if (innermost != nullptr || team_door::is_closed(look)) return lone_outcome::refused;
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
-  const lone_region here(of, nullptr, look);
-  const nesting::inside mark(here.where(), innermost);
-#if LOCKSTEP_HAS_EXCEPTIONS
-  try {
-    part(here, look);
-  } catch (const region_stopped&) {
-    if (!here.is_stopped()) throw;  // that of another region
-  }
-#else
-  part(here, look);
-#endif
-  if (LOCKSTEP_UNLIKELY(here.is_ended())) {
-    here.check_team();
-    return lone_outcome::stopped;
-  }
-  return door.is_stopped_alone(look) ? lone_outcome::stopped : lone_outcome::complete;
-}
-
-lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length) {
-  return run(of, [&](const lone_region&, std::uint32_t) {
-    if (length > 0) body(0, length);
-  });
-}
-
-lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length,
-                                schedule how) {
-  return run(of, [&](const lone_region& here, std::uint32_t look) {
-    lone_share share(here, of.door, look);
-    loops::hand_out_in(share, share, length, how, body);
-  });
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

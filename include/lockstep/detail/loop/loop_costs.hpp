@@ -27,8 +27,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/cache_line.hpp"
-#include "loop_request.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/loop/loop_request.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -85,7 +85,7 @@ class loop_costs {
     double most_iterations;
     std::uint32_t loops;
   };
-  LOCKSTEP_COLD lone_loops lone(const void* place_key, std::size_t iterations) noexcept {
+  lone_loops lone(const void* place_key, std::size_t iterations) noexcept {
     const place& at = at_place(place_key);
     if (at.samples < known || !learns_) return {0, 0};
     const double work = at.iteration * static_cast<double>(iterations);
@@ -97,7 +97,7 @@ class loop_costs {
   }
 
   /// So much time of the caller's went into so many iterations at the place.
-  LOCKSTEP_COLD void learn_iterations(const void* place_key, std::size_t iterations,
+  void learn_iterations(const void* place_key, std::size_t iterations,
                                       double time) noexcept {
     if (iterations == 0) return;
     place& at = at_place(place_key);
@@ -118,13 +118,13 @@ class loop_costs {
     at.iterations = 0;
   }
   /// So long the caller waited for members that were awake, after its own share.
-  LOCKSTEP_COLD void learn_join(double time) noexcept {
+  void learn_join(double time) noexcept {
     const double now = lesser(time + clock_time, 4 * join_);
     join_ += (now - join_) / (now < join_ ? 4 : 32);
     join_ = between(least_join, join_, most_join);
   }
   /// So long a member took to come from when the caller began to wake it.
-  LOCKSTEP_COLD void learn_wake(double time) noexcept {
+  void learn_wake(double time) noexcept {
     const double now = lesser(time, 2 * wake_);
     wake_ += (now - wake_) / 8;
     wake_ = between(least_wake, wake_, most_wake);
@@ -200,7 +200,7 @@ class loop_costs {
     const double parts = lesser(lesser(wanted, each), static_cast<double>(most_parts));
     return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
   }
-  LOCKSTEP_COLD loop_plan by_costs(const loop_request& of, bool asleep) noexcept {
+  loop_plan by_costs(const loop_request& of, bool asleep) noexcept {
     loop_plan result;
     const std::size_t most = lesser(most_, of.iterations);
     place& at = at_place(of.place);
@@ -276,7 +276,7 @@ class loop_costs {
     return new_place(set, key);
   }
   /// It comes first in its set, and drives out the one that came before all others.
-  LOCKSTEP_COLD static place& new_place(place* set, const void* key) noexcept {
+  static place& new_place(place* set, const void* key) noexcept {
     for (unsigned way = ways - 1; way > 0; --way) set[way] = set[way - 1];
     set[0] = place();
     set[0].key = key;

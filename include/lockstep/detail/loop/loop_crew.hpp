@@ -26,10 +26,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../observe/hooks.hpp"
-#include "../region/region_board.hpp"
-#include "loop_share.hpp"
-#include "loop_timing.hpp"
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/region_board.hpp>
+#include <lockstep/detail/loop/loop_share.hpp>
+#include <lockstep/detail/loop/loop_timing.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../call_site.hpp"
+#include <lockstep/call_site.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -25,14 +25,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../region/region_board.hpp"
-#include "lone_loops.hpp"
-#include "loop_costs.hpp"
-#include "loop_timing.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#endif
+#include <lockstep/detail/region/region_board.hpp>
+#include <lockstep/detail/loop/lone_loops.hpp>
+#include <lockstep/detail/loop/loop_costs.hpp>
+#include <lockstep/detail/loop/loop_timing.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -58,12 +54,12 @@ class loop_steering {
     return plan_;
   }
   /// For observers: how the loop is run, and why.
-  LOCKSTEP_COLD void tell(const loop_plan& plan) const noexcept;
+  void tell(const loop_plan& plan) const noexcept;
   /// What is to be told of each part that the caller runs; null: nothing.
   loop_timing* timing() noexcept { return plan_.is_timed ? &timing_ : nullptr; }
 
   /// In a probe, after so many parts of the caller's share: whether to announce the rest.
-  LOCKSTEP_COLD bool is_worth_announcing(std::uint32_t done) noexcept {
+  bool is_worth_announcing(std::uint32_t done) noexcept {
     timing_.note_run(done);
     if (!costs_.is_rest_worth(timing_.left_at(timing_.own_end()), is_asleep_)) return false;
     if (is_asleep_) woken_at_ = timing_.own_end();
@@ -110,7 +106,7 @@ class loop_steering {
 
   static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
 
-  LOCKSTEP_COLD void begin_to_measure() {
+  void begin_to_measure() {
     timing_.begin(all_parts());
     if (woken_at_ != 0) learn_wake_up();
     if (!is_asleep_ || plan_.shares == 1) return;
@@ -120,14 +116,14 @@ class loop_steering {
       timing_.wake_above(costs_.least_worth_waking(), plan_.shares);
     }
   }
-  LOCKSTEP_COLD void plan_sleepers(double gain) {
+  void plan_sleepers(double gain) {
     if (woken_at_ != 0) learn_wake_up();
     plan_.missed = gain > costs_.wake() ? 0 : gain;
     if (plan_.missed > 0 && has_missed_enough()) plan_.missed = 0;
     plan_.wakes = plan_.missed <= 0;
     if (plan_.wakes) woken_at_ = now();
   }
-  LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
+  void learn(bool all_came, std::uint64_t end) {
     if (timing_.woken_at() != 0) woken_at_ = timing_.woken_at();
     const double own_time = static_cast<double>(timing_.own_end() - timing_.start());
     costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
@@ -173,7 +169,7 @@ class loop_steering {
   bool is_worth_noting() const noexcept {
     return plan_.missed > least_worth_noting && board_.anticipates();
   }
-  LOCKSTEP_COLD void note_missed(const missed_loops::span& loop) {
+  void note_missed(const missed_loops::span& loop) {
     board_.note_missed(loop);
     ++noted_;
     saved_up_ += plan_.missed;
@@ -201,29 +197,6 @@ class loop_steering {
   unsigned noted_ = 0;               ///< since the last wake-up
   std::uint64_t shares_begin_ = 0;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD void loop_steering::tell(const loop_plan& plan) const noexcept {
-  char name[48] = "loop inline";
-  if (plan.shares > 1) {
-    std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan.shares));
-  }
-  const char* why = of_.is_fixed           ? "a share for each was asked for"
-                    : of_.grain != 0       ? "the grain was given"
-                    : plan.shares == 1     ? "it would not gain"
-                    : of_.place == nullptr ? "as asked for"
-                                           : "it gains";
-  if (plan.is_probe) why = "it is not known: the caller begins";
-  if (plan.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
-  if (plan.missed > 0) why = "members sleep: they are not woken for so little";
-  note_mark(mark_kind::decision, name, why, of_.iterations);
-  if (is_asleep_ && plan.shares > 1 && plan.wakes) {
-    note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
-  }
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

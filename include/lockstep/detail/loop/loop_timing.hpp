@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../observe/hooks.hpp"
-#include "../platform/clock.hpp"
-#include "../region/region_board.hpp"
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/region/region_board.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -65,7 +65,7 @@ class loop_timing {
   }
 
  private:
-  LOCKSTEP_COLD void wake_if_long(std::uint64_t now);
+  void wake_if_long(std::uint64_t now);
 
   region_board& board_;
   std::size_t all_ = 0, parts_ = 0, own_parts_ = 0;
@@ -73,16 +73,6 @@ class loop_timing {
   double least_ = 0;
   std::uint32_t members_ = 0;  ///< who may be woken; 0: nobody
 };
-
-#if LOCKSTEP_HAS_BODIES
-LOCKSTEP_COLD void loop_timing::wake_if_long(std::uint64_t now) {
-  if (left_at(now) <= least_) return;
-  woken_at_ = now;
-  if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", members_);
-  board_.wake(members_);
-  members_ = 0;
-}
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

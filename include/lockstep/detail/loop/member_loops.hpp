@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loops.hpp"
+#include <lockstep/detail/loop/loops.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "../../schedule.hpp"
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -19,12 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../base/growing_array.hpp"
-#include "../base/range_parts.hpp"
-#include "../platform/atomic.hpp"
-#include "../platform/cache_line.hpp"
-#include "../platform/clock.hpp"
-#include "../platform/error.hpp"
+#include <lockstep/detail/base/growing_array.hpp>
+#include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/error.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "../graph/flow_planner.hpp"
-#include "placed_graph.hpp"
+#include <lockstep/detail/graph/flow_planner.hpp>
+#include <lockstep/detail/mpi/placed_graph.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-#include "../platform/error.hpp"
-#include "requests.hpp"
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/mpi/requests.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

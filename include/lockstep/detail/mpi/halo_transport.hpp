@@ -23,9 +23,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../mpi/halo_block.hpp"
-#include "calls.hpp"
-#include "requests.hpp"
+#include <lockstep/mpi/halo_block.hpp>
+#include <lockstep/detail/mpi/calls.hpp>
+#include <lockstep/detail/mpi/requests.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

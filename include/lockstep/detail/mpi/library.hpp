@@ -24,7 +24,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "../platform/error.hpp"
+#include <lockstep/detail/platform/error.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

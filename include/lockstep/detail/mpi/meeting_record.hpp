@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "../platform/config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "meeting_record.hpp"
-#include "node_board.hpp"
-#include "requests.hpp"
+#include <lockstep/detail/mpi/meeting_record.hpp>
+#include <lockstep/detail/mpi/node_board.hpp>
+#include <lockstep/detail/mpi/requests.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

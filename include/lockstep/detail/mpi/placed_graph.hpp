@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "../graph/flow.hpp"
-#include "../graph/graph_model.hpp"
-#include "../platform/config.hpp"
+#include <lockstep/detail/graph/flow.hpp>
+#include <lockstep/detail/graph/graph_model.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph_messages.hpp"
+#include <lockstep/detail/mpi/graph_messages.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

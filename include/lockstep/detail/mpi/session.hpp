@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "library.hpp"
-#include "meeting_record.hpp"
+#include <lockstep/detail/mpi/library.hpp>
+#include <lockstep/detail/mpi/meeting_record.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -25,8 +25,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../base/range_parts.hpp"
-#include "../reduce/reduction_tree.hpp"
+#include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/reduce/reduction_tree.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -18,9 +18,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../call_site.hpp"
-#include "observers.hpp"
-#include "wait_kinds.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/observe/observers.hpp>
+#include <lockstep/detail/observe/wait_kinds.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -61,9 +61,9 @@ class observed_wait {
   }
 
  private:
-  LOCKSTEP_HOOK void begin(const wait_subject& what) noexcept;
-  LOCKSTEP_HOOK void change(wait_stage next) noexcept;
-  LOCKSTEP_HOOK void end() noexcept;
+  void begin(const wait_subject& what) noexcept;
+  void change(wait_stage next) noexcept;
+  void end() noexcept;
 
   thread_log* log_ = nullptr;
   wait_subject what_;
@@ -73,18 +73,18 @@ class observed_wait {
 };
 
 /// Sleepers on a word are woken.
-LOCKSTEP_HOOK void note_wake(const void* word) noexcept;
+void note_wake(const void* word) noexcept;
 /// A lock was taken, or is about to be given up.
-LOCKSTEP_HOOK void note_lock(const void* object, bool is_taken) noexcept;
+void note_lock(const void* object, bool is_taken) noexcept;
 /// Where threads may be delayed: before what others may wait for. In builds that do not diagnose misuse, this and
 /// notify_point() are nothing: a look at the observers takes 1 to 3 % of a notify.
-LOCKSTEP_HOOK void pass_sync_point() noexcept;
+void pass_sync_point() noexcept;
 inline void sync_point() noexcept {
   if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
 }
 /// The same before a thread lets those go that wait for `word`, the one that waiters name as their object or sleep on,
 /// of an object that has no other hook.
-LOCKSTEP_HOOK void pass_notify_point(const void* word) noexcept;
+void pass_notify_point(const void* word) noexcept;
 inline void notify_point(const void* word) noexcept {
   if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_notify_point(word);
 }
@@ -92,7 +92,7 @@ inline void notify_point(const void* word) noexcept {
 // What was decided, or found out.
 
 /// A mark on the thread's track. `why` may be null.
-LOCKSTEP_HOOK void note_mark(mark_kind kind, const char* name, const char* why,
+void note_mark(mark_kind kind, const char* name, const char* why,
                              std::uint64_t number) noexcept;
 
 // Members and constructs.
@@ -159,18 +159,18 @@ class member_view {
 };
 
 /// The member has come to a construct, which it notes in `in_construct`.
-LOCKSTEP_HOOK void member_comes(member_view& self, const char* kind, source_place where,
+void member_comes(member_view& self, const char* kind, source_place where,
                                 std::size_t extent) noexcept;
 
 /// What observers want of a meeting: nothing, that it is counted when it is over, or all.
 enum class meeting_view : std::uint8_t { none, count, all };
 /// It is about to meet all others, in its next phase. `kind`: the construct, if it has not come to it yet, else null.
 /// `arrives`: by itself, so that others read nothing of it yet.
-LOCKSTEP_HOOK meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
+meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
                                           bool arrives) noexcept;
 /// It goes on. No guard object: what that needs for exceptions costs a sum 20 ns. Where a combination throws, the end
 /// is not told.
-LOCKSTEP_HOOK void meeting_ends(member_view& self, meeting_view seen, const char* kind,
+void meeting_ends(member_view& self, meeting_view seen, const char* kind,
                                 source_place where) noexcept;
 
 // Teams and regions.
@@ -198,17 +198,17 @@ struct ledger_output {
 };
 
 /// Throws std::bad_alloc.
-LOCKSTEP_HOOK void keep_ledger(team_view& of, bool yes);
-LOCKSTEP_HOOK void reset_ledger(team_view& of) noexcept;
+void keep_ledger(team_view& of, bool yes);
+void reset_ledger(team_view& of) noexcept;
 /// What was gathered so far, if the ledger was ever on. Any thread, at any time. Throws std::bad_alloc.
-LOCKSTEP_HOOK void gather_ledger(const team_view& of, ledger& to);
+void gather_ledger(const team_view& of, ledger& to);
 /// Prints the ledger, if there is one and it is wanted.
-LOCKSTEP_HOOK void show_ledger(const team_view& of, const char* name,
+void show_ledger(const team_view& of, const char* name,
                                const ledger_output& to) noexcept;
 /// Its memory is given back.
-LOCKSTEP_HOOK void team_ends(team_view& of) noexcept;
+void team_ends(team_view& of) noexcept;
 /// A worker's thread ends, or serves its team no more.
-LOCKSTEP_HOOK void worker_ends() noexcept;
+void worker_ends() noexcept;
 
 /// A region or a loop, from its caller's view.
 struct observed_region {
@@ -240,27 +240,27 @@ class region_view {
   bool needs_all = false, is_after_loop = false;  ///< all members come; after a loop
 };
 /// A region is about to begin: nobody knows of it yet.
-LOCKSTEP_HOOK void region_comes(region_view& of) noexcept;
+void region_comes(region_view& of) noexcept;
 /// It has begun, and the others know: they come meanwhile.
-LOCKSTEP_HOOK void region_begins(region_view& of, const observed_region& what) noexcept;
+void region_begins(region_view& of, const observed_region& what) noexcept;
 /// Every member has reported.
-LOCKSTEP_HOOK void region_ends(region_view& of) noexcept;
+void region_ends(region_view& of) noexcept;
 /// It was called from inside of a region, and runs on its caller alone.
-LOCKSTEP_HOOK void region_runs_inline(bool is_loop) noexcept;
+void region_runs_inline(bool is_loop) noexcept;
 
 /// A member begins its part of a region, which it has entered; and has ended it.
-LOCKSTEP_HOOK void part_begins(const team_view& team, member_view& self) noexcept;
-LOCKSTEP_HOOK void part_ends(member_view& self) noexcept;
+void part_begins(const team_view& team, member_view& self) noexcept;
+void part_ends(member_view& self) noexcept;
 
 /// A thread begins a part of a share of a loop; and ends what that has returned, which may be null. Not a guard object:
 /// with one, a loop of 64 iterations on the caller alone took 67 to 71 ns in place of 60.
-LOCKSTEP_HOOK open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noexcept;
-LOCKSTEP_HOOK void loop_part_ends(open_part& what) noexcept;
+open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noexcept;
+void loop_part_ends(open_part& what) noexcept;
 /// For the ledger: the thread of rank `self` begins to run such parts; and ends one before others can know. Null: none
 /// is kept.
-LOCKSTEP_HOOK member_ledger* share_begins(const team_view& team, std::size_t self,
+member_ledger* share_begins(const team_view& team, std::size_t self,
                                           std::uint32_t region) noexcept;
-LOCKSTEP_HOOK void share_ends(member_ledger& of) noexcept;
+void share_ends(member_ledger& of) noexcept;
 
 /// The parts of loops that one thread of a team runs.
 class observed_share {
@@ -283,20 +283,20 @@ class observed_share {
 // Nodes of plans.
 
 /// A node is about to run. The name is copied.
-LOCKSTEP_HOOK void node_begins(const char* name) noexcept;
+void node_begins(const char* name) noexcept;
 /// The member had to wait for a node of the plan that was made there.
-LOCKSTEP_HOOK void note_node_wait(const char* name, source_place plan,
+void note_node_wait(const char* name, source_place plan,
                                   std::uint64_t ticks) noexcept;
 /// A node was run.
-LOCKSTEP_HOOK void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                              std::uint64_t begin) noexcept;
 
 // What the program adds, and what the environment asks for.
 
 /// A part of the timeline with a name; `outer` gets that around it. Returns the tick; 0: it is not told.
-LOCKSTEP_HOOK std::uint64_t scope_begins(const char* name, const char*& outer) noexcept;
-LOCKSTEP_HOOK void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
-LOCKSTEP_HOOK void note_counter(const char* name, double value) noexcept;
+std::uint64_t scope_begins(const char* name, const char*& outer) noexcept;
+void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
+void note_counter(const char* name, double value) noexcept;
 
 /// What messages say that LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY must be.
 struct debug_aid_values {
@@ -306,12 +306,12 @@ struct debug_aid_values {
   static constexpr const char* delay() { return "a number"; }
 };
 /// Starts what these variables ask for, once in a process. Says so if they are wrong.
-LOCKSTEP_HOOK void start_debug_aids() noexcept;
+void start_debug_aids() noexcept;
 /// Whether these variables may have that value, which is in small letters.
-LOCKSTEP_HOOK bool is_watchdog_value(const char* word) noexcept;
-LOCKSTEP_HOOK bool is_delay_value(const char* word) noexcept;
+bool is_watchdog_value(const char* word) noexcept;
+bool is_delay_value(const char* word) noexcept;
 /// Starts a trace that is written when the program ends. `path`: %p in it is the number of the process.
-LOCKSTEP_HOOK void start_trace_of_program(const char* path, const char* whose, std::size_t records);
+void start_trace_of_program(const char* path, const char* whose, std::size_t records);
 
 team_view::~team_view() {
   if (made.load(memory_order_relaxed) != nullptr) team_ends(*this);  // 1

@@ -25,7 +25,7 @@
 
 #include <cstdint>
 
-#include "../platform/process.hpp"
+#include <lockstep/detail/platform/process.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

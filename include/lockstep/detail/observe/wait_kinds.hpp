@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "../../call_site.hpp"
-#include "../platform/config.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -14,7 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(_LIBCPP_HAS_NO_THREADS) || (defined(_LIBCPP_HAS_THREADS) && !_LIBCPP_HAS_THREADS)
 #error "lockstep needs threads: this C++ library was built without"

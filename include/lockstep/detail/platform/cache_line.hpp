@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -109,8 +109,8 @@ const element_type element_type::of<Type>::value = {
 class any_aligned_array {
  public:
   /// Destroys what was made if an element throws.
-  LOCKSTEP_ONCE any_aligned_array(std::size_t size, const element_type& type);
-  LOCKSTEP_ONCE ~any_aligned_array();
+  any_aligned_array(std::size_t size, const element_type& type);
+  ~any_aligned_array();
   any_aligned_array(const any_aligned_array&) = delete;
   any_aligned_array& operator=(const any_aligned_array&) = delete;
 
@@ -118,7 +118,7 @@ class any_aligned_array {
   std::size_t size() const noexcept { return count_; }
 
  private:
-  LOCKSTEP_ONCE any_aligned_array(const element_type& type, std::size_t room);
+  any_aligned_array(const element_type& type, std::size_t room);
   void* at(std::size_t index) const noexcept {
     return static_cast<unsigned char*>(data_) + index * type_.size;
   }
@@ -128,29 +128,6 @@ class any_aligned_array {
   void* data_;
   std::size_t count_ = 0;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-/// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
-any_aligned_array::any_aligned_array(const element_type& type, std::size_t room) : type_(type) {
-  constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-  const std::size_t line = type.alignment;
-  raw_ = ::operator new(room > (most - 2 * line) / type.size ? most : room * type.size + 2 * line);
-  const std::uintptr_t mask = line - 1;
-  data_ = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw_) + mask) & ~mask);
-}
-
-any_aligned_array::any_aligned_array(std::size_t size, const element_type& type)
-    : any_aligned_array(type, size) {
-  for (; count_ < size; ++count_) type.make(at(count_));
-}
-
-any_aligned_array::~any_aligned_array() {
-  while (type_.destroy != nullptr && count_ > 0) type_.destroy(at(--count_));
-  ::operator delete(raw_);
-}
-
-#endif
 
 /// A fixed number of value-initialised Type on cache lines of their own: no foreign data begins or ends on
 /// them. Throws std::bad_alloc as `new` does.

@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
 
 #if defined(_WIN32)
 union _LARGE_INTEGER;

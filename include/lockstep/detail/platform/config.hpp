@@ -3,12 +3,12 @@
 //
 // Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them changes the
 // layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
-// LOCKSTEP_FORCE_PORTABLE_FUTEX, LOCKSTEP_OBSERVABLE, and the seams (atomic.hpp, system.hpp). So everything lives in
+// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in
 // an inline namespace that names them, LOCKSTEP_ABI:
 //   - Units with different settings may be linked together; each has its own functions. So it is with units that are
 //     compiled with ThreadSanitizer.
 //   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
-//     shows both names: lockstep::abi_1_checked_exceptions::mutex.
+//     shows both names: lockstep::v0c::mutex.
 //   - An object inside a type of the user's may be passed, for the layout is the same, but not between different
 //     futexes or seams. Who owns it is diagnosed only if all units of the process are checked.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
@@ -51,20 +51,25 @@
 #endif
 #endif
 
-// Two ways to take the library. Header-only, without a macro: each unit has the cold code that it uses. Compiled:
-// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::lockstep defines it; the cold code is in that
-// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the
-// headers that only they need in
-//   #if LOCKSTEP_HAS_BODIES
-//   #endif
-// The bodies of a public header X.hpp are in a file X.ipp, which X.hpp includes at its end. The library itself (src/) is
-// the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the code is the same, and the linker takes
-// one.
-#if !defined(LOCKSTEP_COMPILED)
-#define LOCKSTEP_COMPILED 0
+// The bodies of functions that are no templates are in src/, which the library compiles. The single header has them too,
+// inline, and says so: LOCKSTEP_HEADER_ONLY is 1 there.
+#if !defined(LOCKSTEP_HEADER_ONLY)
+#define LOCKSTEP_HEADER_ONLY 0
 #endif
+/// The unit is the library itself: src/lockstep.cpp.
 #if !defined(LOCKSTEP_BUILDS_LIBRARY)
 #define LOCKSTEP_BUILDS_LIBRARY 0
+#endif
+
+/// In front of the body of a function in src/. Compiled once in a unit also in the single header: not inlined.
+#if !LOCKSTEP_HEADER_ONLY
+#define LOCKSTEP_INLINE
+#elif defined(__clang__)
+#define LOCKSTEP_INLINE __attribute__((noinline)) inline
+#elif defined(__GNUC__) && __GNUC__ >= 8
+#define LOCKSTEP_INLINE __attribute__((noipa)) inline
+#else
+#define LOCKSTEP_INLINE inline
 #endif
 
 #if defined(__SANITIZE_THREAD__)
@@ -78,41 +83,15 @@
 #define LOCKSTEP_HAS_TSAN 0
 #endif
 
-// ThreadSanitizer knows only what it has compiled. In the library it would see no order, and report races that there are
-// not. So a unit that it compiles has all code itself, unless it has compiled the library too: then LOCKSTEP_COMPILED is 2.
-#if LOCKSTEP_HAS_TSAN && LOCKSTEP_COMPILED == 1 && !LOCKSTEP_BUILDS_LIBRARY
-#undef LOCKSTEP_COMPILED
-#define LOCKSTEP_COMPILED 0
-#undef LOCKSTEP_OBSERVABLE
-#define LOCKSTEP_OBSERVABLE 1
-#endif
-
-#if !LOCKSTEP_COMPILED || LOCKSTEP_BUILDS_LIBRARY
-#define LOCKSTEP_HAS_BODIES 1
-#else
-#define LOCKSTEP_HAS_BODIES 0
-#endif
-
-// What sees threads work (detail/trace) is as much code as all the rest. The compiled library has it always; a
-// header-only program where it defines LOCKSTEP_OBSERVABLE as 1 for all its units.
-#if !defined(LOCKSTEP_OBSERVABLE)
-#define LOCKSTEP_OBSERVABLE 0
-#endif
-#if LOCKSTEP_COMPILED || LOCKSTEP_OBSERVABLE
-#define LOCKSTEP_HAS_OBSERVERS 1
-#else
-#define LOCKSTEP_HAS_OBSERVERS 0
-#endif
-
 #if LOCKSTEP_DIAGNOSE_MISUSE
-#define LOCKSTEP_ABI_CHECKS checked
+#define LOCKSTEP_ABI_CHECKS v0c
 #else
-#define LOCKSTEP_ABI_CHECKS unchecked
+#define LOCKSTEP_ABI_CHECKS v0
 #endif
 #if LOCKSTEP_HAS_EXCEPTIONS
-#define LOCKSTEP_ABI_ERRORS exceptions
+#define LOCKSTEP_ABI_ERRORS
 #else
-#define LOCKSTEP_ABI_ERRORS no_exceptions
+#define LOCKSTEP_ABI_ERRORS _no_exceptions
 #endif
 #if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
 #define LOCKSTEP_ABI_SYSTEM _seam
@@ -121,68 +100,20 @@
 #else
 #define LOCKSTEP_ABI_SYSTEM
 #endif
-#if LOCKSTEP_HAS_OBSERVERS
-#define LOCKSTEP_ABI_OBSERVERS
-#else
-#define LOCKSTEP_ABI_OBSERVERS _unobserved
-#endif
 #if LOCKSTEP_HAS_TSAN
 #define LOCKSTEP_ABI_SANITIZER _tsan
 #else
 #define LOCKSTEP_ABI_SANITIZER
 #endif
-#define LOCKSTEP_ABI_JOINED(checks, errors, system, observers, sanitizer) \
-  abi_1_##checks##_##errors##system##observers##sanitizer
-#define LOCKSTEP_ABI_NAME(checks, errors, system, observers, sanitizer) \
-  LOCKSTEP_ABI_JOINED(checks, errors, system, observers, sanitizer)
+#define LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer) checks##errors##system##sanitizer
+#define LOCKSTEP_ABI_NAME(checks, errors, system, sanitizer) \
+  LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer)
 /// The inline namespace of everything: its version, and the settings that change what functions do.
 #define LOCKSTEP_ABI                                                               \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
-                    LOCKSTEP_ABI_OBSERVERS, LOCKSTEP_ABI_SANITIZER)
+                    LOCKSTEP_ABI_SANITIZER)
 #define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
-
-// Rarely run: compiled for size, and where calls of it are, the compiler expects to go the other way. Not noinline,
-// which GCC warns of in a declaration that is inline; it does not inline cold code into other code.
-#if defined(__GNUC__) && !LOCKSTEP_COMPILED
-#define LOCKSTEP_COLD __attribute__((cold)) inline
-#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_COLD __attribute__((cold, visibility("default")))
-#elif LOCKSTEP_COMPILED
-#define LOCKSTEP_COLD
-#else
-#define LOCKSTEP_COLD inline
-#endif
-
-// What observers are told, by the hooks of detail/observe. Called only where somebody watches; compiled once; not
-// inlined. GCC warns of noinline at a function that is inline; it inlines nothing of that size where it expects not to
-// come. At the declaration only.
-#if !LOCKSTEP_COMPILED && LOCKSTEP_OBSERVABLE && defined(__clang__)
-#define LOCKSTEP_HOOK __attribute__((noinline)) inline
-#elif !LOCKSTEP_COMPILED
-#define LOCKSTEP_HOOK inline
-#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_HOOK __attribute__((visibility("default")))
-#else
-#define LOCKSTEP_HOOK
-#endif
-
-// Compiled once, for speed: what is no part of a loop of the user's, or rare, but called beside one, as a team's
-// constructor is. Such must not be cold: GCC takes a function that calls cold code on every way for cold itself, and its
-// callers too as far as it sees the bodies, and compiles them for size. noipa (which GCC has from version 8 on) hides what
-// the function calls; a compiler without it must at least not inline it. At the declaration only; a body outside of its
-// class has no mark: GCC warns where noinline and inline come one after the other.
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !LOCKSTEP_COMPILED
-#define LOCKSTEP_ONCE __attribute__((noipa)) inline
-#elif defined(__GNUC__) && !LOCKSTEP_COMPILED
-#define LOCKSTEP_ONCE __attribute__((noinline)) inline
-#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_ONCE __attribute__((visibility("default")))
-#elif LOCKSTEP_COMPILED
-#define LOCKSTEP_ONCE
-#else
-#define LOCKSTEP_ONCE inline
-#endif
 
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 #if defined(__GNUC__)

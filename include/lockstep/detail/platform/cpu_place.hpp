@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "config.hpp"
-#include "cpus.hpp"
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -36,66 +36,20 @@ namespace detail {
 /// One entry for each CPU, in the order in which they were asked for.
 using cpu_topology = std::vector<cpu_place>;
 
-LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept;
+const char* text_of(core_kind kind) noexcept;
 
 /// Replaces each number of that kind by its place among the different ones: 7, 3, 7 become 1, 0, 1.
-LOCKSTEP_COLD void number_anew(cpu_topology& places, unsigned cpu_place::* number);
+void number_anew(cpu_topology& places, unsigned cpu_place::* number);
 
 /// Numbers all anew, and the siblings of each core from 0, in the order of the entries. CPUs whose cache is
 /// `unknown_cache` share one with all such of their package and node.
 constexpr unsigned unknown_cache = ~0u;
-LOCKSTEP_COLD void finish_topology(cpu_topology& places);
+void finish_topology(cpu_topology& places);
 
 /// The lowest value of the faster kind, where the largest step between `values` parts them; 0 if they
 /// are all alike, that is, each step is below 5/4: cores of one kind differ by up to a tenth (favoured cores, a larger
 /// cache). A value of 0 is not known and says nothing.
-LOCKSTEP_COLD unsigned fast_from(std::vector<unsigned> values);
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept {
-  return kind == core_kind::performance  ? "performance"
-         : kind == core_kind::efficiency ? "efficiency"
-                                         : "unknown";
-}
-
-LOCKSTEP_COLD void number_anew(cpu_topology& places, unsigned cpu_place::* number) {
-  std::vector<unsigned> numbers;
-  for (const cpu_place& place : places) numbers.push_back(place.*number);
-  sort_once(numbers);
-  for (cpu_place& place : places) {
-    place.*number = static_cast<unsigned>(find_sorted(numbers, place.*number));
-  }
-}
-
-LOCKSTEP_COLD void finish_topology(cpu_topology& places) {
-  number_anew(places, &cpu_place::core);
-  number_anew(places, &cpu_place::package);
-  number_anew(places, &cpu_place::node);
-  const unsigned count = static_cast<unsigned>(places.size());
-  for (cpu_place& place : places) {
-    if (place.cache == unknown_cache) place.cache = max_cpus + place.package * count + place.node;
-  }
-  number_anew(places, &cpu_place::cache);
-  std::vector<unsigned> siblings(places.size());
-  for (cpu_place& place : places) place.sibling = siblings[place.core]++;
-}
-
-LOCKSTEP_COLD unsigned fast_from(std::vector<unsigned> values) {
-  sort_once(values);
-  double largest = 1.25;
-  unsigned result = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i - 1] == 0) continue;
-    const double step = static_cast<double>(values[i]) / values[i - 1];
-    if (step < largest) continue;
-    largest = step;
-    result = values[i];
-  }
-  return result;
-}
-
-#endif
+unsigned fast_from(std::vector<unsigned> values);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -10,17 +10,11 @@
 #include <cstddef>
 #include <exception>
 
-#include "config.hpp"
-#include "process.hpp"
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/process.hpp>
 
 #if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
 #include <cxxabi.h>
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
 #endif
 
 namespace lockstep {
@@ -31,14 +25,14 @@ namespace detail {
 constexpr std::size_t max_participants = 65536;
 
 /// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
-[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message);
-[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message);
-[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+[[noreturn]] void fail_argument(const char* message);
+[[noreturn]] void fail_use(const char* message);
+[[noreturn]] void fail_range(const char* object, const char* what, std::size_t value,
                                            std::size_t least, std::size_t most);
-[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+[[noreturn]] void fail_rank(const char* object, const char* what, std::size_t rank,
                                           std::size_t count);
 /// The same for other exceptions. Requires: the caller includes what defines them.
-[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept;
+[[noreturn]] void print_and_abort(const char* message) noexcept;
 template <class Exception>
 [[noreturn]] LOCKSTEP_NOINLINE void fail(const char* message) {
 #if LOCKSTEP_HAS_EXCEPTIONS
@@ -90,35 +84,6 @@ inline int exceptions_in_flight() noexcept {
   return std::uncaught_exception() ? 1 : 0;
 #endif
 }
-
-#if LOCKSTEP_HAS_BODIES
-
-[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
-  end_program("%s", message);
-}
-
-[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {
-  fail<std::invalid_argument>(message);
-}
-[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message) { fail<std::logic_error>(message); }
-
-[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
-                                           std::size_t least, std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail_argument(message);
-}
-
-[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
-                                          std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

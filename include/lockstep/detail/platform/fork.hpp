@@ -27,13 +27,13 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #elif defined(_WIN32)
-#include "windows.hpp"
+#include <lockstep/detail/platform/windows.hpp>
 #else
 #include <mutex>
 #endif

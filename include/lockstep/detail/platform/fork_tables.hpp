@@ -16,21 +16,21 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_TABLES_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FORK_TABLES_HPP
 
-#include "atomic.hpp"
-#include "config.hpp"
-#include "fork.hpp"
-#include "process.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/fork.hpp>
+#include <lockstep/detail/platform/process.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// In the list of modules, at its end, if it is not there; and out of it.
-LOCKSTEP_COLD void join_forks(fork_module& one) noexcept;
-LOCKSTEP_COLD void leave_forks(fork_module& one) noexcept;
+void join_forks(fork_module& one) noexcept;
+void leave_forks(fork_module& one) noexcept;
 /// Locks all tables of all modules; frees them, in the child after having put them right.
-LOCKSTEP_COLD void lock_for_fork();
-LOCKSTEP_COLD void unlock_after_fork(bool is_child);
+void lock_for_fork();
+void unlock_after_fork(bool is_child);
 
 /// This module, its data and its handlers: none is another's, whatever the linker merges.
 template <class Name>
@@ -77,7 +77,7 @@ LOCKSTEP_FIRST_AT_LOAD join_forks_at_load() { this_module_forks::join(); }
 LOCKSTEP_AT_UNLOAD leave_forks_at_unload() { this_module_forks::leave(); }
 
 /// Lists the handlers of a table with this module, if they are not: without a lock, ATFORK-3.
-LOCKSTEP_COLD void list_for_forks(fork_module& of, const fork_handlers& what) noexcept;
+void list_for_forks(fork_module& of, const fork_handlers& what) noexcept;
 
 template <class Handlers, bool IsFirstInChild>
 struct LOCKSTEP_MODULE_LOCAL fork_registration {
@@ -104,71 +104,6 @@ void watch_forks() noexcept {
   if (LOCKSTEP_UNLIKELY(!registration::is_listed.load(memory_order_acquire)))  // 1
     registration::list();
 }
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD void join_forks(fork_module& one) noexcept {
-  const holding<fork_section> held(process().forks);
-  unseamed_atomic<fork_module*>* at = &process().first_fork_module;
-  while (fork_module* const next = at->load(memory_order_relaxed)) {  // 3
-    if (next == &one) return;
-    at = &next->next;
-  }
-  at->store(&one, memory_order_relaxed);  // 4
-}
-
-LOCKSTEP_COLD void leave_forks(fork_module& one) noexcept {
-  const holding<fork_section> held(process().forks);
-  unseamed_atomic<fork_module*>* at = &process().first_fork_module;
-  while (fork_module* const next = at->load(memory_order_relaxed)) {  // 3
-    if (next == &one) {
-      at->store(one.next.load(memory_order_relaxed), memory_order_relaxed);  // 3, 4
-      return;
-    }
-    at = &next->next;
-  }
-}
-
-LOCKSTEP_COLD void list_for_forks(fork_module& of, const fork_handlers& what) noexcept {
-  for (unseamed_atomic<const fork_handlers*>& place : of.tables) {
-    const fork_handlers* known = nullptr;
-    if (place.compare_exchange_strong(known, &what, memory_order_relaxed,  // 4
-                                      memory_order_relaxed) ||             // 3
-        known == &what) {
-      return;
-    }
-  }
-  end_program("lockstep: more tables than fork_module has room for");
-}
-
-/// f(handlers) for those of all modules that are first in the child, or for the others.
-template <class Function>
-void for_each_table(bool is_first_in_child, Function f) {
-  fork_module* at = process().first_fork_module.load(memory_order_relaxed);  // 3
-  for (; at != nullptr; at = at->next.load(memory_order_relaxed)) {          // 3
-    for (const unseamed_atomic<const fork_handlers*>& place : at->tables) {
-      const fork_handlers* const table = place.load(memory_order_relaxed);  // 3
-      if (table != nullptr && table->is_first_in_child == is_first_in_child) f(*table);
-    }
-  }
-}
-
-LOCKSTEP_COLD void lock_for_fork() {
-  process().forks.enter();
-  for (const bool is_first_in_child : {false, true})
-    for_each_table(is_first_in_child, [](const fork_handlers& table) { table.before(); });
-}
-
-LOCKSTEP_COLD void unlock_after_fork(bool is_child) {
-  if (!process().forks.is_held()) return;  // the module has joined since
-  for (const bool is_first_in_child : {true, false})
-    for_each_table(is_first_in_child, [is_child](const fork_handlers& table) {
-      is_child ? table.child() : table.after();
-    });
-  process().forks.leave();
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

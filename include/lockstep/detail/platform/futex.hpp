@@ -24,39 +24,39 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 
-#include "atomic.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(__NetBSD__)
 #include <sys/syscall.h>
 #endif
 
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#include "futex_portable.hpp"
+#include <lockstep/detail/platform/futex_portable.hpp>
 #define LOCKSTEP_NATIVE_FUTEX portable_futex
 #elif defined(__linux__)
-#include "futex_linux.hpp"
+#include <lockstep/detail/platform/futex_linux.hpp>
 #define LOCKSTEP_NATIVE_FUTEX linux_futex
 #elif defined(_WIN32)
-#include "futex_windows.hpp"
+#include <lockstep/detail/platform/futex_windows.hpp>
 #define LOCKSTEP_NATIVE_FUTEX windows_futex
 #elif defined(__APPLE__)
-#include "futex_apple.hpp"
+#include <lockstep/detail/platform/futex_apple.hpp>
 #define LOCKSTEP_NATIVE_FUTEX apple_futex
 #elif defined(__FreeBSD__)
-#include "futex_freebsd.hpp"
+#include <lockstep/detail/platform/futex_freebsd.hpp>
 #define LOCKSTEP_NATIVE_FUTEX freebsd_futex
 #elif defined(__OpenBSD__)
-#include "futex_openbsd.hpp"
+#include <lockstep/detail/platform/futex_openbsd.hpp>
 #define LOCKSTEP_NATIVE_FUTEX openbsd_futex
 #elif defined(__NetBSD__) && defined(SYS___futex)
-#include "futex_netbsd.hpp"
+#include <lockstep/detail/platform/futex_netbsd.hpp>
 #define LOCKSTEP_NATIVE_FUTEX netbsd_futex
 #elif defined(__wasm__)
-#include "futex_wasm.hpp"
+#include <lockstep/detail/platform/futex_wasm.hpp>
 #define LOCKSTEP_NATIVE_FUTEX wasm_futex
 #else
-#include "futex_portable.hpp"
+#include <lockstep/detail/platform/futex_portable.hpp>
 #define LOCKSTEP_NATIVE_FUTEX portable_futex
 #if !defined(__NetBSD__)
 #pragma message( \

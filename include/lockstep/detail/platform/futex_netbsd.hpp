@@ -18,9 +18,9 @@
 #include <climits>
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

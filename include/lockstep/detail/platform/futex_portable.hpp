@@ -24,16 +24,16 @@
 #include <cstdint>
 #include <new>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
-#include "fork.hpp"
-#include "fork_tables.hpp"
-#include "process.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/fork.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
+#include <lockstep/detail/platform/process.hpp>
 
 #if defined(_WIN32)
-#include "timed_sleep_windows.hpp"
-#include "windows.hpp"
+#include <lockstep/detail/platform/timed_sleep_windows.hpp>
+#include <lockstep/detail/platform/windows.hpp>
 #else
 #include <chrono>
 #include <condition_variable>

@@ -27,9 +27,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(__EMSCRIPTEN__)
 #include <emscripten/threading.h>

@@ -19,12 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
-#include "futex_portable.hpp"
-#include "late_call.hpp"
-#include "windows.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/futex_portable.hpp>
+#include <lockstep/detail/platform/late_call.hpp>
+#include <lockstep/detail/platform/windows.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -12,7 +12,7 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
 
-#include "config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -20,11 +20,11 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(_WIN32)
-#include "windows.hpp"
+#include <lockstep/detail/platform/windows.hpp>
 #else
 #include <dlfcn.h>
 #endif

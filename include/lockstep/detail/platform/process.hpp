@@ -28,38 +28,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "cache_line.hpp"
-#include "config.hpp"
-#include "fork.hpp"
-#include "intrusive_list.hpp"
-#include "process_word.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#elif defined(_WIN32)
-#include "windows.hpp"
-#else
-#include <chrono>
-#include <thread>
-#endif
-#if defined(__GLIBC__)
-#include <errno.h>
-#endif
-#if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
-#include <link.h>
-#endif
-#if defined(__linux__) && !defined(__UCLIBC__)
-#include <sys/auxv.h>
-#endif
-#endif
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/fork.hpp>
+#include <lockstep/detail/platform/intrusive_list.hpp>
+#include <lockstep/detail/platform/process_word.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -190,7 +164,7 @@ struct process_state {
 };
 
 /// The state of the process, which the module of `word` knows from now on.
-LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept;
+process_state& find_process(process_word& word) noexcept;
 
 #if LOCKSTEP_MODULES_MEET
 
@@ -222,27 +196,27 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 #endif
 
 /// True for the first that asks about this message.
-LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+bool is_first_to_print(message which) noexcept;
 
 /// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
 /// the first one does so, and the others wait for the end.
-[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept;
+[[noreturn]] void end_program(const char* format, ...) noexcept;
 
 /// What the system calls this process: its number, and the name of its program without directories.
-LOCKSTEP_COLD std::uint64_t process_number() noexcept;
-LOCKSTEP_COLD const char* program_name() noexcept;
+std::uint64_t process_number() noexcept;
+const char* program_name() noexcept;
 
 /// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it takes nothing from the
 /// environment: a file named there could be anybody's, a delay anything.
-LOCKSTEP_COLD bool has_rights_of_others() noexcept;
+bool has_rights_of_others() noexcept;
 /// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
-LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept;
-LOCKSTEP_COLD const char* given_variable(const char* name) noexcept;
+const char* obeyed_variable(const char* name) noexcept;
+const char* given_variable(const char* name) noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
 /// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.
-LOCKSTEP_COLD bool is_static(const void* object) noexcept;
+bool is_static(const void* object) noexcept;
 
 /// An object that is told when it has been copied into a child. One that owns threads has a fork_listener as its last
 /// member; in the child, the function of each is called, while no other thread exists yet.
@@ -256,8 +230,8 @@ class fork_listener {
  public:
   /// From now on, until its destructor, in_child(owner) is called in each child, before fork() returns there. It must
   /// not start threads or allocate. The owner must be complete that long: another thread may fork at any time.
-  LOCKSTEP_COLD fork_listener(void* owner, void (*in_child)(void*));
-  LOCKSTEP_COLD ~fork_listener();
+  fork_listener(void* owner, void (*in_child)(void*));
+  ~fork_listener();
   fork_listener(const fork_listener&) = delete;
   fork_listener& operator=(const fork_listener&) = delete;
 
@@ -271,297 +245,6 @@ class fork_listener {
 
   entry* entry_ = nullptr;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  word.load          acquire  2      the state is made before its address is seen
-//   2  word changes       release  1      as 1
-//   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
-
-#if LOCKSTEP_MODULES_MEET
-
-/// The state for `word`, made if it has none; null without memory.
-LOCKSTEP_COLD process_state* make_process(process_word& word) noexcept {
-  constexpr std::size_t line = alignof(process_state);
-  void* const raw = std::calloc(1, sizeof(process_state) + line);
-  if (raw == nullptr) return nullptr;
-  const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
-  process_state* const made = ::new (reinterpret_cast<void*>(aligned)) process_state();
-  process_state* known = nullptr;
-  if (word.compare_exchange_strong(known, made, memory_order_release,  // 2
-                                   memory_order_acquire)) {            // 1
-    return made;
-  }
-  std::free(raw);
-  return known;
-}
-
-#if LOCKSTEP_MODULES_HAVE_NOTES
-
-// The note of this module. It says how far it is from itself to the word, which needs no help from the dynamic linker. It
-// lies in the group ("?") of the function that it stands in, so that it stays where --gc-sections removes what is not used.
-#if __SIZEOF_POINTER__ == 8
-#define LOCKSTEP_PROCESS_ADDRESS ".quad "
-#else
-#define LOCKSTEP_PROCESS_ADDRESS ".long "
-#endif
-#define LOCKSTEP_PROCESS_NOTE \
-  __asm__ volatile(                                                \
-      ".pushsection .note.lockstep,\"a?\",%note\n"                 \
-      ".balign 4\n"                                                \
-      ".long 9, 8, " LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_PROCESS_KIND)   \
-      "\n"                                                         \
-      ".asciz \"lockstep\"\n"                                      \
-      ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD \
-      " - .\n"                                                     \
-      ".balign 8\n"                                                \
-      ".popsection\n")
-
-/// The walk over the modules.
-struct process_modules {
-  struct note_head {
-    std::uint32_t name_size, description_size, type;
-  };
-
-  process_state* found;
-  process_word* first;  ///< the word of the first module that has one
-
-  // On most systems nothing is loaded or unloaded within a walk. So the first module is there until it has the address.
-  LOCKSTEP_COLD static int find_or_make(dl_phdr_info*, std::size_t, void* to) noexcept {
-    process_word& word = *static_cast<process_word*>(to);
-    process_modules all = {nullptr, nullptr};
-    dl_iterate_phdr(look_into, &all);
-    if (all.found == nullptr) all.found = make_process(all.first != nullptr ? *all.first : word);
-    word.store(all.found, memory_order_release);  // 2
-    return 1;
-  }
-
-  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* to) noexcept {
-    LOCKSTEP_PROCESS_NOTE;
-    process_modules& result = *static_cast<process_modules*>(to);
-    for (unsigned i = 0; i < module->dlpi_phnum && result.found == nullptr; ++i) {
-      const auto& part = module->dlpi_phdr[i];
-      if (part.p_type != PT_NOTE) continue;
-      const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
-      result.read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
-    }
-    return result.found != nullptr ? 1 : 0;
-  }
-
-  LOCKSTEP_COLD void read_notes(const char* notes, std::size_t size,
-                                std::size_t alignment) noexcept {
-    const auto rounded = [alignment](std::size_t n) {
-      return (n + alignment - 1) / alignment * alignment;
-    };
-    constexpr char name[] = "lockstep";
-    for (std::size_t at = 0; at + sizeof(note_head) <= size;) {
-      note_head head;
-      std::memcpy(&head, notes + at, sizeof head);
-      const std::size_t text = at + sizeof head, description = rounded(text + head.name_size);
-      if (head.type == LOCKSTEP_PROCESS_KIND && head.name_size == sizeof name &&
-          description + sizeof(std::intptr_t) <= size &&
-          std::memcmp(notes + text, name, sizeof name) == 0) {
-        std::intptr_t distance = 0;
-        std::memcpy(&distance, notes + description, sizeof distance);
-        void* const place = const_cast<char*>(notes + description + distance);
-        process_word* const word = static_cast<process_word*>(place);
-        if (first == nullptr) first = word;
-        found = word->load(memory_order_acquire);  // 1
-        if (found != nullptr) return;
-      }
-      at = rounded(description + head.description_size);
-    }
-  }
-};
-
-LOCKSTEP_COLD void look_for_process(process_word& word) noexcept {
-  dl_iterate_phdr(process_modules::find_or_make, &word);
-}
-
-#elif defined(_WIN32)
-
-/// The address of the state in the table of atoms.
-class process_atoms {
- public:
-  process_atoms() noexcept {
-    char name[64];
-    std::snprintf(name, sizeof name, "Local\\%s_%lu", LOCKSTEP_PROCESS_WORD, GetCurrentProcessId());
-    turn_ = CreateMutexA(nullptr, 0, name);
-    // Who has the turn needs no time. Another process that keeps it must not stop this one.
-    has_turn_ = turn_ != nullptr && WaitForSingleObject(turn_, 10000) <= abandoned;
-  }
-  ~process_atoms() {
-    if (has_turn_) ReleaseMutex(turn_);
-    if (turn_ != nullptr) CloseHandle(turn_);
-  }
-  process_atoms(const process_atoms&) = delete;
-  process_atoms& operator=(const process_atoms&) = delete;
-
-  static process_state* read() noexcept {
-    if (FindAtomA(name(bits).text) == 0) return nullptr;
-    std::uintptr_t address = 0;
-    for (unsigned bit = 0; bit < bits; ++bit) {
-      if (FindAtomA(name(bit).text) != 0) address |= std::uintptr_t{1} << bit;
-    }
-    return reinterpret_cast<process_state*>(address);
-  }
-  static bool write(process_state* state) noexcept {
-    const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(state);
-    for (unsigned bit = 0; bit < bits; ++bit) {
-      if ((address >> bit & 1) != 0 && AddAtomA(name(bit).text) == 0) return false;
-    }
-    return AddAtomA(name(bits).text) != 0;
-  }
-
- private:
-  /// Of a bit of the address; of its end, that says that it is whole.
-  struct atom_name {
-    char text[64];
-  };
-  static atom_name name(unsigned bit) noexcept {
-    atom_name made;
-    std::snprintf(made.text, sizeof made.text, "%s_%u", LOCKSTEP_PROCESS_WORD, bit);
-    return made;
-  }
-
-  static constexpr unsigned bits = sizeof(void*) * 8;
-  static constexpr unsigned long abandoned = 0x80;
-
-  void* turn_;
-  bool has_turn_;
-};
-
-LOCKSTEP_COLD void look_for_process(process_word& word) noexcept {
-  const unsigned long saved = GetLastError();
-  {
-    const process_atoms atoms;
-    if (process_state* const found = process_atoms::read()) {
-      word.store(found, memory_order_release);  // 2
-    } else if (process_state* const made = make_process(word)) {
-      if (!process_atoms::write(made))
-        std::fputs("lockstep: modules cannot meet: no atoms\n", stderr);
-    }
-  }
-  SetLastError(saved);
-}
-
-#else
-
-LOCKSTEP_COLD void look_for_process(process_word& word) noexcept { make_process(word); }
-
-#endif
-
-LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
-  look_for_process(word);
-  process_state* const found = word.load(memory_order_acquire);  // 1
-  if (found == nullptr) {
-    std::fputs("lockstep: no memory for the state of the process\n", stderr);
-    std::abort();
-  }
-  return *found;
-}
-
-#endif
-
-LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
-  const std::uint32_t bit = static_cast<std::uint32_t>(which);
-  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
-}
-
-[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept {
-  if (!is_first_to_print(message::last_words)) {
-    // Not for ever: the first may be this thread, in a handler of the signal.
-#if defined(__unix__) || defined(__APPLE__)
-    ::sleep(2);
-#elif defined(_WIN32)
-    ::Sleep(2000);
-#else
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-#endif
-    std::abort();
-  }
-  char text[1024];
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = std::vsnprintf(text, sizeof text - 1, format, arguments);
-  va_end(arguments);
-  std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
-  if (size > sizeof text - 2) size = sizeof text - 2;
-  text[size] = '\n';
-  std::fwrite(text, 1, size + 1, stderr);
-  std::fflush(stderr);
-  std::abort();
-}
-
-LOCKSTEP_COLD std::uint64_t process_number() noexcept {
-#if defined(__unix__) || defined(__APPLE__)
-  return static_cast<std::uint64_t>(getpid());
-#elif defined(_WIN32)
-  return GetCurrentProcessId();
-#else
-  return 1;
-#endif
-}
-
-LOCKSTEP_COLD const char* program_name() noexcept {
-#if defined(__GLIBC__) && defined(_GNU_SOURCE)
-  return program_invocation_short_name;
-#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
-  return getprogname();
-#else
-  return "lockstep";
-#endif
-}
-
-LOCKSTEP_COLD bool has_rights_of_others() noexcept {
-#if defined(__linux__) && !defined(__UCLIBC__)
-  return getauxval(AT_SECURE) != 0;  // as secure_getenv() has it, which not all C libraries have
-#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
-    defined(__DragonFly__) || defined(__sun)
-  return issetugid() != 0;
-#elif defined(__unix__)
-  return getuid() != geteuid() || getgid() != getegid();
-#else
-  return false;
-#endif
-}
-
-LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept {
-  return has_rights_of_others() ? nullptr : given_variable(name);
-}
-LOCKSTEP_COLD const char* given_variable(const char* name) noexcept { return std::getenv(name); }
-
-#if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
-
-struct loaded_files {
-  std::uintptr_t address;
-
-  /// Not 0 if the address is in one of the file's parts in memory: then no other file is looked at.
-  static int holds(dl_phdr_info* file, std::size_t, void* search) {
-    const std::uintptr_t address = static_cast<const loaded_files*>(search)->address;
-    for (int i = 0; i < file->dlpi_phnum; ++i) {
-      const auto& part = file->dlpi_phdr[i];
-      if (part.p_type != PT_LOAD) continue;
-      if (address - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 1;
-    }
-    return 0;
-  }
-};
-
-LOCKSTEP_COLD bool is_static(const void* object) noexcept {
-  loaded_files search = {reinterpret_cast<std::uintptr_t>(object)};
-  return dl_iterate_phdr(loaded_files::holds, &search) != 0;
-}
-
-#else
-
-LOCKSTEP_COLD bool is_static(const void*) noexcept { return false; }
-
-#endif
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -39,14 +39,14 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
 
 #if defined(__linux__)
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #elif defined(_WIN32)
-#include "windows.hpp"
+#include <lockstep/detail/platform/windows.hpp>
 #endif
 
 namespace lockstep {

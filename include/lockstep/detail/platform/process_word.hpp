@@ -18,8 +18,8 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
 
-#include "atomic.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
 #define LOCKSTEP_MODULES_HAVE_NOTES 0

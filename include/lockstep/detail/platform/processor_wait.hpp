@@ -42,15 +42,10 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
-#include "line_instructions.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include "process.hpp"
-#include "system_texts.hpp"
-#endif
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/line_instructions.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -78,7 +73,7 @@ class line_wait_finding {
     return nanoseconds * (word_ >> 8) / 1024;
   }
   /// For build_info().
-  LOCKSTEP_COLD const char* text() const noexcept;
+  const char* text() const noexcept;
 
  private:
   std::uint32_t word_;
@@ -183,7 +178,7 @@ struct native_line_machine {
 class processor_wait {
  public:
   /// Tries what there is, once. Objects whose waiters may wait so call it when they are made, as a team does.
-  LOCKSTEP_ONCE static void prepare() noexcept;
+  static void prepare() noexcept;
 
   static std::uint64_t shortest() noexcept {
     const line_wait_finding known = finding();
@@ -197,9 +192,9 @@ class processor_wait {
   }
 
   /// For reports.
-  LOCKSTEP_COLD static const char* name() noexcept;
+  static const char* name() noexcept;
   /// As prepare(), without keeping what it finds.
-  LOCKSTEP_COLD static line_wait_finding try_anew() noexcept;
+  static line_wait_finding try_anew() noexcept;
 
  private:
   static line_wait_finding finding() noexcept {
@@ -212,41 +207,6 @@ class processor_wait {
     return instance;
   }
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD const char* line_wait_finding::text() const noexcept {
-  static const char* const kinds[] = {
-      "none", "UMWAIT", "MWAITX", "WFET", "WFE, in polls of 100 us and more", "WRS.STO"};
-  switch (verdict()) {
-    case line_wait_verdict::on: return kinds[static_cast<std::uint32_t>(kind())];
-    case line_wait_verdict::no_code: return "none: not known for this compiler and system";
-    case line_wait_verdict::refused: return "off, by LOCKSTEP_PROCESSOR_WAIT";
-    case line_wait_verdict::slow: return "off: it takes longer than asked, as if it were trapped";
-    case line_wait_verdict::idle: return "off: it does not wait, as under emulation";
-    default: return "none: the processor has no such instruction";
-  }
-}
-
-LOCKSTEP_COLD line_wait_finding processor_wait::try_anew() noexcept {
-  const char* const asked = obeyed_variable("LOCKSTEP_PROCESSOR_WAIT");
-  native_line_machine here;
-  return line_wait_trial::of(here, asked == nullptr || !is_switched_off(asked));
-}
-
-void processor_wait::prepare() noexcept {
-  if (finding().word() != 0) return;
-  std::uint32_t unknown = 0;
-  found().compare_exchange_strong(unknown, try_anew().word(), memory_order_relaxed,  // 2
-                                  memory_order_relaxed);                             // 1
-}
-
-LOCKSTEP_COLD const char* processor_wait::name() noexcept {
-  prepare();
-  return finding().text();
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -11,13 +11,13 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
-#include "system.hpp"
+#include <lockstep/detail/platform/system.hpp>
 #elif defined(__linux__)
-#include "futex_linux.hpp"
+#include <lockstep/detail/platform/futex_linux.hpp>
 #else
 #include <chrono>
 #include <thread>

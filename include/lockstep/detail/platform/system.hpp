@@ -16,16 +16,16 @@
 
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
-#include "cpus.hpp"
-#include "fork_tables.hpp"
-#include "futex.hpp"
-#include "process.hpp"
-#include "process_fence.hpp"
-#include "processor_wait.hpp"
-#include "this_thread.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
+#include <lockstep/detail/platform/futex.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/process_fence.hpp>
+#include <lockstep/detail/platform/processor_wait.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
@@ -76,12 +76,12 @@ inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 /// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
 /// they take cpus_for_waits().
 struct cpus_of_process {
-  LOCKSTEP_ONCE static unsigned usable();
+  static unsigned usable();
 };
 inline unsigned usable_cpus() { return cpus_of_process::usable(); }
 
 /// The same if it is known, else the CPUs of the affinity mask.
-LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept;
+unsigned count_cpus_for_waits() noexcept;
 inline unsigned cpus_for_waits() noexcept {
   const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
   return usable != 0 ? usable : count_cpus_for_waits();
@@ -204,74 +204,6 @@ class plain_thread {
  private:
   owner<thread> native_;
 };
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// A listener needs both the process's state and the futex, which itself needs that state.
-struct fork_listener::all {
-  static entry* first() noexcept { return static_cast<entry*>(process().first_fork_listener); }
-
-  static void before() { process().fork_listeners.enter(); }
-  static void after() {
-    fork_section& section = process().fork_listeners;
-    if (section.is_held()) section.leave();
-  }
-  static void child() {
-    fork_section& section = process().fork_listeners;
-    if (!section.is_held()) return;
-    for (entry* at = first(); at != nullptr; at = at->next) at->in_child(at->owner);
-    section.leave();
-  }
-};
-
-LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*)) {
-  // in_child() may wake: the tables that this needs are put right before.
-  native_futex::prepare_for_fork();
-  watch_forks<all>();
-  entry_ = new entry{owner, in_child, nullptr, nullptr};
-  const holding<fork_section> held(process().fork_listeners);
-  entry* const next = entry_->next = all::first();
-  if (next != nullptr) next->previous = entry_;
-  process().first_fork_listener = entry_;
-}
-
-LOCKSTEP_COLD fork_listener::~fork_listener() {
-  {
-    const holding<fork_section> held(process().fork_listeners);
-    entry *const next = entry_->next, *const previous = entry_->previous;
-    if (next != nullptr) next->previous = previous;
-    if (previous != nullptr) {
-      previous->next = next;
-    } else {
-      process().first_fork_listener = next;
-    }
-  }
-  delete entry_;
-}
-
-#if !defined(LOCKSTEP_SYSTEM_SEAM)
-
-unsigned cpus_of_process::usable() {
-  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
-  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
-  if (known != 0) return known;
-  const std::uint32_t count = count_usable_cpus();
-  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
-                                                        memory_order_relaxed);               // 1
-  return is_first ? count : known;
-}
-
-LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept {
-  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
-  if (affine != 0) return affine;
-  const std::uint32_t count = count_affine_cpus();
-  process().affine_cpus.store(count, memory_order_relaxed);  // 2
-  return count;
-}
-
-#endif
-
 #endif
 
 }  // namespace detail

@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "system.hpp"
+#include <lockstep/detail/platform/system.hpp>
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
 namespace lockstep {

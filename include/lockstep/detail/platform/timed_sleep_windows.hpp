@@ -23,10 +23,10 @@
 #include <cstdint>
 #include <new>
 
-#include "atomic.hpp"
-#include "clock.hpp"
-#include "config.hpp"
-#include "windows.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/windows.hpp>
 
 extern "C" {
 __declspec(dllimport) void* __stdcall CreateWaitableTimerExW(_SECURITY_ATTRIBUTES*, const wchar_t*,

@@ -5,15 +5,10 @@
 
 #include <cstddef>
 
-#include "config.hpp"
+#include <lockstep/detail/platform/config.hpp>
 
 #if defined(__GXX_RTTI)
 #include <typeinfo>
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstring>
-#include <initializer_list>
 #endif
 
 namespace lockstep {
@@ -31,7 +26,7 @@ struct type_name {
   bool is_of_module;
 };
 /// Of what the compiler calls the function, and of the name in the type information, or null.
-LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept;
+type_name type_name_in(const char* function, const char* information) noexcept;
 
 template <class Name>
 type_name name_of_type() noexcept {
@@ -46,25 +41,6 @@ type_name name_of_type() noexcept {
   return type_name_in(__PRETTY_FUNCTION__, information);
 #endif
 }
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
-  type_name result = {function, std::strlen(function),
-                      information != nullptr && information[1] == 'Z'};
-  if (const char* const start = std::strstr(function, "Name = ")) {
-    result.text = start + 7;
-    result.length = std::strcspn(result.text, ";]");
-  }
-  for (const char* sign : {"anonymous", "unnamed", "lambda", ")::"}) {
-    const char* const found = std::strstr(result.text, sign);
-    if (found != nullptr && found + std::strlen(sign) <= result.text + result.length)
-      result.is_of_module = true;
-  }
-  return result;
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -13,8 +13,8 @@
 
 #include <cstdint>
 
-#include "clock.hpp"
-#include "config.hpp"
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 struct HINSTANCE__;
 struct _RTL_SRWLOCK;

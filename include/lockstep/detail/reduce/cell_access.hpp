@@ -15,9 +15,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "../base/cells.hpp"
-#include "../platform/cache_line.hpp"
-#include "../region/group.hpp"
+#include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/group.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

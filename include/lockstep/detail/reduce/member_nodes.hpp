@@ -13,8 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../loop/loops.hpp"
-#include "value_stack.hpp"
+#include <lockstep/detail/loop/loops.hpp>
+#include <lockstep/detail/reduce/value_stack.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

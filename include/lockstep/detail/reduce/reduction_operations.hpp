@@ -21,10 +21,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "../base/closures.hpp"
-#include "../base/index_span.hpp"
-#include "cell_access.hpp"
-#include "reduction_tree.hpp"
+#include <lockstep/detail/base/closures.hpp>
+#include <lockstep/detail/base/index_span.hpp>
+#include <lockstep/detail/reduce/cell_access.hpp>
+#include <lockstep/detail/reduce/reduction_tree.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -28,8 +28,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../base/cells.hpp"
-#include "../base/range_parts.hpp"
+#include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/base/range_parts.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -26,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "member_nodes.hpp"
+#include <lockstep/detail/reduce/member_nodes.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "reductions.hpp"
+#include <lockstep/detail/reduce/reductions.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

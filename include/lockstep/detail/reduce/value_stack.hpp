@@ -15,8 +15,8 @@
 #include <cstring>
 #include <new>
 
-#include "../region/stop_source.hpp"
-#include "reduction_operations.hpp"
+#include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/reduce/reduction_operations.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -34,7 +34,7 @@ class value_room {
   value_room& operator=(const value_room&) = delete;
 
   /// Once. Before each value: the byte that says whether it is there.
-  LOCKSTEP_COLD void make(const value_type& type, std::size_t count) {
+  void make(const value_type& type, std::size_t count) {
     const std::size_t line = type.alignment > 64 ? type.alignment : 64;
     stride_ = (type.size + line - 1) / line * line + line;
     memory_ = ::operator new(stride_ * count + line);
@@ -51,7 +51,7 @@ class value_room {
   void note(std::size_t k, bool is_set) noexcept { first_[k * stride_] = is_set ? 1 : 0; }
 
  private:
-  LOCKSTEP_COLD void clear() {
+  void clear() {
     for (std::size_t k = 0; k < count_; ++k) {
       if (is_set(k)) type_->destroy((*this)[k]);
     }
@@ -110,7 +110,7 @@ class value_stack {
     push_moved(address_in(from));
   }
   /// Requires: values do not fit a cell.
-  LOCKSTEP_COLD void push_moved(void* from) {
+  void push_moved(void* from) {
     what_.type->move(next(), from);
     push();
   }
@@ -139,24 +139,24 @@ class value_stack {
 
   void* at(std::size_t k) noexcept { return first_ + k * stride_; }
 
-  LOCKSTEP_COLD void make_large() {
+  void make_large() {
     large_.make(*what_.type, depth);
     first_ = static_cast<unsigned char*>(large_[0]);
     stride_ = large_.stride();
   }
-  LOCKSTEP_COLD void destroy_large() {
+  void destroy_large() {
     large_.note(size_, false);
     what_.type->destroy(next());
   }
-  LOCKSTEP_COLD void take_large(void* to) {
+  void take_large(void* to) {
     what_.type->move(to, top());
     pop();
   }
-  LOCKSTEP_COLD void put_large(void* room, cell& into) {
+  void put_large(void* room, cell& into) {
     what_.type->put(room, into, top());
     pop();
   }
-  LOCKSTEP_COLD void push_large_copy(const cell& from) {
+  void push_large_copy(const cell& from) {
     what_.type->copy(next(), address_in(from));
     push();
   }

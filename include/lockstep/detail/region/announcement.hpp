@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/config.hpp"
-#include "job.hpp"
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

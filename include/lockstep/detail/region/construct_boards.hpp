@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/cache_line.hpp"
-#include "../wait/published_words.hpp"
-#include "team_barrier.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -49,7 +49,7 @@ class loop_board final : public stoppable {
 
   /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
   /// so that numbers may wrap.
-  LOCKSTEP_COLD loop_board(wait_policy policy, stop_source& stop,
+  loop_board(wait_policy policy, stop_source& stop,
                            std::uint32_t slot_count = usual_slots)
       : stop_(stop),
         open_(slot_count, policy),
@@ -58,7 +58,7 @@ class loop_board final : public stoppable {
     reset();
     stop_.add(*this);
   }
-  LOCKSTEP_COLD ~loop_board() { stop_.remove(*this); }
+  ~loop_board() { stop_.remove(*this); }
   loop_board(const loop_board&) = delete;
   loop_board& operator=(const loop_board&) = delete;
 
@@ -105,7 +105,7 @@ class loop_board final : public stoppable {
   }
 
   /// As new. Between regions.
-  LOCKSTEP_COLD void reset() {
+  void reset() {
     for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
       renew_hands(slot, most_hands);
       open(slot, slot);
@@ -113,7 +113,7 @@ class loop_board final : public stoppable {
     first_ = 0;
   }
 
-  LOCKSTEP_COLD void notify_all_sleepers() override {
+  void notify_all_sleepers() override {
     open_.wake_all();
     turns_.wake_all();
   }
@@ -188,11 +188,11 @@ class loop_board final : public stoppable {
 // Cost   publish: one store on one's own line. wait: one line fetch.
 class progress_board final : public stoppable {
  public:
-  LOCKSTEP_COLD progress_board(std::size_t most, wait_policy policy, stop_source& stop)
+  progress_board(std::size_t most, wait_policy policy, stop_source& stop)
       : stop_(stop), steps_(most, policy) {
     stop_.add(*this);
   }
-  LOCKSTEP_COLD ~progress_board() { stop_.remove(*this); }
+  ~progress_board() { stop_.remove(*this); }
   progress_board(const progress_board&) = delete;
   progress_board& operator=(const progress_board&) = delete;
 
@@ -217,7 +217,7 @@ class progress_board final : public stoppable {
     used_.store(0, memory_order_relaxed);  // 2
   }
 
-  LOCKSTEP_COLD void notify_all_sleepers() override { steps_.wake_all(); }
+  void notify_all_sleepers() override { steps_.wake_all(); }
 
  private:
   struct is_past {

@@ -30,16 +30,11 @@
 #include <cstring>
 #include <new>
 
-#include "../wait/short_lock.hpp"
-#include "construct_boards.hpp"
-#include "member_state.hpp"
-#include "share_claims.hpp"
-#include "team_barrier.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#include <cstdlib>
-#endif
+#include <lockstep/detail/wait/short_lock.hpp>
+#include <lockstep/detail/region/construct_boards.hpp>
+#include <lockstep/detail/region/member_state.hpp>
+#include <lockstep/detail/region/share_claims.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -56,10 +51,10 @@ class sub_group_list {
   sub_group_list& operator=(const sub_group_list&) = delete;
 
   /// Takes over what `new` has made.
-  LOCKSTEP_COLD void add(sub_group& one);
-  LOCKSTEP_COLD void destroy(sub_group& one);
+  void add(sub_group& one);
+  void destroy(sub_group& one);
   /// While nobody else uses this object.
-  LOCKSTEP_COLD void destroy_all();
+  void destroy_all();
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
@@ -72,11 +67,11 @@ class group {
  public:
   /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `separates_cpus`: see
   /// team_barrier.hpp. `most_flags`: regions of up to so many members meet by flags, larger ones by the tree.
-  LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
+  group(std::size_t most, wait_policy policy, stop_source& stop,
                       group* of_region = nullptr, bool separates_cpus = false,
                       std::size_t most_flags = team_barrier::usual_most_flags,
                       const rank_groups& groups = rank_groups());
-  LOCKSTEP_COLD ~group();
+  ~group();
   group(const group&) = delete;
   group& operator=(const group&) = delete;
 
@@ -141,7 +136,7 @@ class group {
   }
 
   /// A member has returned: GROUP-4, and member_state::check_returned().
-  LOCKSTEP_COLD void note_return(member_state& self) noexcept;
+  void note_return(member_state& self) noexcept;
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(memory_order_relaxed) == 0) {  // 1
@@ -150,23 +145,23 @@ class group {
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
   /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
-  LOCKSTEP_ONCE void destroy_kept_values();
+  void destroy_kept_values();
   /// In a child process: a value that another thread was about to make or end is nothing to touch.
-  LOCKSTEP_COLD void forget_kept_values() noexcept;
+  void forget_kept_values() noexcept;
 
  private:
   static bool is_same(const construct_note& a, const construct_note& b) noexcept {
     if (a.kind == nullptr || b.kind == nullptr) return true;
     return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
   }
-  [[noreturn]] LOCKSTEP_COLD static void report_constructs(std::size_t low,
+  [[noreturn]] static void report_constructs(std::size_t low,
                                                            const construct_note& lows,
                                                            std::size_t high,
                                                            const construct_note& highs);
 
   /// After a region that was stopped.
-  LOCKSTEP_COLD void reset();
-  LOCKSTEP_COLD void reset_claims() noexcept;
+  void reset();
+  void reset_claims() noexcept;
 
   group& of_region_;
   sub_group_list sub_groups_;
@@ -278,110 +273,6 @@ inline std::uint32_t member_state::next_construct() noexcept {
   }
   return construct++;
 }
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
-                           group* of_region, bool separates_cpus, std::size_t most_flags,
-                           const rank_groups& groups)
-    : barrier(most, policy, stop, most_flags, separates_cpus, groups),
-      loops(policy, stop),
-      progress(most, policy, stop),
-      claims(most),
-      leaves(most_values_of_loop),
-      of_region_(of_region != nullptr ? *of_region : *this),
-      members_(most) {
-  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
-}
-
-LOCKSTEP_COLD group::~group() = default;
-
-bool member_state::sync_seen(const char* kind, call_site where) {
-  if (is_alone()) {
-    if (kind != nullptr) come_to(kind, where);
-    return !is_stopped();
-  }
-  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
-  const meeting_view seen = meeting_begins(*this, kind, where, true);
-  const bool goes_on = sync_unseen();
-  if (seen != meeting_view::none) meeting_ends(*this, seen, kind, where);
-  return goes_on;
-}
-
-void group::destroy_kept_values() {
-  if (kept_.load(memory_order_relaxed) == 0) return;  // 1
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-  kept_.store(0, memory_order_relaxed);  // 2
-}
-
-LOCKSTEP_COLD void group::forget_kept_values() noexcept {
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
-}
-
-[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
-                                                         const construct_note& lows,
-                                                         std::size_t high,
-                                                         const construct_note& highs) {
-  char places[2][300] = {};
-  for (const bool is_low : {true, false}) {
-    const call_site where = (is_low ? lows : highs).where;
-    char* const place = places[is_low ? 0 : 1];
-    if (where.file == nullptr) continue;
-    std::snprintf(place, sizeof places[0], " (%s:%u)", where.file, where.line);
-  }
-  end_program(
-      "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
-      "to the same constructs in the same order, with the same arguments",
-      low, lows.kind, places[0], high, highs.kind, places[1],
-      std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
-}
-
-LOCKSTEP_COLD void group::note_return(member_state& self) noexcept {
-  if (self.is_alone() || self.is_stopped()) return;
-  barrier.stop().note_return(self.region(), self.returned_from);
-  barrier.notify_all_sleepers();
-  if (progress.used()) progress.notify_all_sleepers();
-}
-
-LOCKSTEP_COLD void group::reset_claims() noexcept {
-  claims.reset();
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
-}
-
-LOCKSTEP_COLD void group::reset() {
-  state(0).phase = 0;
-  barrier.reset(0);
-  reset_claims();
-  loops.reset();
-  progress.reset();
-  sub_groups_.destroy_all();
-}
-
-LOCKSTEP_COLD void sub_group_list::add(sub_group& one) {
-  lock_.lock();
-  one.next = first_;
-  first_ = &one;
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void sub_group_list::destroy(sub_group& one) {
-  lock_.lock();
-  sub_group** at = &first_;
-  while (*at != &one) at = &(*at)->next;
-  *at = one.next;
-  lock_.unlock();
-  delete &one;
-}
-
-LOCKSTEP_COLD void sub_group_list::destroy_all() {
-  while (first_ != nullptr) {
-    sub_group* const one = first_;
-    first_ = one->next;
-    delete one;
-  }
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

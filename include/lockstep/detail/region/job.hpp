@@ -12,8 +12,8 @@
 #include <new>
 #include <type_traits>
 
-#include "../base/closures.hpp"
-#include "../platform/config.hpp"
+#include <lockstep/detail/base/closures.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -29,10 +29,10 @@
 
 #include <cstdint>
 
-#include "../platform/error.hpp"
-#include "nesting.hpp"
-#include "stop_source.hpp"
-#include "team_door.hpp"
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/region/nesting.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/region/team_door.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -52,7 +52,7 @@ struct lone_team {
 };
 
 /// For a team that was destroyed in a region of its own.
-[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
+[[noreturn]] void fail_destroyed_inside(const char* kind) noexcept;
 
 /// The calling thread runs a region alone while this object lives, and a nesting::inside of it.
 class lone_region {
@@ -69,9 +69,9 @@ class lone_region {
 
   const nesting::region& where() const noexcept { return where_; }
   /// ALONE-2; what came before the request is seen.
-  LOCKSTEP_COLD bool is_stopped() const noexcept;
+  bool is_stopped() const noexcept;
   /// The same, and not because the region around it is.
-  LOCKSTEP_COLD bool has_own_stop() const noexcept;
+  bool has_own_stop() const noexcept;
   /// By itself, or by a request of the team in it.
   bool is_ended() const noexcept {
     return state_[ended].load(memory_order_relaxed) != 0;  // 4
@@ -108,45 +108,6 @@ class lone_region {
   wait_word state_[3];
   const nesting::region where_;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
-  end_program("%s: destroyed inside its own region; leave the region first", kind);
-}
-
-LOCKSTEP_COLD bool lone_region::is_stopped() const noexcept {
-  const wait_word* outermost = state_;
-  for (const nesting::region* at = &where_; at != nullptr; at = at->outer) {
-    if (at->owner != where_.owner || at->runs == nullptr) continue;
-    if (at->boards != nullptr) {
-      const std::uint32_t region =
-          nesting::number_of(*at);  // 0 once it is over, where values are combined
-      return region != 0 && of_.stop.requested(region);
-    }
-    outermost = at->runs;
-    if (outermost[ended].load(memory_order_acquire) != 0) return true;  // 3
-  }
-  return of_.door.is_stopped_alone(outermost[begun].load(memory_order_relaxed));  // 4
-}
-
-LOCKSTEP_COLD bool lone_region::has_own_stop() const noexcept {
-  if (is_ended()) return true;
-  for (const nesting::region* at = where_.outer; at != nullptr; at = at->outer) {
-    if (at->owner == where_.owner && at->runs != nullptr) return false;
-  }
-  return is_stopped();
-}
-
-LOCKSTEP_COLD bool stop_source::has_own_stop(std::uint32_t region) const noexcept {
-  return alone_ != nullptr ? alone_->has_own_stop() : requested(region);
-}
-
-LOCKSTEP_COLD bool stop_source::is_alone_stopped() const noexcept { return alone_->is_stopped(); }
-
-LOCKSTEP_COLD void stop_source::request_alone() noexcept { alone_->request_stop(); }
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -11,12 +11,12 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "../../call_site.hpp"
-#include "../../schedule.hpp"
-#include "../base/cells.hpp"
-#include "../observe/hooks.hpp"
-#include "../wait/wait_engine.hpp"
-#include "stop_source.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/schedule.hpp>
+#include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -87,7 +87,7 @@ class member_state : public member_view {
   /// does, with one look for observers. This and those below are in group.hpp.
   bool sync(const char* kind = nullptr, call_site where = call_site::none());
   /// The same where somebody watches.
-  LOCKSTEP_ONCE bool sync_seen(const char* kind, call_site where);
+  bool sync_seen(const char* kind, call_site where);
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
@@ -116,7 +116,7 @@ class member_state : public member_view {
   std::uint32_t next_construct() noexcept;
   /// While it waits for all others: ends the program with a message if one of them has returned in place of coming, so
   /// that the wait cannot end (GROUP-4). Where the watchdog is on, that reports more, and ends what it is asked to end.
-  LOCKSTEP_COLD void check_returned() const noexcept;
+  void check_returned() const noexcept;
   /// The same for a wait for one of them.
   template <class IsOver>
   void check_returned(std::size_t awaited, const IsOver& is_over) const noexcept {
@@ -162,8 +162,8 @@ class member_state : public member_view {
 
  private:
   /// Another member, if it has returned from its part.
-  LOCKSTEP_COLD const member_state* returned_member(std::size_t rank) const noexcept;
-  [[noreturn]] LOCKSTEP_COLD void report_returned(const member_state& missing) const noexcept;
+  const member_state* returned_member(std::size_t rank) const noexcept;
+  [[noreturn]] void report_returned(const member_state& missing) const noexcept;
 
   static const member_view& find(group& shared, std::size_t rank) noexcept;
   meeting_view begin_meeting(bool arrives) noexcept {
@@ -180,45 +180,6 @@ class member_state : public member_view {
 
   stop_source* stop_ = nullptr;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD const member_state* member_state::returned_member(std::size_t rank) const noexcept {
-  if (shared_ == nullptr || rank == rank_ || is_observed_by(observer::watches)) return nullptr;
-  const member_state& other = static_cast<const member_state&>(member_of(rank));
-  return stop_->has_returned(region_, other.returned_from) ? &other : nullptr;
-}
-
-LOCKSTEP_COLD void member_state::check_returned() const noexcept {
-  for (std::size_t rank = 0; rank < size_; ++rank) {
-    const member_state* const other = returned_member(rank);
-    if (other == nullptr || static_cast<std::int32_t>(other->phase - phase) >= 0) continue;
-    if (!is_stopped()) report_returned(*other);
-  }
-}
-
-[[noreturn]] LOCKSTEP_COLD void member_state::report_returned(
-    const member_state& missing) const noexcept {
-  const auto name = [](const construct_note& of, char(&to)[300]) {
-    const char* const kind = of.kind != nullptr ? of.kind : "no construct";
-    if (of.where.file == nullptr) {
-      std::snprintf(to, sizeof to, "%s", kind);
-    } else {
-      std::snprintf(to, sizeof to, "%s (%s:%u)", kind, of.where.file, of.where.line);
-    }
-  };
-  char here[300], there[300];
-  name(in_construct, here);
-  name(missing.in_construct, there);
-  end_program(
-      "lockstep::member: rank %zu of %zu waits in %s, phase %u; missing: rank %zu, which has "
-      "returned from its part; it was last in %s, phase %u; all members come to the same "
-      "constructs in the same order",
-      rank_, size_, here, static_cast<unsigned>(phase), missing.rank(), there,
-      static_cast<unsigned>(missing.phase));
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

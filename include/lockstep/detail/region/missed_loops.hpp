@@ -21,8 +21,8 @@
 
 #include <cstdint>
 
-#include "../platform/atomic.hpp"
-#include "../platform/config.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

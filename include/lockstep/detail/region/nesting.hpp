@@ -13,8 +13,8 @@
 
 #include <cstdint>
 
-#include "../platform/process.hpp"
-#include "../platform/system.hpp"
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -44,15 +44,15 @@
 #include <cstdint>
 #include <utility>
 
-#include "../platform/cache_line.hpp"
-#include "../platform/system.hpp"
-#include "../wait/published_words.hpp"
-#include "announcement.hpp"
-#include "anticipation.hpp"
-#include "missed_loops.hpp"
-#include "region_tree.hpp"
-#include "share_board.hpp"
-#include "team_barrier.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
+#include <lockstep/detail/region/announcement.hpp>
+#include <lockstep/detail/region/anticipation.hpp>
+#include <lockstep/detail/region/missed_loops.hpp>
+#include <lockstep/detail/region/region_tree.hpp>
+#include <lockstep/detail/region/share_board.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -67,7 +67,7 @@ class region_board {
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
   /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
-  LOCKSTEP_COLD region_board(region_tree tree, wait_policy policy, way how,
+  region_board(region_tree tree, wait_policy policy, way how,
                              std::uint32_t first_phase = 0, bool anticipates = false,
                              std::uint64_t most_age = usual_most_age,
                              cpu_separation* separation = nullptr);
@@ -95,34 +95,34 @@ class region_board {
     announce_job(head, begin(head, parts), what, wakes);
   }
   /// Wakes the members that hear of regions of this size.
-  LOCKSTEP_ONCE void wake(std::size_t size);
+  void wake(std::size_t size);
   /// The caller has run a loop while they slept, and nobody was woken for it.
   void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
   /// Between regions: a loop in which nothing is done, of which all hear, and whose shares are claimed here. It wakes those
   /// that missed loops, and renews all lines.
-  LOCKSTEP_COLD void announce_nothing();
+  void announce_nothing();
   /// Whether one of them may sleep.
-  LOCKSTEP_ONCE bool has_sleepers(std::size_t size) const noexcept;
+  bool has_sleepers(std::size_t size) const noexcept;
 
   /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  LOCKSTEP_ONCE bool next(std::size_t rank, assignment& out);
+  bool next(std::size_t rank, assignment& out);
 
   /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
   /// have one part, the caller runs its own, and nobody claims that.
-  LOCKSTEP_ONCE bool claim(std::size_t rank, assignment& out);
+  bool claim(std::size_t rank, assignment& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const assignment& of) {
     return shares_.finish(rank, of.announced);
   }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
-  LOCKSTEP_ONCE void relay(std::size_t rank, const assignment& from, bool wakes);
+  void relay(std::size_t rank, const assignment& from, bool wakes);
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  LOCKSTEP_ONCE void collect(std::size_t rank, announcement of);
+  void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
-  LOCKSTEP_ONCE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
+  bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
   /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
   /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
   ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
@@ -152,7 +152,7 @@ class region_board {
   std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
 
   /// Lets all workers go: next() returns false.
-  LOCKSTEP_COLD void close();
+  void close();
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
@@ -165,7 +165,7 @@ class region_board {
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
   /// caller may be in a share: it finds that all shares have been claimed and reported.
-  LOCKSTEP_COLD void reset(std::uint32_t first_phase = 0) noexcept;
+  void reset(std::uint32_t first_phase = 0) noexcept;
 
  private:
   /// A member's own.
@@ -221,7 +221,7 @@ class region_board {
     out.announced = announcement(lines_[line].value());
   }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
-  LOCKSTEP_ONCE bool claim_on(std::size_t line, std::size_t rank, assignment& out);
+  bool claim_on(std::size_t line, std::size_t rank, assignment& out);
 
   template <class Argument, class Function>
   void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
@@ -252,15 +252,15 @@ class region_board {
     return now;
   }
   /// The lines that are published by this member.
-  LOCKSTEP_ONCE void publish_lines(std::size_t rank, const region_head& head, const job& what,
+  void publish_lines(std::size_t rank, const region_head& head, const job& what,
                                    announcement as, bool wakes);
 
   /// next_told() where it is not simply the next rank.
-  LOCKSTEP_ONCE std::size_t find_told(std::size_t rank, announcement of,
+  std::size_t find_told(std::size_t rank, announcement of,
                                       std::size_t after) const noexcept;
 
-  LOCKSTEP_COLD void renew();
-  LOCKSTEP_COLD void renew_below(std::size_t rank);
+  void renew();
+  void renew_below(std::size_t rank);
 
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
     announced_region& beside = lines_.beside(line);
@@ -288,185 +288,6 @@ class region_board {
   const bool anticipates_;
   line_gap after_;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD region_board::region_board(region_tree tree, wait_policy policy, way how,
-                                         std::uint32_t first_phase, bool anticipates,
-                                         std::uint64_t most_age, cpu_separation* separation)
-    : tree_(std::move(tree)),
-      lines_(tree_.lines(), policy),
-      reports_(tree_.members(), policy),
-      shares_(tree_.members()),
-      histories_(tree_.members()),
-      caller_(1),
-      missed_(1),
-      asleep_(tree_.lines()),
-      separation_(separation),
-      how_(how),
-      most_age_(most_age),
-      anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
-  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-    histories_[rank].value.regions.anticipating.listen_to(missed_[0].value);
-  }
-  reset(first_phase);
-}
-
-bool region_board::next(std::size_t rank, assignment& out) {
-  const std::size_t line = tree_.watched_by(rank);
-  region_watch& own = histories_[rank].value.regions;
-  stacked_starts& stacked = histories_[rank].value.stacked;
-  while (true) {
-    if (stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
-    watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
-                                           whereabouts{separation_, rank, 0}),
-                      asleep_[line].value, has_one_worker());
-    own.wait(what, lines_.policy(), anticipates_);
-    if (is_closed()) return false;
-    if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
-    read_line(line, out);
-    // Meanwhile the loop may have ended, and a `run` have begun.
-    const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
-    const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
-    stacked.came(own.anticipating.had_no_cpu());
-    own.note(out.announced.word(), phases > 3);
-    if (!is_needed) continue;
-    own.anticipating.took_part();
-    return true;
-  }
-}
-
-void region_board::relay(std::size_t rank, const assignment& from, bool wakes) {
-  if (!is_leader(rank)) return;
-  publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
-}
-
-void region_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
-                                 announcement as, bool wakes) {
-  const auto tell = [&](const region_tree::line& at) {
-    lines_.beside(at.index).what = what;
-    publish(at.index, head, as, wakes);
-  };
-  if (how_ == way::relayed) {
-    tree_.for_each_led(rank, head.size, tell);
-  } else if (rank == 0) {
-    tree_.for_each_needed(head.size, tell);
-  }
-}
-
-std::size_t region_board::find_told(std::size_t rank, announcement of,
-                                    std::size_t after) const noexcept {
-  // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
-  const std::size_t end = of.is_loop() ? of.size() : members();
-  if (how_ == way::direct && rank != 0) return members();
-  std::size_t next = after;
-  do {
-    next = how_ == way::direct ? next + 1
-           : next == rank      ? tree_.first_told(rank)
-                               : tree_.next_told(rank, next);
-  } while (next < end && !tree_.is_announced_to(next, of.size()));
-  return next < end ? next : members();
-}
-
-void region_board::collect(std::size_t rank, announcement of) {
-  // Others may wait for reports in place of a member that waits elsewhere.
-  cpu_separation* const known = rank == 0 ? separation_ : nullptr;
-  for (std::size_t watcher = first_told(rank, of); watcher < members();
-       watcher = next_told(rank, of, watcher)) {
-    reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),
-                           histories_[rank].value.reports, deadline::never(),
-                           whereabouts{known, 0, watcher});
-  }
-}
-
-bool region_board::collect_shortly(std::size_t rank, announcement of, unsigned polls) {
-  bool all = true;
-  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
-    bool has_come = has_reported(at, of);
-    for (; !has_come && polls > 0; --polls) {
-      polling_pause();
-      has_come = has_reported(at, of);
-    }
-    all &= has_come;
-  }
-  return all;
-}
-
-void region_board::wake(std::size_t size) {
-  tree_.for_each_needed(size, [&](const region_tree::line& at) { lines_[at.index].wake(); });
-}
-
-bool region_board::has_sleepers(std::size_t size) const noexcept {
-  bool found = false;
-  tree_.for_each_needed(size, [&](const region_tree::line& at) {
-    found |= asleep_[at.index].value.load(memory_order_relaxed) != 0;  // 5
-  });
-  return found;
-}
-
-LOCKSTEP_COLD void region_board::close() {
-  closed_.store(1, memory_order_release);  // 2
-  lines_.wake_all();
-}
-
-LOCKSTEP_COLD void region_board::reset(std::uint32_t first_phase) noexcept {
-  closed_.store(0, memory_order_relaxed);  // 1
-  const announcement none(first_phase, 1, 1);
-  lines_.reset(none.word(), lines_.size());
-  reports_.reset(first_phase, reports_.size());
-  for (std::size_t line = 0; line < lines_.size(); ++line) {
-    asleep_[line].value.store(0, memory_order_relaxed);  // 6
-  }
-  caller_[0].value.phase = caller_[0].value.renewed = first_phase;
-  caller_[0].value.announced = none.word();
-  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-    shares_.reset(rank, first_phase);
-    histories_[rank].value.regions.seen = none.word();
-    histories_[rank].value.regions.has_begun = false;
-  }
-}
-
-LOCKSTEP_COLD void region_board::renew() {
-  caller_[0].value.renewed = caller_[0].value.phase;
-  announce_nothing();
-}
-
-LOCKSTEP_COLD void region_board::announce_nothing() {
-  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
-  const auto nothing = [](loop_share&) {};
-  announce<loop_share>(head, nothing, 1, true);
-  shares_.reset(0, current().phase());
-  renew_below(0);
-}
-
-LOCKSTEP_COLD void region_board::renew_below(std::size_t rank) {
-  const announcement now = current();
-  for (std::size_t at = first_told(rank, now); at < members(); at = next_told(rank, now, at)) {
-    assignment claimed;
-    if (!claim(at, claimed)) continue;
-    relay(at, claimed, true);
-    renew_below(at);
-    report(at, claimed.announced);
-  }
-  collect(rank, now);
-}
-
-bool region_board::claim(std::size_t rank, assignment& out) {
-  return claim_on(tree_.watched_by(rank), rank, out);
-}
-
-bool region_board::claim_on(std::size_t line, std::size_t rank, assignment& out) {
-  while (true) {
-    const std::uint64_t known = shares_.look(rank);
-    read_line(line, out);
-    if (!out.is_loop() || rank >= out.announced.size()) return false;
-    if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
-    const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
-    if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
-  }
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

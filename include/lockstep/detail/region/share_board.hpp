@@ -48,9 +48,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/atomic.hpp"
-#include "../platform/cache_line.hpp"
-#include "announcement.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/announcement.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

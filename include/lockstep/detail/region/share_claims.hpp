@@ -44,8 +44,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/atomic.hpp"
-#include "../platform/cache_line.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -39,10 +39,10 @@
 #include <new>
 #include <utility>
 
-#include "../../region_stopped.hpp"
-#include "../platform/error.hpp"
-#include "../platform/system.hpp"
-#include "../wait/short_lock.hpp"
+#include <lockstep/region_stopped.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -86,8 +86,8 @@ class stop_source {
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
 
-  LOCKSTEP_COLD void add(stoppable& place);
-  LOCKSTEP_COLD void remove(stoppable& place);
+  void add(stoppable& place);
+  void remove(stoppable& place);
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
@@ -99,12 +99,12 @@ class stop_source {
   }
 
   /// Stops the region, or does nothing if it is over. Any thread may call it.
-  LOCKSTEP_COLD void request(std::uint32_t region);
+  void request(std::uint32_t region);
 
   /// STOP-5: a member has returned, which notes it in `by`. Whoever may wait for it is notified after that.
-  LOCKSTEP_COLD void note_return(std::uint32_t region, std::uint32_t& by) noexcept;
+  void note_return(std::uint32_t region, std::uint32_t& by) noexcept;
   /// Whether the member that notes it in `by` has returned. Then what it did before is seen.
-  LOCKSTEP_COLD bool has_returned(std::uint32_t region, const std::uint32_t& by) const noexcept;
+  bool has_returned(std::uint32_t region, const std::uint32_t& by) const noexcept;
   /// Whether a member may have returned.
   bool has_seen_return(std::uint32_t region) const noexcept {
     return returned_.load(memory_order_relaxed) == region;  // 7
@@ -123,13 +123,13 @@ class stop_source {
   }
 
   /// Whether region_stopped ends here: ALONE-4 of lone_region.hpp.
-  LOCKSTEP_COLD bool has_own_stop(std::uint32_t region) const noexcept;
+  bool has_own_stop(std::uint32_t region) const noexcept;
 
  private:
   /// Whether the word means what it says: STOP-6.
   bool means_stopped() const noexcept { return alone_ == nullptr || is_alone_stopped(); }
-  LOCKSTEP_COLD bool is_alone_stopped() const noexcept;
-  LOCKSTEP_COLD void request_alone() noexcept;
+  bool is_alone_stopped() const noexcept;
+  void request_alone() noexcept;
 
   wait_word word_{0}, returned_{0};
   mutable short_lock lock_;
@@ -145,9 +145,9 @@ class first_error {
   }
 
   /// Keeps the exception that is being handled.
-  LOCKSTEP_COLD void note(std::uint64_t position);
+  void note(std::uint64_t position);
   /// Throws what was noted, if anything was. When the region is over.
-  LOCKSTEP_COLD void rethrow();
+  void rethrow();
 
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
@@ -212,75 +212,8 @@ bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t reg
   return !stop.requested(region);
 }
 
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD void stop_source::add(stoppable& place) {
-  lock_.lock();
-  place.next_ = first_;
-  first_ = &place;
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
-  lock_.lock();
-  stoppable** at = &first_;
-  while (*at != &place) at = &(*at)->next_;
-  *at = place.next_;
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
-  if (alone_ != nullptr) request_alone();
-  std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
-  while (static_cast<std::int32_t>(region - seen) > 0 &&
-         !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
-                                        memory_order_relaxed)) {             // 1
-  }
-  lock_.lock();
-  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void stop_source::note_return(std::uint32_t region, std::uint32_t& by) noexcept {
-  lock_.lock();
-  by = region;
-  returned_.store(region, memory_order_relaxed);  // 6
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD bool stop_source::has_returned(std::uint32_t region,
-                                             const std::uint32_t& by) const noexcept {
-  lock_.lock();
-  const bool has = by == region;
-  lock_.unlock();
-  return has;
-}
-
-LOCKSTEP_COLD void first_error::note(std::uint64_t position) {
-  std::exception_ptr now = std::current_exception();
-  lock_.lock();
-  if (!error_ || position < position_) {
-    position_ = position;
-    std::swap(error_, now);
-  }
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void first_error::rethrow() {
-  if (!error_) return;
-  std::exception_ptr now;
-  std::swap(error_, now);
-  std::rethrow_exception(std::move(now));
-}
-
-#endif
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "lone_region.hpp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP

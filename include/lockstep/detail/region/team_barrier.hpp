@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../platform/cache_line.hpp"
-#include "../platform/system.hpp"
-#include "../wait/cpu_separation.hpp"
-#include "../wait/ranked_phases.hpp"
-#include "member_state.hpp"
-#include "stop_source.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/cpu_separation.hpp>
+#include <lockstep/detail/wait/ranked_phases.hpp>
+#include <lockstep/detail/region/member_state.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -86,7 +86,7 @@ class team_barrier final : public stoppable {
   /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
   /// `separates_cpus`: members part, see above.
   /// `groups`: of `most` ranks, or none (rank_groups.hpp).
-  LOCKSTEP_COLD team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+  team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
                              std::size_t most_flags = usual_most_flags, bool separates_cpus = false,
                              const rank_groups& groups = rank_groups())
       : stop_(stop),
@@ -94,7 +94,7 @@ class team_barrier final : public stoppable {
         separation_(most, separates_cpus) {
     stop_.add(*this);
   }
-  LOCKSTEP_COLD ~team_barrier() { stop_.remove(*this); }
+  ~team_barrier() { stop_.remove(*this); }
   team_barrier(const team_barrier&) = delete;
   team_barrier& operator=(const team_barrier&) = delete;
 
@@ -180,7 +180,7 @@ class team_barrier final : public stoppable {
   /// Between regions: the next one begins after `phase`, whatever has been before.
   void reset(std::uint32_t phase) noexcept { phases_.reset(phase); }
 
-  LOCKSTEP_COLD void notify_all_sleepers() override { phases_.wake_all(); }
+  void notify_all_sleepers() override { phases_.wake_all(); }
 
  private:
   struct values {

@@ -36,9 +36,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "../platform/cache_line.hpp"
-#include "nesting.hpp"
-#include "turns.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/nesting.hpp>
+#include <lockstep/detail/region/turns.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -29,11 +29,11 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "../platform/cache_line.hpp"
-#include "../platform/system.hpp"
-#include "../platform/this_thread.hpp"
-#include "../wait/published_words.hpp"
-#include "nesting.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
+#include <lockstep/detail/region/nesting.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -47,7 +47,7 @@ class caller_queue {
     const char* kind;
     char name[32];
 
-    LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
+    label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
   /// `patience`: where misuse is diagnosed, a wait for the turn that is longer than this is reported, once.
@@ -75,7 +75,7 @@ class caller_queue {
   bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 8
 
   /// In a child process: as new, but for the calling thread's turn if it has one.
-  LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
+  void forget_others(bool has_turn) noexcept;
 
   const label& whose() const noexcept { return whose_; }
 
@@ -109,7 +109,7 @@ class caller_queue {
   }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
-  static LOCKSTEP_COLD std::uint64_t shown_number() noexcept;
+  static std::uint64_t shown_number() noexcept;
   void note_holder() noexcept {
     if (!diagnoses_misuse) return;
     holder_.store(static_cast<std::uint32_t>(shown_number()),
@@ -117,7 +117,7 @@ class caller_queue {
   }
 
   /// Waits for the turn for a while; then says that it takes long, unless another has.
-  LOCKSTEP_COLD void wait_and_say(std::uint32_t number, wait_history& history);
+  void wait_and_say(std::uint32_t number, wait_history& history);
 
   // Callers write these lines, members do not need them.
   line_gap before_;
@@ -180,43 +180,6 @@ class region_turn {
   caller_queue& callers_;
   bool is_mine_ = false;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD caller_queue::label::label(const void* of, const char* its_kind,
-                                         const char* its_name) noexcept
-    : team(of), kind(its_kind) {
-  std::snprintf(name, sizeof name, "%s", its_name);
-}
-
-LOCKSTEP_COLD std::uint64_t caller_queue::shown_number() noexcept {
-  std::uint64_t& known = per_thread<std::uint64_t, struct name_of_shown_number>();
-  if (known == 0) known = shown_thread_number();
-  return known;
-}
-
-LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history& history) {
-  const is_turn_of mine = turn_of(number);
-  if (mine(serving().value())) return;
-  if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
-  if (said_.exchange(1, memory_order_relaxed) != 0) return;  // 6
-  std::fprintf(
-      stderr,
-      "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
-      "harmless: regions of other threads may take so long. But if that region waits for this "
-      "thread, they wait for ever: a thread that a member starts and waits for is to get "
-      "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
-      whose_.kind, whose_.name, whose_.team, label_of_this_thread().text,
-      std::chrono::duration<double>(patience_).count(),
-      converted<unsigned>(holder_.load(memory_order_relaxed)));  // 5
-}
-
-LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
-  serving().reset(0);
-  tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

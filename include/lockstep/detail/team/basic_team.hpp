@@ -14,20 +14,12 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "../../region.hpp"
-#include "../../team_options.hpp"
-#include "../platform/fork.hpp"
-#include "../region/team_door.hpp"
-#include "team_core.hpp"
-#include "team_loops.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include "placement.hpp"
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#endif
+#include <lockstep/region.hpp>
+#include <lockstep/team_options.hpp>
+#include <lockstep/detail/platform/fork.hpp>
+#include <lockstep/detail/region/team_door.hpp>
+#include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -43,7 +35,7 @@ class serving_threads;  ///< of serving_threads.hpp
 
 struct plan_team;
 /// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
-LOCKSTEP_COLD void show_ledger_at_exit(lockstep::team& of);
+void show_ledger_at_exit(lockstep::team& of);
 
 template <class Threads>
 class basic_team : public team_loops<basic_team<Threads>> {
@@ -71,7 +63,7 @@ class basic_team : public team_loops<basic_team<Threads>> {
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp; and, outside of regions of this team, the loops that
   /// run beside it (LONE-3 of lone_loops.hpp). With a region ends what runs alone inside it (ALONE-2 of lone_region.hpp).
   /// Any thread may call it.
-  LOCKSTEP_ONCE void request_stop();
+  void request_stop();
 
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
   /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
@@ -82,9 +74,9 @@ class basic_team : public team_loops<basic_team<Threads>> {
   }
   /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
   /// its turn.
-  LOCKSTEP_ONCE void keep_ledger(bool yes);
+  void keep_ledger(bool yes);
   /// All numbers begin at 0 again. Waits for its turn.
-  LOCKSTEP_ONCE void reset_ledger();
+  void reset_ledger();
 
  private:
   friend class lockstep::team;
@@ -102,9 +94,9 @@ class basic_team : public team_loops<basic_team<Threads>> {
     Threads threads;
   };
 
-  LOCKSTEP_COLD basic_team(const team_options& options, const resolved_team& made);
+  basic_team(const team_options& options, const resolved_team& made);
   /// Where the calling thread is in a region of it, or another thread runs one, the body is left.
-  LOCKSTEP_ONCE ~basic_team();
+  ~basic_team();
 
   /// `kind`: what observers call the region.
   template <class Function>
@@ -125,16 +117,16 @@ class basic_team : public team_loops<basic_team<Threads>> {
   }
   lone_team alone() const noexcept { return body_->core.alone(door_); }
   /// As team_core's.
-  LOCKSTEP_ONCE bool run_loop(const loop_request& of, job& what, const loop_ends& ends);
+  bool run_loop(const loop_request& of, job& what, const loop_ends& ends);
 
   /// For what only an outside thread may call: TEAM-6.
   void check_outside(const char* function) const {
     if (!door_.may_wait()) refuse_inside(function);
   }
-  [[noreturn]] static LOCKSTEP_COLD void refuse_inside(const char* function);
+  [[noreturn]] static void refuse_inside(const char* function);
 
   /// Of `self`, a basic_team.
-  static LOCKSTEP_COLD void in_child(void* self) noexcept;
+  static void in_child(void* self) noexcept;
 
   team_door door_;
   owned_body<body> body_;
@@ -146,62 +138,6 @@ template <class Team>
 using if_team =
     typename std::enable_if<std::is_base_of<basic_team<worker_threads>, Team>::value ||
                             std::is_base_of<basic_team<serving_threads>, Team>::value>::type;
-
-#if LOCKSTEP_HAS_BODIES
-
-template <class Threads>
-basic_team<Threads>::basic_team(const team_options& options, const resolved_team& made)
-    : door_(made.members, made.policy, Threads::kind_of_team(), made.name.c_str()),
-      body_(made, door_, options) {}
-
-template <class Threads>
-basic_team<Threads>::~basic_team() {
-  if (!door_.shut(body_->core.ends_inside())) body_.leave();
-}
-
-template <class Threads>
-void basic_team<Threads>::request_stop() {
-  body_->core.request_stop();
-}
-
-template <class Threads>
-void basic_team<Threads>::keep_ledger(bool yes) {
-  check_outside("keep_ledger");
-  const caller_turn mine(door_.callers());
-  body_->core.keep_ledger(yes);
-}
-
-template <class Threads>
-void basic_team<Threads>::reset_ledger() {
-  check_outside("reset_ledger");
-  const caller_turn mine(door_.callers());
-  body_->core.reset_ledger();
-}
-
-template <class Threads>
-bool basic_team<Threads>::run_loop(const loop_request& of, job& what, const loop_ends& ends) {
-  return team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
-}
-
-template <class Threads>
-void basic_team<Threads>::refuse_inside(const char* function) {
-  char message[192];
-  std::snprintf(message, sizeof message,
-                "%s::%s: called inside a region of this team, or of one that was made later, and "
-                "would wait for it; call it after run() has returned",
-                Threads::kind_of_team(), function);
-  fail_use(message);
-}
-
-template <class Threads>
-void basic_team<Threads>::in_child(void* self) noexcept {
-  basic_team& of = *static_cast<basic_team*>(self);
-  of.body_->threads.forget();
-  if (of.body_->threads.are_gone()) of.door_.close_to_lone_loops();
-  of.body_->core.forget_others();
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

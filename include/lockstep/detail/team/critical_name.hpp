@@ -21,14 +21,9 @@
 
 #include <cstddef>
 
-#include "../../mutex.hpp"
-#include "../platform/process.hpp"
-#include "../platform/type_name.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstring>
-#include <new>
-#endif
+#include <lockstep/mutex.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/type_name.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -45,7 +40,7 @@ struct entry {
 };
 
 /// The lock of that name, for all modules. Throws std::bad_alloc as `new` does.
-LOCKSTEP_COLD mutex& find_or_add(const type_name& name);
+mutex& find_or_add(const type_name& name);
 
 /// What this module knows of a name.
 template <class Name>
@@ -71,45 +66,6 @@ mutex& mutex_of() {
   mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 1
   return known != nullptr ? *known : find<Name>();
 }
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD entry* find_among(void* first, const type_name& name) noexcept {
-  entry* at = static_cast<entry*>(first);
-  while (at != nullptr &&
-         (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0)) {
-    at = const_cast<entry*>(at->next);
-  }
-  return at;
-}
-
-LOCKSTEP_COLD entry* make(const type_name& name) {
-  entry* const made = ::new (::operator new(sizeof(entry) + name.length)) entry();
-  made->length = name.length;
-  std::memcpy(made->text, name.text, name.length);
-  return made;
-}
-
-LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
-  detail::atomic<void*>& list = detail::process().critical_names;
-  void* first = list.load(detail::memory_order_acquire);  // 3
-  entry* found = find_among(first, name);
-  if (found != nullptr) return found->lock;
-  entry* const made = make(name);
-  do {
-    found = find_among(first, name);
-    if (found != nullptr) {
-      made->~entry();
-      ::operator delete(made);
-      return found->lock;
-    }
-    made->next = static_cast<entry*>(first);
-  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 4
-                                       detail::memory_order_acquire));  // 3
-  return made->lock;
-}
-
-#endif
 
 }  // namespace critical_name
 }  // namespace detail

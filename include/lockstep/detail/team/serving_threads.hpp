@@ -10,12 +10,12 @@
 
 #include <cstddef>
 
-#include "../../semaphore.hpp"
-#include "../../team_options.hpp"
-#include "../platform/cache_line.hpp"
-#include "../platform/error.hpp"
-#include "placement.hpp"
-#include "team_core.hpp"
+#include <lockstep/semaphore.hpp>
+#include <lockstep/team_options.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/team/placement.hpp>
+#include <lockstep/detail/team/team_core.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -31,7 +31,7 @@ class serving_threads {
   serving_threads(team_core& core, const resolved_team& made, const team_options&)
       : core_(core), claimed_(made.members) {}
   /// Releases, and waits until every thread has left.
-  LOCKSTEP_COLD ~serving_threads();
+  ~serving_threads();
   serving_threads(const serving_threads&) = delete;
   serving_threads& operator=(const serving_threads&) = delete;
 
@@ -40,7 +40,7 @@ class serving_threads {
     if (LOCKSTEP_UNLIKELY(is_child_)) refuse_child();
     if (core_.is_closed()) refuse();
   }
-  LOCKSTEP_ONCE void serve(std::size_t rank);
+  void serve(std::size_t rank);
   void release() { core_.close(); }
 
   /// In a child process, which has none of the threads.
@@ -48,50 +48,14 @@ class serving_threads {
   bool are_gone() const noexcept { return is_child_ || core_.is_closed(); }
 
  private:
-  [[noreturn]] LOCKSTEP_COLD static void refuse();
-  [[noreturn]] LOCKSTEP_COLD static void refuse_child();
+  [[noreturn]] static void refuse();
+  [[noreturn]] static void refuse_child();
 
   team_core& core_;
   aligned_array<wait_word> claimed_;
   semaphore left_{0};
   bool is_child_ = false;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD serving_threads::~serving_threads() {
-  release();
-  if (is_child_) return;
-  for (std::size_t rank = 1; rank < core_.size(); ++rank) {
-    if (claimed_[rank].load(memory_order_relaxed) != 0) left_.acquire();  // 2
-  }
-}
-
-void serving_threads::serve(std::size_t rank) {
-  checked_rank("lockstep::external_team::serve", "members", rank, core_.size());
-  if (rank == 0 || claimed_[rank].exchange(1, memory_order_relaxed) != 0) {  // 1
-    if (rank != 0 && core_.is_closed()) return;
-    fail_argument(
-        "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
-        "for one thread; give every thread a rank of its own, from 1 on");
-  }
-  core_.work(rank);
-  left_.release();
-}
-
-[[noreturn]] LOCKSTEP_COLD void serving_threads::refuse() {
-  fail_use(
-      "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
-      "team");
-}
-
-[[noreturn]] LOCKSTEP_COLD void serving_threads::refuse_child() {
-  fail_use(
-      "lockstep::external_team::run: this is a child process, which has none of the serving "
-      "threads; make a new team");
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -31,19 +31,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../member.hpp"
-#include "../loop/loop_crew.hpp"
-#include "../loop/loop_steering.hpp"
-#include "../observe/hooks.hpp"
-#include "../region/lone_region.hpp"
-#include "../region/region_board.hpp"
-#include "../region/stop_source.hpp"
-#include "../region/team_door.hpp"
-
-#if LOCKSTEP_HAS_BODIES
-#include "environment.hpp"
-#include "placement.hpp"
-#endif
+#include <lockstep/member.hpp>
+#include <lockstep/detail/loop/loop_crew.hpp>
+#include <lockstep/detail/loop/loop_steering.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/lone_region.hpp>
+#include <lockstep/detail/region/region_board.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/region/team_door.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -54,8 +49,8 @@ struct resolved_team;  ///< of placement.hpp
 class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
-  LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
-  LOCKSTEP_COLD ~team_core();
+  team_core(const resolved_team& made, team_door& door);
+  ~team_core();
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -65,7 +60,7 @@ class team_core {
   lone_team alone(const team_door& door) const noexcept { return {this, stop_, door}; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
-  LOCKSTEP_COLD bool ends_inside() noexcept;
+  bool ends_inside() noexcept;
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
   /// called where others are needed. `kind` and `where`: for observers.
@@ -105,9 +100,9 @@ class team_core {
     caller_region_.outer = nesting::innermost();
     nesting::innermost() = &caller_region_;
   }
-  LOCKSTEP_ONCE bool join();
+  bool join();
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  LOCKSTEP_COLD void give_up();
+  void give_up();
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
@@ -115,8 +110,8 @@ class team_core {
   bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
 
   /// Between regions.
-  LOCKSTEP_COLD void keep_ledger(bool yes);
-  LOCKSTEP_COLD void reset_ledger() noexcept;
+  void keep_ledger(bool yes);
+  void reset_ledger() noexcept;
   /// What was gathered so far. Any thread, at any time. (Ledger: lockstep::ledger, which need not be known here.)
   template <class Ledger>
   Ledger ledger_so_far() const {
@@ -127,19 +122,19 @@ class team_core {
     return result;
   }
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_COLD void print_ledger() const noexcept;
+  void print_ledger() const noexcept;
 
   /// The number of the region that runs, or 0.
-  LOCKSTEP_COLD std::uint32_t running() const noexcept;
+  std::uint32_t running() const noexcept;
   /// How many regions have begun, modulo 2^32. For who runs them.
   std::uint32_t begun() const noexcept { return number_; }
   /// Stops the region that runs, if any. Any thread.
-  LOCKSTEP_COLD void request_stop();
+  void request_stop();
   /// For objects in which members of regions wait.
   stop_source& stop() noexcept { return stop_; }
 
   /// What a worker does until close().
-  LOCKSTEP_ONCE void work(std::size_t rank);
+  void work(std::size_t rank);
   void close() { board_.close(); }
   bool is_closed() const noexcept { return board_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
@@ -151,11 +146,11 @@ class team_core {
 
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
-  LOCKSTEP_COLD void forget_others() noexcept;
+  void forget_others() noexcept;
 
  private:
   const char* name() const noexcept { return door_.callers().whose().name; }
-  static LOCKSTEP_COLD region_board::way way_of(const resolved_team& made) noexcept;
+  static region_board::way way_of(const resolved_team& made) noexcept;
 
   /// The life of a region, from its caller's call to the return. Before the turn nothing of the core is looked at:
   /// DOOR-2 of team_door.hpp.
@@ -240,7 +235,7 @@ class team_core {
     here.check_team();
     return goes_on;
   }
-  static LOCKSTEP_ONCE bool run_shares_alone(const lone_team& of, job& what, const loop_ends& ends);
+  static bool run_shares_alone(const lone_team& of, job& what, const loop_ends& ends);
 
   struct size_and_phase {
     std::uint32_t size, phase;
@@ -373,14 +368,14 @@ class team_core {
   };
 
   /// A loop of an unknown place: STEER-4. True if every other member came in time.
-  LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
+  bool run_probe(const loop_plan& plan, const region_head& head, job& what);
 
   /// A `run` that observers see: its announcement tells the workers so, which do not look again.
-  LOCKSTEP_ONCE void announce_seen(const region_head& head, const job& what, const char* kind,
+  void announce_seen(const region_head& head, const job& what, const char* kind,
                                    source_place where);
 
   /// What a worker has to do in a `run`.
-  LOCKSTEP_ONCE void run_part(std::size_t rank, const assignment& what);
+  void run_part(std::size_t rank, const assignment& what);
 
   region_head leave_caller_region() noexcept {
     const region_head head = started_.head;
@@ -416,164 +411,6 @@ class team_core {
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
-    : size_(made.members),
-      door_(door),
-      team_seen_(&group_, size_, made.can_run_at_once),
-      group_(size_, made.policy, stop_, nullptr, made.separates_cpus,
-             team_barrier::usual_most_flags, made.groups),
-      board_(region_tree(size_, region_tree::usual_width, made.groups), made.policy, way_of(made),
-             0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
-      crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
-      steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
-                alone(door).number()),
-      region_{this, door.age(), &group_, &running_, nullptr},
-      caller_region_(region_),
-      seen_(team_seen_) {
-  if (made.is_crowded && observers() != 0) {
-    note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
-  }
-  if (made.keeps_ledger) keep_ledger(true);
-}
-
-LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
-  if (lone_region::end_team(this)) return true;
-  if (nesting::contains(region_) || nesting::contains(caller_region_)) {
-    destroyed_inside_ = door_.callers().whose().kind;
-    request_stop();
-    return true;
-  }
-  return nesting::is_inside(this);
-}
-
-LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
-  detail::keep_ledger(team_seen_, yes);
-}
-
-LOCKSTEP_COLD void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
-
-LOCKSTEP_COLD void team_core::print_ledger() const noexcept {
-  show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
-}
-
-LOCKSTEP_COLD team_core::~team_core() { print_ledger(); }
-
-bool team_core::join() {
-  const region_head head = leave_caller_region();
-  const nesting::inside here(region_);
-  function_work<job> work = {started_.what, size_, nullptr, call_site::none()};
-  return complete(head, work, started_.is_seen);
-}
-
-void team_core::work(std::size_t rank) {
-  const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  assignment what;
-  while (board_.next(rank, what)) {
-    if (what.is_loop()) {
-      crew_.serve(rank, what);
-    } else {
-      run_part(rank, what);
-    }
-  }
-  if (this_thread_slot().log != nullptr) worker_ends();
-}
-
-LOCKSTEP_COLD void team_core::give_up() {
-  const region_head head = leave_caller_region();
-  const nesting::inside here(region_);
-  given_up_work work(started_.what, size_);
-  complete(head, work, started_.is_seen);
-}
-
-LOCKSTEP_COLD void team_core::forget_others() noexcept {
-  lone_region::request_stop(this);
-  const bool in_region = nesting::contains(region_) || nesting::contains(caller_region_);
-  door_.callers().forget_others(in_region);
-  board_.reset();
-  stop_.forget_others();
-  error_.forget_others();
-  group_.sub_groups().forget_others();
-  reset_ledger();
-  group_.forget_kept_values();
-  if (in_region) {
-    crew_.set_orphaned(true);
-    request_stop();
-  } else {
-    running_.store(0, memory_order_relaxed);  // 1
-    started_.head.region = 0;
-    error_.forget();  // of a region that has ended here
-    group_.end(true);
-  }
-}
-
-LOCKSTEP_COLD region_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > region_tree::usual_width && !made.is_crowded ? region_board::way::relayed
-                                                                     : region_board::way::direct;
-}
-
-LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {
-  std::uint32_t done = 0;
-  for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
-    crew_.run_unannounced(head, plan.parts, what, 0, done, next);
-    done = next;
-    if (crew_.is_orphaned() || !steering_.is_worth_announcing(done)) continue;
-    crew_.note_begun(done);
-    board_.announce_loop(head, what, plan.parts, true);
-    return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
-  }
-  for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
-    crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
-  }
-  steering_.end_probe();
-  return true;
-}
-
-LOCKSTEP_COLD std::uint32_t team_core::running() const noexcept {
-  return running_.load(memory_order_relaxed);  // 2
-}
-
-LOCKSTEP_COLD void team_core::request_stop() {
-  if (lone_region::request_stop(this)) return;
-  const std::uint32_t region = running();
-  if (region != 0) stop_.request(region);
-  if (!nesting::is_inside(this)) door_.stop_lone_loops();
-}
-
-void team_core::announce_seen(const region_head& head, const job& what, const char* kind,
-                              source_place where) {
-  if (head.size > 1) board_.announce_seen(head, what);
-  region_begins(seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
-}
-
-void team_core::run_part(std::size_t rank, const assignment& what) {
-  board_.relay(rank, what, true);
-  const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what, what.announced.is_seen());
-  if (crew_.is_orphaned()) end_of_lone_child();
-  if (board_.is_leader(rank)) board_.collect(rank, what.announced);
-  board_.report(rank, what.announced);
-}
-
-bool team_core::run_shares_alone(const lone_team& of, job& what, const loop_ends& ends) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
-  lone_region here(of, nesting::innermost(), of.door.look_alone());
-  const nesting::inside mark(here.where());
-  stop_source stop(here);
-  atomic<std::size_t> tickets{0};
-  loop_cells none(0);
-  if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
-  const loop_common alone = {stop, tickets, 1, 1, 1};
-  loop_share all(alone, 0, 0, nullptr);
-  if (all.is_stopped()) return false;  // the region around was, before
-  const bool goes_on = call_alone(stop, what, all);
-  here.check_team();
-  return goes_on;
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

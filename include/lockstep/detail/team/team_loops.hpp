@@ -28,11 +28,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../member.hpp"
-#include "../loop/lone_loops.hpp"
-#include "../loop/loop_share.hpp"
-#include "../reduce/team_reductions.hpp"
-#include "../region/job.hpp"
+#include <lockstep/member.hpp>
+#include <lockstep/detail/loop/lone_loops.hpp>
+#include <lockstep/detail/loop/loop_share.hpp>
+#include <lockstep/detail/reduce/team_reductions.hpp>
+#include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -38,11 +38,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../observe/hooks.hpp"
-#include "../platform/cache_line.hpp"
-#include "../platform/config.hpp"
-#include "../platform/system.hpp"
-#include "../platform/system_texts.hpp"
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/system_texts.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -110,7 +110,7 @@ class cpu_separation {
   cpu_separation(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
 
   /// Whether LOCKSTEP_CPU_SEPARATION lets threads move: for boards of objects that know no team_options.
-  LOCKSTEP_ONCE static bool may_move_anybody() noexcept;
+  static bool may_move_anybody() noexcept;
 
   /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` ran on another CPU
   /// when it last said so. False if that is not known, and after a move.
@@ -140,11 +140,11 @@ class cpu_separation {
     return false;
   }
   /// As move_away(), where a CPU may be free. SEPARATE-5, SEPARATE-6.
-  LOCKSTEP_COLD void move_to_free_cpu(std::size_t rank) noexcept {
+  void move_to_free_cpu(std::size_t rank) noexcept {
     if (moves_ && rank != 0 && !is_machine_full()) move_away(rank);
   }
   /// Moves the calling thread, that of member `rank`, to another CPU.
-  LOCKSTEP_COLD void move_away(std::size_t rank) noexcept {
+  void move_away(std::size_t rank) noexcept {
     const int cpu = current_cpu();
     if (!moves_ || rank == 0 || cpu < 0) return;
     move_off_cpu(static_cast<unsigned>(cpu));
@@ -189,15 +189,6 @@ struct whereabouts {
     if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
   }
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-bool cpu_separation::may_move_anybody() noexcept {
-  const char* const value = obeyed_variable("LOCKSTEP_CPU_SEPARATION");
-  return value == nullptr || !is_switched_off(value);
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -45,12 +45,12 @@
 #include <cstdint>
 #include <new>
 
-#include "../../call_site.hpp"
-#include "../platform/fork_tables.hpp"
-#include "../platform/intrusive_list.hpp"
-#include "../platform/process.hpp"
-#include "short_lock.hpp"
-#include "wait_engine.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
+#include <lockstep/detail/platform/intrusive_list.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -67,7 +67,7 @@ class parked_thread : public list_node<parked_thread> {
 
   /// What it waits for, in its object's terms.
   std::uint32_t purpose() const noexcept { return purpose_; }
-  LOCKSTEP_COLD void describe(wait_subject& to) const noexcept;
+  void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, deadline until = deadline::never(),
@@ -331,17 +331,6 @@ class parking_lot {
     }
   };
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD void parked_thread::describe(wait_subject& to) const noexcept {
-  const std::uintptr_t which = first_queue_ & 3u;
-  to.sleeps_on = &word_;
-  to.object = reinterpret_cast<const void*>(first_queue_ - which);
-  if (first_queue_ != 0) to.kind = parking_lot::wait_kind_of(static_cast<parking_lot::kind>(which));
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -28,9 +28,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../platform/cache_line.hpp"
-#include "published_words.hpp"
-#include "word_waiter.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -59,11 +59,11 @@
 #include <cstdint>
 #include <utility>
 
-#include "../../wait_policy.hpp"
-#include "../platform/cache_line.hpp"
-#include "../platform/config.hpp"
-#include "../platform/system.hpp"
-#include "wait_engine.hpp"
+#include <lockstep/wait_policy.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -107,7 +107,7 @@ class sleeper_mark {
 
   /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
   /// ever sleeps on this mark: one that does would be forgotten.
-  LOCKSTEP_ONCE void withdraw() noexcept;
+  void withdraw() noexcept;
 
  private:
   struct announced_sleep {
@@ -115,9 +115,9 @@ class sleeper_mark {
     bool fenced;
   };
 
-  LOCKSTEP_ONCE void wake();
-  LOCKSTEP_ONCE announced_sleep announce(fence_payer payer);
-  LOCKSTEP_ONCE void sleep_on(announced_sleep now, deadline until);
+  void wake();
+  announced_sleep announce(fence_payer payer);
+  void sleep_on(announced_sleep now, deadline until);
 
   /// The sleeper's side; false if the system refused its part.
   static bool fence(fence_payer payer) {
@@ -134,36 +134,6 @@ class sleeper_mark {
 
   wait_word mark_{0};
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-void sleeper_mark::withdraw() noexcept {
-  std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
-  if ((odd & 1u) == 0) return;
-  mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
-                                memory_order_relaxed);                // 5
-}
-
-void sleeper_mark::wake() {
-  std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
-  if ((odd & 1u) == 0) return;
-  if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
-                                    memory_order_relaxed)) {              // 5
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
-    futex_wake_all(&mark_);
-  }
-}
-
-sleeper_mark::announced_sleep sleeper_mark::announce(fence_payer payer) {
-  const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
-  return {odd, fence(payer)};
-}
-
-void sleeper_mark::sleep_on(announced_sleep now, deadline until) {
-  futex_wait(mark_, now.odd, now.fenced ? until.nanoseconds() : soon(until));
-}
-
-#endif
 
 /// The stop of waits that end only when the word is ready.
 struct never_stops {
@@ -283,9 +253,9 @@ class published_word {
 
 /// The lines of published_words, whatever is on them, and their marks.
 struct lines_with_marks {
-  LOCKSTEP_ONCE lines_with_marks(std::size_t count, wait_policy its_policy,
+  lines_with_marks(std::size_t count, wait_policy its_policy,
                                  const element_type& line);
-  LOCKSTEP_ONCE void wake_all() const;
+  void wake_all() const;
 
   const any_aligned_array lines;
   const aligned_array<sleeper_mark> mark_array;
@@ -294,26 +264,6 @@ struct lines_with_marks {
   const wait_policy policy;
   const fence_payer payer;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,
-                                   const element_type& line)
-    : lines(count, line),
-      mark_array(count),
-      data(lines.data()),
-      marks(mark_array.data()),
-      policy(its_policy),
-      payer(fence_payer_of(its_policy)) {
-  process_fence::prepare();
-  processor_wait::prepare();
-}
-
-void lines_with_marks::wake_all() const {
-  for (std::size_t i = 0; i < lines.size(); ++i) marks[i].notify(payer);
-}
-
-#endif
 
 /// No data beside a word.
 struct nothing_beside {};

@@ -35,10 +35,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../../call_site.hpp"
-#include "misuse.hpp"
-#include "parking_lot.hpp"
-#include "wait_engine.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/parking_lot.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -42,10 +42,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../base/rank_groups.hpp"
-#include "../platform/cache_line.hpp"
-#include "arrival_tree.hpp"
-#include "published_words.hpp"
+#include <lockstep/detail/base/rank_groups.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/wait/arrival_tree.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -63,7 +63,7 @@ constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
 class ends_of_phases {
  public:
   /// Requires: participants as in the groups.
-  LOCKSTEP_COLD ends_of_phases(std::size_t participants, const rank_groups& groups);
+  ends_of_phases(std::size_t participants, const rank_groups& groups);
 
   std::size_t lines() const noexcept { return lowest_.empty() ? 1 : lowest_.size(); }
   std::size_t line_of(std::size_t rank) const noexcept {
@@ -77,28 +77,6 @@ class ends_of_phases {
  private:
   std::vector<std::uint32_t> line_of_, lowest_;  // by rank, by line; empty: one line
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD ends_of_phases::ends_of_phases(std::size_t participants, const rank_groups& groups) {
-  constexpr std::size_t least = 4;
-  if (!groups.has_groups()) return;
-  for (unsigned level = rank_groups::levels; level-- > 0;) {
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < participants; ++at) count += groups.begins_at(at, level);
-    if (count * least > participants) continue;
-    if (count == 1) return;
-    line_of_.resize(participants);
-    for (std::size_t at = 0; at < participants; ++at) {
-      const std::uint32_t rank = static_cast<std::uint32_t>(groups.rank_at(at));
-      if (groups.begins_at(at, level)) lowest_.push_back(rank);
-      line_of_[rank] = static_cast<std::uint32_t>(lowest_.size() - 1);
-    }
-    return;
-  }
-}
-
-#endif
 
 template <class Value = nothing_beside>
 class ranked_phases {

@@ -29,7 +29,7 @@
 
 #include <cstdint>
 
-#include "wait_engine.hpp"
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -69,11 +69,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include "../../wait_policy.hpp"
-#include "../observe/hooks.hpp"
-#include "../platform/config.hpp"
-#include "../platform/system.hpp"
-#include "any_waitable.hpp"
+#include <lockstep/wait_policy.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/any_waitable.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -183,12 +183,12 @@ class wait_engine {
   }
 
   /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
-  LOCKSTEP_ONCE static bool wait_without_spin(any_waitable what, wait_policy policy,
+  static bool wait_without_spin(any_waitable what, wait_policy policy,
                                               wait_history& history, observed_wait& seen);
 
   /// Looks for a time of `most` nanoseconds or less, and once at least: where the processor waits for lines, and `most`
   /// is enough for that, by such a wait, else by poll().
-  LOCKSTEP_ONCE static bool poll_for(any_waitable what, std::uint64_t most);
+  static bool poll_for(any_waitable what, std::uint64_t most);
 
   /// Looks for the time between two looks at the clock.
   template <class Waitable>
@@ -246,7 +246,7 @@ class wait_engine {
     }
     return false;
   }
-  LOCKSTEP_NOINLINE LOCKSTEP_ONCE static bool begins_with_spin(wait_policy policy,
+  LOCKSTEP_NOINLINE static bool begins_with_spin(wait_policy policy,
                                                                wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
@@ -254,20 +254,20 @@ class wait_engine {
   }
 
   /// What follows the first poll; `spins` says whether there was one, or was to be.
-  LOCKSTEP_ONCE static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
+  static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
                                       deadline until, std::uint64_t yield_time, bool spins);
-  LOCKSTEP_ONCE static bool wait_long_awake(any_waitable what, wait_policy policy,
+  static bool wait_long_awake(any_waitable what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time, bool spins);
-  LOCKSTEP_ONCE static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
+  static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
                                       deadline until, std::uint64_t yield_time, bool spins,
                                       observed_wait& seen);
-  LOCKSTEP_ONCE static bool wait_seen_awake(any_waitable what, wait_policy policy,
+  static bool wait_seen_awake(any_waitable what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time, bool spins,
                                             observed_wait& seen);
   /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses for spin_budget, then by poll_for().
-  LOCKSTEP_ONCE static bool spin(any_waitable what, std::uint64_t budget, deadline until);
+  static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// How long an adaptive wait spins.
   static std::uint64_t budget_of(any_waitable what) {
     return shortest_line_wait() < line_budget && what.line() != nullptr ? spin_budget + line_budget
@@ -275,157 +275,11 @@ class wait_engine {
   }
   static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
   /// The sleep of a thread that has a pulse; with spin() the whole wait.
-  LOCKSTEP_ONCE static bool wait_with_pulse(any_waitable what, bool spins, deadline until);
+  static bool wait_with_pulse(any_waitable what, bool spins, deadline until);
   /// Gives the CPU to others while that helps.
-  LOCKSTEP_ONCE static bool yield(any_waitable what, backoff_trust& trust, deadline until,
+  static bool yield(any_waitable what, backoff_trust& trust, deadline until,
                                   std::uint64_t yield_time);
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-bool wait_engine::begins_with_spin(wait_policy policy, wait_history& history) {
-  if (policy.is_crowded() || policy.is_block()) return false;
-  return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
-}
-
-bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history,
-                                    observed_wait& seen) {
-  return what.ready() || wait_seen(what, policy.when_crowded(true), history, deadline::never(),
-                                   shared_yield_time, false, seen);
-}
-
-bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time, bool spins) {
-  observed_wait seen(what);
-  return wait_seen(what, policy, history, until, yield_time, spins, seen);
-}
-
-bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
-                                  deadline until, std::uint64_t yield_time, bool spins) {
-  observed_wait seen(what);
-  return wait_seen_awake(what, policy, history, until, yield_time, spins, seen);
-}
-
-bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time, bool spins,
-                            observed_wait& seen) {
-  if (policy.is_spin()) {
-    return wait_pulse::of_this_thread() != nullptr ? wait_with_pulse(what, true, until)
-                                                   : spin(what, no_deadline, until) || what.ready();
-  }
-  if (!policy.is_block() &&
-      wait_seen_awake(what, policy, history, until, yield_time, spins, seen)) {
-    return true;
-  }
-  seen.enter(wait_stage::sleep);
-  if (LOCKSTEP_UNLIKELY(wait_pulse::of_this_thread() != nullptr)) {
-    return wait_with_pulse(what, false, until);
-  }
-  while (!what.ready()) {
-    if (!until.is_never() && until.is_past(monotonic_nanoseconds())) return what.ready();
-    what.sleep(until);
-  }
-  return true;
-}
-
-bool wait_engine::wait_with_pulse(any_waitable what, bool spins, deadline until) {
-  const wait_pulse*& own = wait_pulse::of_this_thread();
-  const wait_pulse* const pulse = own;
-  std::uint64_t now = monotonic_nanoseconds();
-  while (!what.ready()) {
-    if (until.is_past(now)) return what.ready();
-    const deadline next =
-        deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(pulse->interval)));
-    const deadline end = next.nanoseconds() < until.nanoseconds() ? next : until;
-    while (!what.ready() && !end.is_past(now)) {
-      if (!spins) {
-        what.sleep(end);
-      } else if (spin(what, no_deadline, end)) {
-        return true;
-      }
-      now = monotonic_nanoseconds();
-    }
-    if (!next.is_past(now)) continue;
-    own = nullptr;  // the call may wait, too
-    pulse->call(pulse->context);
-    own = pulse;
-    now = monotonic_nanoseconds();
-  }
-  return true;
-}
-
-bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_history& history,
-                                  deadline until, std::uint64_t yield_time, bool spins,
-                                  observed_wait& seen) {
-  if (policy.is_spin()) return spin(what, spin_budget, until);
-  if (policy.is_hybrid()) {
-    const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-    if (spins && spin(what, budget, until)) return true;
-    seen.enter(wait_stage::yield);
-    return yield(what, history.yielding, until, yield_time);
-  }
-  if (spins) {
-    if (spin(what, budget_of(what), until)) return note_spin(policy, history);
-    history.spinning.failed();
-  }
-  const bool is_separated = !policy.is_crowded() && what.ask_where();
-  if (history.yielding.asks()) {
-    seen.enter(wait_stage::yield);
-    return yield(what, history.yielding, until, yield_time);
-  }
-  return is_separated && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
-}
-
-bool wait_engine::poll_for(any_waitable what, std::uint64_t most) {
-  if (LOCKSTEP_UNLIKELY(shortest_line_wait() < most)) {
-    if (const void* const line = what.line()) {
-      arm_line(line);
-      if (what.ready()) return true;
-      wait_on_line(smaller(most, longest_line_wait));
-      return what.ready();
-    }
-  }
-  return poll(what);
-}
-
-bool wait_engine::spin(any_waitable what, std::uint64_t budget, deadline until) {
-  if (budget == no_deadline && until.is_never() && shortest_line_wait() == no_deadline) {
-    while (!poll(what)) continue;
-    return true;
-  }
-  const std::uint64_t start = monotonic_nanoseconds();
-  std::uint64_t now = start;
-  while (now - start < budget && !until.is_past(now)) {
-    const std::uint64_t spun = now - start;
-    const std::uint64_t left = smaller(budget - spun, until.nanoseconds() - now);
-    if (spun < spin_budget ? poll(what) : poll_for(what, left)) return true;
-    now = monotonic_nanoseconds();
-  }
-  return false;
-}
-
-bool wait_engine::yield(any_waitable what, backoff_trust& trust, deadline until,
-                        std::uint64_t yield_time) {
-  const std::uint64_t start = monotonic_nanoseconds();
-  std::uint64_t before = start;
-  for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
-    yield_thread();
-    const std::uint64_t after = monotonic_nanoseconds();
-    if (after - before > long_yield) {
-      trust.failed_badly();
-      return what.ready();
-    }
-    if (what.ready()) {
-      trust.paid_measurably();
-      return true;
-    }
-    if (after - start > yield_time) return false;
-    before = after;
-  }
-  return false;
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -36,12 +36,12 @@
 
 #include <cstdint>
 
-#include "../../call_site.hpp"
-#include "../../wait_policy.hpp"
-#include "../platform/config.hpp"
-#include "../platform/system.hpp"
-#include "misuse.hpp"
-#include "wait_engine.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/wait_policy.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

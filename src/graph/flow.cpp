@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// src/graph/flow.cpp -- the bodies of flow.hpp (layer: graph)
+#include <lockstep/detail/graph/flow.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE std::string quoted(const graph_model& of, node_index node) {
+  return "'" + of.nodes[node].name + "'";
+}
+
+LOCKSTEP_INLINE adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
+                                 bool by_end) {
+  adjacency made;
+  made.begin.assign(nodes + 1, 0);
+  made.edges.resize(edges.size());
+  for (const model_edge& each : edges) ++made.begin[(by_end ? each.to : each.from) + 1];
+  for (std::size_t i = 0; i < nodes; ++i) made.begin[i + 1] += made.begin[i];
+  growing_array<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
+  for (std::uint32_t i = 0; i < edges.size(); ++i) {
+    made.edges[next[by_end ? edges[i].to : edges[i].from]++] = i;
+  }
+  return made;
+}
+
+LOCKSTEP_INLINE growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
+                                                    const adjacency& out, std::size_t count) {
+  growing_array<std::uint32_t> missing(count, 0), order;
+  order.reserve(count);
+  for (const model_edge& each : edges) ++missing[each.to];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (missing[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    }
+  }
+  return order;
+}
+
+/// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
+LOCKSTEP_INLINE growing_array<std::uint32_t> cycle_of(const growing_array<model_edge>& edges,
+                                                    const growing_array<std::uint32_t>& order,
+                                                    std::size_t count) {
+  const adjacency in = edges_by(edges, count, true);
+  growing_array<bool> is_missing(count, true), seen(count, false);
+  for (const std::uint32_t each : order) is_missing[each] = false;
+  std::uint32_t at = 0;
+  while (!is_missing[at]) ++at;
+  // Each of them misses another one: backwards, until one comes again.
+  growing_array<std::uint32_t> back(count, 0);  // the edge by which it was left
+  while (!seen[at]) {
+    seen[at] = true;
+    const std::uint32_t* e = in.first(at);
+    while (!is_missing[edges[*e].from]) ++e;
+    at = edges[*e].from;
+    back[at] = *e;
+  }
+  growing_array<std::uint32_t> found;
+  std::uint32_t next = at;
+  do {
+    found.push_back(back[next]);
+    next = edges[back[next]].to;
+  } while (next != at);
+  return found;
+}
+
+/// Finds the structure of a graph, step by step, until something is wrong.
+class flow_builder {
+ public:
+  explicit flow_builder(const graph_model& of) : of_(of) {}
+
+  flow make() {
+    made_.problem = find();
+    return std::move(made_);
+  }
+
+ private:
+  std::size_t size() const noexcept { return of_.nodes.size(); }
+  std::string name(node_index node) const { return quoted(of_, node); }
+
+  std::string find() {
+    std::string wrong = same_names();
+    if (wrong.empty()) wrong = silent_tests();
+    if (!wrong.empty()) return wrong;
+    take_edges();
+    wrong = sort();
+    if (wrong.empty()) wrong = find_loops();
+    if (wrong.empty()) wrong = sort_items();
+    if (!wrong.empty()) return wrong;
+    find_skips();
+    wrong = contradictions();
+    if (wrong.empty()) take_delays();
+    return wrong;
+  }
+
+  std::string same_names() const {
+    growing_array<const std::string*> names;
+    for (const model_node& each : of_.nodes) names.push_back(&each.name);
+    sort_by(names, [](const std::string* a, const std::string* b) { return *a < *b; });
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
+    }
+    return std::string();
+  }
+
+  std::string silent_tests() const {
+    for (const model_edge& each : of_.edges) {
+      if (each.kind == edge_kind::plain || of_.nodes[each.from].returns_bool) continue;
+      return "the edge from " + name(each.from) + " to " + name(each.to) +
+             " has a condition, but " + name(each.from) + " does not return bool";
+    }
+    for (const model_feedback& each : of_.feedbacks) {
+      if (!each.is_loop() || of_.nodes[each.from].returns_bool) continue;
+      return loop_name(each.from, each.to) + " has no condition: " + name(each.from) +
+             " does not return bool";
+    }
+    return std::string();
+  }
+
+  /// Feedback without delay is an edge.
+  void take_edges() {
+    made_.edges = of_.edges;
+    for (const model_feedback& each : of_.feedbacks) {
+      if (each.delay == 0) made_.edges.push_back({each.from, each.to, edge_kind::plain});
+    }
+    made_.out = edges_by(made_.edges, size(), false);
+    made_.in = edges_by(made_.edges, size(), true);
+  }
+
+  std::string sort() {
+    made_.order = order_of(made_.edges, made_.out, size());
+    if (made_.order.size() == size()) return std::string();
+    bool has_feedback = false;
+    std::string way;
+    for (const std::uint32_t e : cycle_of(made_.edges, made_.order, size())) {
+      has_feedback |= e >= of_.edges.size();
+      if (way.empty()) way = name(made_.edges[e].from);
+      way += " -> " + name(made_.edges[e].to);
+    }
+    return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
+                        : "a cycle of edges: " + way;
+  }
+
+  // --- loops ---
+
+  struct found_loop {
+    node_index from, to;
+    node_list nodes;
+  };
+
+  std::string find_loops() {
+    growing_array<found_loop> loops;  // the longest first
+    for (const model_feedback& each : of_.feedbacks) {
+      if (!each.is_loop()) continue;
+      found_loop made = {each.from, each.to, body_of(each)};
+      if (made.nodes.empty()) {
+        return loop_name(each.from, each.to) + " is not closed: no way of edges leads from " +
+               name(each.to) + " to " + name(each.from);
+      }
+      loops.push_back(std::move(made));
+      for (std::size_t i = loops.size() - 1; i > 0; --i) {
+        if (loops[i].nodes.size() <= loops[i - 1].nodes.size()) break;
+        std::swap(loops[i], loops[i - 1]);
+      }
+    }
+    made_.blocks.resize(1);
+    made_.block_of.assign(size(), 0);
+    made_.loop_from.assign(size(), 0);
+    for (const found_loop& each : loops) {
+      const std::string wrong = add_loop(each);
+      if (!wrong.empty()) return wrong;
+    }
+    return std::string();
+  }
+
+  /// The nodes on ways from `to` to `from`, in order.
+  node_list body_of(const model_feedback& loop) const {
+    growing_array<bool> ahead(size(), false), behind(size(), false);
+    ahead[loop.to] = behind[loop.from] = true;
+    node_list body;
+    for (const node_index node : made_.order) {
+      if (!ahead[node]) continue;
+      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
+        ahead[made_.edges[*e].to] = true;
+      }
+    }
+    for (std::size_t i = size(); i-- > 0;) {
+      const node_index node = made_.order[i];
+      if (!behind[node]) continue;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        behind[made_.edges[*e].from] = true;
+      }
+    }
+    for (const node_index node : made_.order) {
+      if (ahead[node] && behind[node]) body.push_back(node);
+    }
+    return body;
+  }
+
+  std::string loop_name(node_index from, node_index to) const {
+    return "the loop from " + name(to) + " to " + name(from);
+  }
+
+  std::string add_loop(const found_loop& loop) {
+    const std::uint32_t parent = made_.block_of[loop.nodes[0]];
+    for (const node_index node : loop.nodes) {
+      if (made_.block_of[node] == parent) continue;
+      std::uint32_t other = made_.block_of[node];
+      if (made_.blocks[other].depth < made_.blocks[parent].depth) other = parent;
+      return loop_name(loop.from, loop.to) + " crosses " +
+             loop_name(made_.blocks[other].from, made_.blocks[other].to) + ": " + name(node) +
+             " and " + name(loop.nodes[0]) + " are not both in it";
+    }
+    if (made_.loop_from[loop.from] != 0) {
+      const flow_block& other = made_.blocks[made_.loop_from[loop.from]];
+      return loop_name(loop.from, other.to) + " and " + loop_name(loop.from, loop.to) +
+             " end in the same node: " + name(loop.from) + " can end only one of them";
+    }
+    const std::uint32_t block = static_cast<std::uint32_t>(made_.blocks.size());
+    made_.blocks.push_back(flow_block());
+    made_.blocks.back().parent = parent;
+    made_.blocks.back().depth = made_.blocks[parent].depth + 1;
+    made_.blocks.back().from = loop.from;
+    made_.blocks.back().to = loop.to;
+    made_.loop_from[loop.from] = block;
+    for (const node_index node : loop.nodes) made_.block_of[node] = block;
+    return std::string();
+  }
+
+  /// The edge, or the one between the loops that its ends lie in, where these lie beside each other.
+  item_edge raised(const model_edge& edge) const {
+    const std::uint32_t nodes = static_cast<std::uint32_t>(size());
+    std::uint32_t a = made_.block_of[edge.from], b = made_.block_of[edge.to];
+    item_edge made = {0, edge.from, edge.to};
+    while (a != b) {
+      const std::uint32_t depth_a = made_.blocks[a].depth, depth_b = made_.blocks[b].depth;
+      if (depth_a >= depth_b) {
+        made.from = nodes + a;
+        a = made_.blocks[a].parent;
+      }
+      if (depth_b >= depth_a) {
+        made.to = nodes + b;
+        b = made_.blocks[b].parent;
+      }
+    }
+    made.block = a;
+    return made;
+  }
+
+  /// GRAPH-5: what depends on a loop comes after all its turns, what it depends on before. Loops that lie apart may need
+  /// that of each other.
+  std::string sort_items() {
+    const std::size_t items = size() + made_.blocks.size();
+    growing_array<model_edge> edges;
+    edges.reserve(made_.edges.size());
+    made_.item_edges.reserve(made_.edges.size());
+    for (const model_edge& each : made_.edges) {
+      made_.item_edges.push_back(raised(each));
+      edges.push_back({made_.item_edges.back().from, made_.item_edges.back().to, each.kind});
+    }
+    made_.item_order = order_of(edges, edges_by(edges, items, false), items);
+    if (made_.item_order.size() == items) return std::string();
+    std::string way;
+    for (const std::uint32_t e : cycle_of(edges, made_.item_order, items)) {
+      way +=
+          (way.empty() ? "" : ", ") + name(made_.edges[e].from) + " -> " + name(made_.edges[e].to);
+      if (edges[e].to < size()) continue;
+      const flow_block& loop = made_.blocks[edges[e].to - size()];
+      way += " in " + loop_name(loop.from, loop.to);
+    }
+    return "loops that can only run after each other: " + way;
+  }
+
+  // --- conditions ---
+
+  bool tells(const model_edge& edge) const { return made_.tells(edge); }
+
+  void find_skips() {
+    made_.may_be_skipped.assign(size(), false);
+    made_.is_asked.assign(size(), false);
+    for (const node_index node : made_.order) {
+      bool all = made_.in.first(node) != made_.in.last(node), one = false;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        all &= made_.may_be_skipped[made_.edges[*e].from];
+        one |= made_.edges[*e].kind != edge_kind::plain;
+      }
+      made_.may_be_skipped[node] = all || one;
+      if (!all && !one) continue;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        if (tells(made_.edges[*e])) made_.is_asked[made_.edges[*e].from] = true;
+      }
+    }
+  }
+
+  /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
+  using answers = growing_array<std::uint32_t>;
+
+  /// What one of them has, or both have. All are sorted.
+  static answers merged(const answers& a, const answers& b, bool only_common) {
+    answers made;
+    for (std::size_t i = 0, k = 0; i < a.size() || k < b.size();) {
+      const bool of_a = k == b.size() || (i < a.size() && a[i] <= b[k]);
+      const bool of_b = i == a.size() || (k < b.size() && b[k] <= a[i]);
+      if (!only_common || (of_a && of_b)) made.push_back(of_a ? a[i] : b[k]);
+      i += of_a ? 1 : 0;
+      k += of_b ? 1 : 0;
+    }
+    return made;
+  }
+  static void add(answers& to, const answers& more) { to = merged(to, more, false); }
+
+  /// Whether it leads from the node that decides a loop to one outside: what that node has returned last is not true.
+  bool is_over_before(const model_edge& edge) const noexcept {
+    const std::uint32_t loop = made_.loop_from[edge.from];
+    return loop != 0 && !made_.is_inside(made_.block_of[edge.to], loop);
+  }
+
+  std::string contradictions() {
+    growing_array<answers> known(size());  // nothing of a node that is never skipped
+    for (const node_index node : made_.order) {
+      if (!made_.may_be_skipped[node]) continue;
+      answers here, common;
+      bool is_first = true;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        const model_edge& each = made_.edges[*e];
+        if (each.kind != edge_kind::plain) {
+          if (each.kind == edge_kind::if_true && is_over_before(each)) {
+            return "no iteration can reach " + name(node) + ": " + name(each.from) +
+                   " would have to return true, and then " +
+                   loop_name(each.from, made_.blocks[made_.loop_from[each.from]].to) + " goes on";
+          }
+          add(here, known[each.from]);
+          add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
+        }
+        common = is_first ? known[each.from] : merged(common, known[each.from], true);
+        is_first = false;
+      }
+      add(here, common);
+      for (std::size_t i = 1; i < here.size(); ++i) {
+        // A node in a loop may be asked in one turn and seen in another.
+        const node_index asked = here[i] / 2;
+        if (here[i - 1] / 2 != asked || here[i] == here[i - 1]) continue;
+        return "no iteration can reach " + name(node) + ": " + name(asked) +
+               " would have to return both true and false";
+      }
+      known[node].swap(here);
+    }
+    return std::string();
+  }
+
+  // --- feedback ---
+
+  void take_delays() {
+    for (const model_feedback& each : of_.feedbacks) {
+      if (each.is_loop() || each.delay == 0) continue;
+      made_.overlaps = true;
+      made_.most_delay = (std::max)(made_.most_delay, each.delay);
+      add_delay(each);
+    }
+    if (!made_.overlaps) return;
+    made_.most_delay = (std::max)(made_.most_delay, std::uint32_t{1});
+    for (const model_edge& each : made_.edges) {
+      if (made_.may_be_skipped[each.to] && tells(each)) add_delay({each.to, each.from, 1});
+    }
+    // The members of a team-wide node do not follow each other by themselves.
+    for (node_index i = 0; i < size(); ++i) {
+      if (of_.nodes[i].is_wide) add_delay({i, i, 1});
+    }
+  }
+  void add_delay(const model_feedback& each) {
+    std::uint32_t a = made_.block_of[each.from];
+    while (a != 0 && !made_.is_inside(made_.block_of[each.to], a)) a = made_.blocks[a].parent;
+    if (a == 0) made_.delayed.push_back(each);
+  }
+
+  const graph_model& of_;
+  flow made_;
+};
+
+LOCKSTEP_INLINE flow make_flow(const graph_model& of) { return flow_builder(of).make(); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// src/graph/plan.cpp -- plan.hpp (layer: graph)
+#include <algorithm>
+#include <chrono>
+
+#include <lockstep/plan.hpp>
+#include <lockstep/detail/graph/flow_planner.hpp>
+#include <lockstep/detail/graph/plan_body.hpp>
+#include "plan_report.hpp"
+#include "plan_text.hpp"
+#include "timed_plan.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
+    : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
+LOCKSTEP_INLINE plan::~plan() {
+  if (body_ && !body_->let_go()) static_cast<void>(body_.release());
+}
+LOCKSTEP_INLINE plan::plan(plan&& other) noexcept = default;
+
+LOCKSTEP_INLINE bool plan::measure(std::size_t iterations) {
+  const detail::timed_plan here(body());
+  const std::uint64_t begin = detail::monotonic_nanoseconds();
+  const bool completed = body().run(iterations, nullptr, "measure");
+  if (!completed) return false;  // how many there were is not known
+  body().measured_time += detail::monotonic_nanoseconds() - begin;
+  body().measured_iterations += iterations;
+  return true;
+}
+
+LOCKSTEP_INLINE timed_run plan::run_by(deadline until) {
+  const std::uint64_t begin = detail::monotonic_nanoseconds();
+  timed_run made = timed_run();
+  {
+    const detail::timed_plan here(body());
+    made.completed = body().run(1, nullptr, "run_by");
+  }
+  const std::uint64_t end = detail::monotonic_nanoseconds();
+  body().measured_time += end - begin;
+  ++body().measured_iterations;
+  made.took = std::chrono::nanoseconds(end - begin);
+  made.in_time = end <= until.nanoseconds();
+  if (made.in_time) return made;
+  // A deadline keeps no time before it was made.
+  made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
+  made.cause = detail::cause_of_delay(body(), made.excess);
+  return made;
+}
+
+LOCKSTEP_INLINE bool plan::refine() {
+  if (body().is_running || body().has_started) body().check_ready("refine");
+  body().learns = false;
+  const bool is_new = body().refine(1e9 / detail::tick_clock::rate());
+  if (is_new) body().learnt_from = 0;
+  return is_new;
+}
+
+LOCKSTEP_INLINE std::chrono::nanoseconds plan::critical_path() const {
+  return std::chrono::nanoseconds(body().machine->plan.critical_path);
+}
+LOCKSTEP_INLINE std::chrono::nanoseconds plan::serial_time() const {
+  return std::chrono::nanoseconds(body().machine->plan.serial_time);
+}
+LOCKSTEP_INLINE std::chrono::nanoseconds plan::predicted_time() const {
+  return std::chrono::nanoseconds(body().machine->plan.predicted_time);
+}
+
+LOCKSTEP_INLINE std::string plan::report() const { return detail::report_of(body()); }
+
+LOCKSTEP_INLINE std::string plan::dot() const {
+  return detail::dot_of(body().model, body().checked, body().machine->plan);
+}
+
+LOCKSTEP_INLINE std::string plan::text() const {
+  return detail::text_of(body().model, body().machine->plan);
+}
+
+LOCKSTEP_INLINE void plan::request_stop() {
+  detail::plan_body& of = body();
+  if (of.host.stop != nullptr) of.stop.request(*of.host.stop);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

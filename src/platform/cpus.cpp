@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// src/platform/cpus.cpp -- the bodies of cpus.hpp (layer: platform)
+#include <lockstep/detail/platform/cpus.hpp>
+
+#include <cstdlib>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#elif !defined(_WIN32)
+#include <thread>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE bool parse_cpu_list(const char* text, std::vector<unsigned>& cpus) {
+  cpus.clear();
+  for (const char* at = text;; ++at) {
+    unsigned long long first = 0, last = 0, stride = 1;
+    at = skip_blanks(at);
+    bool is_right = read_number(at, max_cpus - 1, first);
+    last = first;
+    if (is_right && *at == '-') {
+      is_right = read_number(++at, max_cpus - 1, last);
+      if (is_right && *at == ':') is_right = read_number(++at, max_cpus, stride) && stride > 0;
+    }
+    at = skip_blanks(at);
+    is_right = is_right && (*at == ',' || *at == 0) && last >= first &&
+               (last - first) / stride + 1 <= max_cpus - cpus.size();
+    if (!is_right) {
+      cpus.clear();
+      return false;
+    }
+    for (; first <= last; first += stride) {
+      const unsigned cpu = static_cast<unsigned>(first);
+      cpus.push_back(cpu);
+    }
+    if (*at == 0) return true;
+  }
+}
+
+LOCKSTEP_INLINE void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus) {
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    append(text, i == 0 ? "%u" : ",%u", cpus[i]);
+    if (last > i) append(text, last > i + 1 ? "-%u" : ",%u", cpus[last]);
+    i = last + 1;
+  }
+}
+
+LOCKSTEP_INLINE int compare_numbers(const void* a, const void* b) noexcept {
+  const unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+LOCKSTEP_INLINE void sort_once(std::vector<unsigned>& values) {
+  if (values.empty()) return;
+  std::qsort(values.data(), values.size(), sizeof(unsigned), compare_numbers);
+  std::size_t kept = 1;
+  for (const unsigned value : values) {
+    if (value != values[kept - 1]) values[kept++] = value;
+  }
+  while (values.size() > kept) values.pop_back();
+}
+LOCKSTEP_INLINE std::size_t find_sorted(const std::vector<unsigned>& values,
+                                      unsigned value) noexcept {
+  if (values.empty()) return 0;
+  const void* const at =
+      std::bsearch(&value, values.data(), values.size(), sizeof value, compare_numbers);
+  if (at == nullptr) return values.size();
+  return static_cast<std::size_t>(static_cast<const unsigned*>(at) - values.data());
+}
+
+LOCKSTEP_INLINE std::vector<unsigned> affinity() {
+  std::vector<unsigned> cpus;
+  read_affinity(&cpus);
+  return cpus;
+}
+
+LOCKSTEP_INLINE unsigned count_affine_cpus() noexcept {
+  const unsigned count = read_affinity(nullptr);
+  return count > 0 ? count : 2;
+}
+
+LOCKSTEP_INLINE unsigned count_usable_cpus() {
+  unsigned count = read_affinity(nullptr);
+#if defined(__unix__) || defined(__APPLE__)
+  const long online = count == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+  if (online > 0) count = static_cast<unsigned>(online);  // -1: refused
+#elif !defined(_WIN32)
+  if (count == 0) count = std::thread::hardware_concurrency();
+#endif
+#if defined(__linux__)
+  const double quota = cgroup::quota();
+  if (quota >= 0 && quota < count) {
+    const unsigned whole = static_cast<unsigned>(quota);
+    count = quota > whole ? whole + 1 : whole;
+  }
+#endif
+  return count > 0 ? count : 1;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

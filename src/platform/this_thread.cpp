@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// src/platform/this_thread.cpp -- the bodies of this_thread.hpp (layer: platform)
+#include <lockstep/detail/platform/this_thread.hpp>
+
+#include <errno.h>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#elif defined(__FreeBSD__)
+#include <pthread_np.h>
+#elif defined(__OpenBSD__)
+#include <pthread_np.h>
+#include <unistd.h>
+#elif defined(__NetBSD__)
+#include <lwp.h>
+#elif defined(_WIN32)
+#include <lockstep/detail/platform/late_call.hpp>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if defined(_WIN32)
+/// The names that debuggers show, from Windows 10 of 2016 on. Cut to 63 characters; others than ASCII as they are.
+class windows_thread_name {
+ public:
+  static bool set(const char* name) noexcept {
+    const set_call::type call = set_call::get();
+    wchar_t wide[64] = {};
+    for (unsigned i = 0; i + 1 < 64 && name[i] != 0; ++i)
+      wide[i] = static_cast<wchar_t>(static_cast<unsigned char>(name[i]));
+    return call != nullptr && call(GetCurrentThread(), wide) >= 0;
+  }
+
+  static void get(char* text, std::size_t size) noexcept {
+    const get_call::type call = get_call::get();
+    wchar_t* wide = nullptr;
+    if (call == nullptr || call(GetCurrentThread(), &wide) < 0 || wide == nullptr) return;
+    std::size_t i = 0;
+    for (; i + 1 < size && wide[i] != 0; ++i)
+      text[i] = wide[i] < 0x80 ? static_cast<char>(wide[i]) : '?';
+    text[i] = 0;
+    LocalFree(wide);
+  }
+
+ private:
+  struct set_name {
+    static const char* text() noexcept { return "SetThreadDescription"; }
+  };
+  struct get_name {
+    static const char* text() noexcept { return "GetThreadDescription"; }
+  };
+  using set_call = late_call<set_name, long(__stdcall*)(void*, const wchar_t*)>;
+  using get_call = late_call<get_name, long(__stdcall*)(void*, wchar_t**)>;
+};
+#endif
+
+class thread_slot_table {
+ public:
+  /// Of the calling thread.
+  static thread_slot* find() noexcept {
+    process_state& all = process();
+    if (thread_slot* const mine = in_key(all)) return mine;
+    thread_slot* slot = at_this_place(all);
+    if (slot == nullptr) slot = add(all);
+    if (slot != nullptr && put_in_key(all, slot)) {
+      // The thread is new, the slot perhaps not: whoever had it is gone.
+      slot->innermost = nullptr;
+      slot->log = nullptr;
+      slot->number = next_number(all);
+    }
+    return slot != nullptr ? slot : of_module(all);
+  }
+
+ private:
+  static std::uintptr_t place() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
+
+  static std::uint64_t next_number(process_state& all) noexcept {
+    return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
+  }
+
+  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
+    const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
+    return all.thread_slots[converted<std::size_t>(product >> 32) % process_state::slots_size];
+  }
+
+  static thread_slot* at_this_place(process_state& all) noexcept {
+    if (!reuses) return nullptr;
+    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
+    thread_slot* slot = static_cast<thread_slot*>(first);
+    while (slot != nullptr && slot->place != place()) slot = slot->next;
+    return slot;
+  }
+
+  static thread_slot* add(process_state& all) noexcept {
+    void* const raw = std::malloc(sizeof(thread_slot));
+    if (raw == nullptr) return nullptr;
+    unseamed_atomic<void*>& first = list_of(all, place()).first;
+    void* next = first.load(memory_order_acquire);  // 1
+    thread_slot* const slot = ::new (raw)
+        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next), nullptr};
+    while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
+                                        memory_order_acquire)) {           // 1
+      slot->next = static_cast<thread_slot*>(next);
+    }
+    return slot;
+  }
+
+  /// Without memory: not shared with other modules, but right within this one.
+  static thread_slot* of_module(process_state& all) noexcept {
+    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr, nullptr};
+    if (spare.number == 0) spare.number = next_number(all);
+    return &spare;
+  }
+
+  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
+  static constexpr bool reuses = !LOCKSTEP_HAS_TSAN;
+
+#if defined(__unix__) || defined(__APPLE__)
+  /// 0 if the system has no more.
+  static std::uint32_t key_of(process_state& all) noexcept {
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    pthread_key_t made = 0;
+    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
+    const std::uint32_t mine = converted<std::uint32_t>(made) + 1;
+    // Keys are small numbers, also where their type is wider.
+    if (mine != 0 && converted<pthread_key_t>(mine - 1) == made &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    pthread_key_delete(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    return static_cast<thread_slot*>(pthread_getspecific(converted<pthread_key_t>(key - 1)));
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && pthread_setspecific(converted<pthread_key_t>(key - 1), slot) == 0;
+  }
+#elif defined(_WIN32)
+  static std::uint32_t key_of(process_state& all) noexcept {
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    if (known != 0) return known;
+    const unsigned long made = TlsAlloc();
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    const bool are_there_more = mine != 0;
+    if (are_there_more &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    if (are_there_more) TlsFree(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    const unsigned long saved = GetLastError();
+    void* const found = TlsGetValue(key - 1);
+    SetLastError(saved);
+    return static_cast<thread_slot*>(found);
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && TlsSetValue(key - 1, slot) != 0;
+  }
+#else
+  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
+  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
+#endif
+};
+
+LOCKSTEP_INLINE thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
+
+LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
+#if defined(__linux__) || defined(__APPLE__) || defined(__NetBSD__)
+  // These refuse longer names.
+#if defined(__linux__)
+  char short_name[16] = {};
+#elif defined(__APPLE__)
+  char short_name[64] = {};
+#else
+  char short_name[PTHREAD_MAX_NAMELEN_NP] = {};
+#endif
+  for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
+#endif
+#if defined(__linux__)
+  return pthread_setname_np(pthread_self(), short_name) == 0;
+#elif defined(__APPLE__)
+  return pthread_setname_np(short_name) == 0;
+#elif defined(__FreeBSD__) || defined(__OpenBSD__)
+  pthread_set_name_np(pthread_self(), name);
+  return true;
+#elif defined(__NetBSD__)
+  return pthread_setname_np(pthread_self(), "%s", short_name) == 0;
+#elif defined(_WIN32)
+  return windows_thread_name::set(name);
+#else
+  (void)name;
+  return false;
+#endif
+}
+
+LOCKSTEP_INLINE void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  prctl(PR_SET_TIMERSLACK, converted<unsigned long>(nanoseconds), 0, 0, 0);
+#else
+  (void)nanoseconds;
+#endif
+}
+
+LOCKSTEP_INLINE std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  const int saved = errno;
+  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
+  if (is_longer) set_native_timer_slack(nanoseconds);
+  errno = saved;
+  return is_longer ? static_cast<std::uint64_t>(before) : 0;
+#else
+  (void)nanoseconds;
+  return 0;
+#endif
+}
+
+LOCKSTEP_INLINE std::uint64_t shown_thread_number() noexcept {
+#if defined(__linux__)
+  return static_cast<std::uint64_t>(syscall(SYS_gettid));
+#elif defined(__APPLE__)
+  std::uint64_t number = 0;
+  return pthread_threadid_np(nullptr, &number) == 0 ? number : system_thread_number();
+#elif defined(__FreeBSD__)
+  return static_cast<std::uint64_t>(pthread_getthreadid_np());
+#elif defined(__OpenBSD__)
+  return static_cast<std::uint64_t>(getthrid());
+#elif defined(__NetBSD__)
+  return static_cast<std::uint64_t>(_lwp_self());
+#elif defined(_WIN32)
+  return GetCurrentThreadId();
+#else
+  return system_thread_number();
+#endif
+}
+
+LOCKSTEP_INLINE thread_label label_of_this_thread() noexcept {
+  thread_label label;
+  label.number = system_thread_number();
+  char name[16] = {};
+#if defined(__linux__) || defined(__APPLE__) || defined(__NetBSD__)
+  pthread_getname_np(pthread_self(), name, sizeof name);
+#elif defined(__FreeBSD__) || defined(__OpenBSD__)
+  pthread_get_name_np(pthread_self(), name, sizeof name);
+#elif defined(_WIN32)
+  windows_thread_name::get(name, sizeof name);
+#endif
+  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
+                static_cast<unsigned long long>(shown_thread_number()), name);
+  return label;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// src/region/anticipation.cpp -- the bodies of anticipation.hpp (layer: region)
+#include <lockstep/detail/region/anticipation.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+  observed_wait seen(what);
+  start_ = now_ = monotonic_nanoseconds();
+  const bool is_resumed = resumes_at_ != 0;
+  if (is_resumed) {
+    start_ = resumes_at_;
+    resumes_at_ = 0;
+  } else if (history.spinning.asks()) {
+    if (poll_until(what, anticipation::shortest_gap)) {
+      history.spinning.paid();
+      return;
+    }
+    history.spinning.failed();
+  }
+  if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+  catch_up();
+  if (known_.is_on()) {
+    follow(what, seen);
+  } else if (is_resumed) {  // nothing is about to come: what it was woken for is over
+    sleep_for_good(what, seen);
+  } else {
+    what.ask_where();
+    wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
+    now_ = monotonic_nanoseconds();
+  }
+  if (catch_up()) {  // it was woken because of them, and not by what they tell of
+    gap_ = 0;
+    resumes_at_ = start_;
+  } else {
+    gap_ = now_ - start_;
+  }
+}
+
+LOCKSTEP_INLINE bool anticipating_wait::catch_up() noexcept {
+  if (!has_missed_some()) return false;
+  const std::uint32_t count = missed_->count();
+  std::uint64_t since = start_;
+  if (count - heard_ > missed_loops::capacity) {
+    heard_ = count - missed_loops::capacity;
+    since = 0;
+  }
+  for (; heard_ != count; ++heard_) {
+    const missed_loops::span loop = missed_->at(heard_);
+    if (since != 0 && loop.begin > since) known_.came_after(loop.begin - since);
+    if (loop.end > since) since = loop.end;
+  }
+  start_ = since;
+  if (now_ < start_) now_ = start_;
+  return true;
+}
+
+LOCKSTEP_INLINE void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
+  std::uint64_t polled = now_ - start_;
+  bool has_slept = false;
+  while (known_.is_on()) {
+    if (catch_up()) polled = 0;
+    const std::uint64_t elapsed = now_ - start_;
+    const wait_step step = known_.next_step(elapsed, polled);
+    if (step.what == wait_step::kind::rest) {
+      seen.enter(wait_stage::sleep);
+      if (look_now_and_then(what)) return tell(mark_kind::missed_wake_up, "missed wake-up");
+      if (!has_missed_some()) break;
+      continue;
+    }
+    if (step.what == wait_step::kind::poll) {
+      seen.enter(wait_stage::spin);
+      if (poll_until(what, step.until)) {
+        if (!has_slept) known_.polled_through();
+        return tell(mark_kind::anticipated, "anticipated");
+      }
+      polled += now_ - start_ - elapsed;
+    } else {
+      seen.enter(wait_stage::sleep);
+      has_slept = true;
+      if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
+    }
+  }
+  sleep_for_good(what, seen);
+  tell(mark_kind::missed_wake_up, "missed wake-up");
+}
+
+LOCKSTEP_INLINE void anticipating_wait::sleep_for_good(any_waitable what, observed_wait& seen) {
+  seen.enter(wait_stage::sleep);
+  while (!what.ready()) what.sleep(deadline::never());
+  now_ = monotonic_nanoseconds();
+}
+
+LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(any_waitable what) {
+  if (missed_ == nullptr || missed_->count() == 0) return false;  // nothing that it would find
+  for (std::uint64_t until = 2 * (now_ - start_); until <= anticipation::longest_gap; until *= 2) {
+    if (sleep_until(what, until)) return true;
+    if (has_missed_some()) return false;
+  }
+  return false;
+}
+
+LOCKSTEP_INLINE bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
+  std::uint64_t has_cpu_since = now_;
+  while (now_ - start_ < until) {
+    const std::uint64_t elapsed = now_ - start_, running = now_ - has_cpu_since;
+    const std::uint64_t left = smaller(until - elapsed, time_between_yields - running);
+    const bool is_ready = elapsed < anticipation::shortest_gap ? wait_engine::poll(what)
+                                                               : wait_engine::poll_for(what, left);
+    const std::uint64_t before = now_;
+    now_ = monotonic_nanoseconds();
+    if (is_ready) {
+      had_no_cpu_ = now_ - before > lost_time;
+      return true;
+    }
+    if (now_ - has_cpu_since < time_between_yields) continue;
+    what.ask_where();
+    yield_thread();
+    has_cpu_since = monotonic_nanoseconds();
+    if (has_cpu_since - now_ > long_yield) known_.note_disturbance();
+    had_no_cpu_ = has_cpu_since - now_ > lost_time;
+    if (had_no_cpu_ && heard_ != 0) known_.note_shared_cpu();
+    now_ = has_cpu_since;
+    if (what.ready()) return true;
+    had_no_cpu_ = false;
+    if (!known_.is_on() || has_missed_some()) return false;
+  }
+  return false;
+}
+
+LOCKSTEP_INLINE bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
+  const std::uint64_t slack = shorten_timer_slack(short_slack);
+  what.sleep(deadline::after(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+  if (slack != 0) set_timer_slack(slack);
+  now_ = monotonic_nanoseconds();
+  const std::uint64_t end = start_ + until;
+  const bool is_late = now_ >= end;
+  if (is_late) known_.woke_late_by(now_ - end);
+  if (!what.ready()) return false;
+  // It may have come while this thread overslept: no longer gap than was expected.
+  if (is_late) now_ = end;
+  return true;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// src/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
+#ifndef LOCKSTEP_SRC_TEAM_DISPLAY_HPP
+#define LOCKSTEP_SRC_TEAM_DISPLAY_HPP
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <lockstep/build_info.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/detail/team/environment.hpp>
+#include <lockstep/detail/team/placement.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a machine grants to a process.
+struct granted_cpus {
+  std::size_t usable;  ///< at once: affinity cut by the quota
+  double quota;        ///< in CPUs; negative: none
+  cpu_topology cpus;   ///< those of the affinity; empty if unknown
+};
+
+/// Several lines, each with a newline; pure. `made` came from these variables and this machine.
+std::string describe(const resolved_team& made, const environment& variables,
+                                   const granted_cpus& machine, const build_information& build);
+
+/// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
+void display_first_team(const resolved_team& made);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_TEAM_DISPLAY_HPP

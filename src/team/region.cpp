@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// src/team/region.cpp -- region.hpp (layer: team)
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include <lockstep/region.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_INLINE started_region& started_region::operator=(started_region&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  door_ = other.door_;
+  core_ = other.core_;
+  number_ = other.number_;
+  in_flight_ = other.in_flight_;
+  other.core_ = nullptr;
+  return *this;
+}
+
+LOCKSTEP_INLINE started_region::~started_region() { let_go(); }
+
+LOCKSTEP_INLINE bool started_region::join() {
+  if (!*this) {
+    detail::fail_use(
+        "lockstep::started_region::join: there is no region to be joined: it was joined, or moved "
+        "to another handle");
+  }
+  if (!core_->can_join()) detail::fail_use(refusal());
+  return join_now();
+}
+
+LOCKSTEP_INLINE void started_region::let_go() noexcept {
+  if (!*this) {
+    core_ = nullptr;
+    return;
+  }
+  if (!core_->can_join()) {
+    detail::end_program("%s; its handle was let go, so that it could never end", refusal());
+  }
+  if (detail::exceptions_in_flight() > in_flight_) {
+    detail::team_core& core = *core_;
+    core_ = nullptr;
+    const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
+    core.give_up();
+    return;
+  }
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    join_now();
+  } catch (...) {  // START-2
+  }
+#else
+  join_now();
+#endif
+}
+
+LOCKSTEP_INLINE bool started_region::join_now() {
+  detail::team_core& core = *core_;
+  core_ = nullptr;
+  const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
+  return core.join();
+}
+
+LOCKSTEP_INLINE const char* started_region::refusal() const noexcept {
+  return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
+                                "entered another region "
+                                "since; join those first"
+                              : "lockstep::started_region::join: the region was started by "
+                                "another thread, which has "
+                                "to join it";
+}
+
+LOCKSTEP_INLINE inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
+  if (of.where_ == nullptr) return;
+  if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
+    detail::end_program(
+        "lockstep::inside_region: the region of this token is over; a member of it has to wait "
+        "for the threads that use the token");
+  }
+  std::size_t count = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) ++count;
+  copies_ = new detail::nesting::region[count];
+  std::size_t i = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer, ++i) {
+    copies_[i] = *at;
+    copies_[i].outer = i + 1 < count ? &copies_[i + 1] : before_;
+  }
+  detail::nesting::innermost() = copies_;
+}
+
+LOCKSTEP_INLINE inside_region::~inside_region() {
+  detail::nesting::innermost() = before_;
+  delete[] copies_;
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// src/team/workers.cpp -- the bodies of workers.hpp (layer: team)
+#include <lockstep/detail/team/workers.hpp>
+
+#include <lockstep/detail/team/placement.hpp>
+#include <cstdio>
+#include <system_error>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct worker_threads::worker {
+  worker_threads& all;
+  std::size_t rank;
+  worker* before;
+  plain_thread thread;
+};
+
+LOCKSTEP_INLINE worker_threads::worker_threads(team_core& core, const resolved_team& made,
+                                             const team_options& options)
+    : core_(core),
+      cpu_of_rank_(made.cpu_of_rank),
+      on_start_(options.on_start()),
+      on_exit_(options.on_exit()) {
+  std::snprintf(name_, sizeof name_, "%.15s", made.name.c_str());
+}
+
+LOCKSTEP_INLINE void worker_threads::start() {
+  /// Ends those that were started if that were not all.
+  struct all_or_none {
+    worker_threads& threads;
+    bool are_all;
+    ~all_or_none() {
+      if (!are_all) threads.end();
+    }
+  };
+  core_.reopen();
+  std::size_t rank = 1;
+  int error = 0;
+  {
+    all_or_none started = {*this, false};
+    for (; rank < core_.size(); ++rank) {
+      owner<worker> next(new worker{*this, rank, last_, plain_thread()});
+      error = next->thread.start(run, next.get());
+      if (error != 0) break;
+      last_ = next.release();
+    }
+    started.are_all = error == 0;
+  }
+  if (error == 0) return;
+  char message[160];
+  std::snprintf(message, sizeof message,
+                "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
+                "or raise the limit on threads",
+                rank, core_.size() - 1);
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw std::system_error(error, std::generic_category(), message);
+#else
+  print_and_abort(message);
+#endif
+}
+
+LOCKSTEP_INLINE void worker_threads::end() {
+  core_.close();
+  while (last_ != nullptr) {
+    worker* const before = last_->before;
+    last_->thread.join();
+    delete last_;
+    last_ = before;
+  }
+}
+
+LOCKSTEP_INLINE void worker_threads::name_thread(std::size_t rank) const {
+  char number[24];
+  const int length = std::snprintf(number, sizeof number, " %zu", rank);
+  char name[48];
+  std::snprintf(name, sizeof name, "%.*s%s", 15 - length, name_, number);
+  name_this_thread(name);
+}
+
+LOCKSTEP_INLINE void* worker_threads::run(void* self) {
+  worker_threads& all = static_cast<const worker*>(self)->all;
+  const std::size_t rank = static_cast<const worker*>(self)->rank;
+  all.name_thread(rank);
+  if (!all.cpu_of_rank_.empty()) pin_this_thread(all.cpu_of_rank_[rank]);
+  all.call_hook(all.on_start_, rank);
+  all.core_.work(rank);
+  all.call_hook(all.on_exit_, rank);
+  return nullptr;
+}
+
+LOCKSTEP_INLINE void worker_threads::call_hook(const team_options::hook& hook,
+                                             std::size_t rank) const {
+  if (!hook) return;
+  const nesting::region where = core_.hook_region();
+  const nesting::inside here(where);
+  hook(rank);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// src/trace/debug_aids.cpp -- the bodies of debug_aids.hpp (layer: trace)
+#include "debug_aids.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// LOCKSTEP_WATCHDOG: SECONDS[,abort][,signal]. False if it is none; `result` is as it was then. In small letters.
+LOCKSTEP_INLINE bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
+  unsigned long long whole = 0, part = 0, scale = 1;
+  constexpr unsigned long long most = 31536000;  // a year
+  if (!read_number(word, most, whole)) return false;
+  if (*word == '.') {
+    for (++word; *word >= '0' && *word <= '9'; ++word) {
+      if (scale == 1000000000u) continue;
+      part = part * 10 + static_cast<unsigned long long>(*word - '0');
+      scale *= 10;
+    }
+    if (scale == 1) return false;
+  }
+  watchdog_options said;
+  const unsigned long long time = whole * 1000000000u + part * (1000000000u / scale);
+  if (time == 0) return false;
+  said.after(std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time)));
+  while (*word == ',') {
+    ++word;
+    if (std::strncmp(word, "abort", 5) == 0) {
+      said.aborts(true);
+      word += 5;
+    } else if (std::strncmp(word, "signal", 6) == 0) {
+      said.on_signal(true);
+      word += 6;
+    } else {
+      return false;
+    }
+  }
+  if (*word != 0) return false;
+  result = said;
+  return true;
+}
+
+/// LOCKSTEP_DELAY: a number.
+LOCKSTEP_INLINE bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
+  unsigned long long number = 0;
+  if (!read_number(word, ~0ull, number) || *word != 0) return false;
+  seed = number;
+  return true;
+}
+
+LOCKSTEP_INLINE bool is_watchdog_value(const char* word) noexcept {
+  watchdog_options how;
+  return parse_watchdog(word, how);
+}
+LOCKSTEP_INLINE bool is_delay_value(const char* word) noexcept {
+  std::uint64_t seed = 0;
+  return parse_delay(word, seed);
+}
+
+/// What of a variable counts: without the blanks around it, in small letters. False if nothing is left.
+LOCKSTEP_INLINE bool plain_word(const char* value, char* word, std::size_t room) noexcept {
+  const char* const text = skip_blanks(value != nullptr ? value : "");
+  std::size_t size = std::strlen(text);
+  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
+  if (size + 1 > room) size = room - 1;  // too long to be right
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool is_capital = text[i] >= 'A' && text[i] <= 'Z';
+    word[i] = is_capital ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
+  }
+  word[size] = 0;
+  return size > 0;
+}
+
+LOCKSTEP_INLINE void complain_of(const char* name, const char* word, const char* expected) noexcept {
+  char shown_word[64];
+  std::size_t size = 0;
+  for (; word[size] != 0 && size + 1 < sizeof shown_word; ++size) {
+    const bool is_control = static_cast<unsigned char>(word[size]) < 0x20 || word[size] == 0x7f;
+    shown_word[size] = is_control ? '?' : word[size];
+  }
+  shown_word[size] = 0;
+  std::fprintf(stderr, "lockstep: %s='%s' is ignored: must be %s\n", name, shown_word, expected);
+}
+
+LOCKSTEP_INLINE void start_debug_aids() noexcept {
+  const char* const patience = obeyed_variable("LOCKSTEP_WATCHDOG");
+  const char* const seed_text = obeyed_variable("LOCKSTEP_DELAY");
+  if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {
+    return;
+  }
+  char word[64];
+  std::uint64_t seed = 0;
+  if (plain_word(seed_text, word, sizeof word)) {
+    if (parse_delay(word, seed)) {
+      process().delay_seed.store(seed, memory_order_relaxed);  // 1
+      begin_to_observe(observer::delays);
+    } else {
+      complain_of("LOCKSTEP_DELAY", word, debug_aid_values::delay());
+    }
+  }
+  watchdog_options how;
+  if (plain_word(patience, word, sizeof word)) {
+    if (!parse_watchdog(word, how)) {
+      complain_of("LOCKSTEP_WATCHDOG", word, debug_aid_values::watchdog());
+    } else if (!start_watchdog(how)) {
+      std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);
+    }
+  }
+}
+
+// When the module is loaded, where there is such a time: so a program without a team is watched, too. Else with the
+// first team.
+LOCKSTEP_AT_LOAD start_debug_aids_at_load() { start_debug_aids(); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// src/trace/ledger_board.hpp -- where the members of a team keep their accounts of waits (layer: trace)
+//
+// Each member adds to a table of its own, on lines of its own. Who came last, and what balance would gain, needs the
+// times of all members. The member with the lowest rank of those that meet computes it: members leave the times of
+// their last two segments where it can read them.
+//
+//   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
+//   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its polls. All else is
+//             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
+//             64; else one in 128, by a hash of its number, which all members know. A chosen one counts 128 times then.
+//   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  one_in      relaxed  -      a hint; members that differ over a segment do not look at it
+//
+// Cost   a construct: some 5 ns. One that is chosen: three looks at the tick clock, about 20 stores to lines of the
+//        member's own, and a fetch of a line of each other member by one. Room: 130 KiB a member, and more above
+//        16 members.
+#ifndef LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP
+#define LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include "account_table.hpp"
+#include "segment.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+struct ledger;
+
+namespace detail {
+
+/// Decisions and findings, counted for each member.
+enum class ledger_count : unsigned {
+  shares_taken,  ///< of others, that this thread has run
+  anticipated,   ///< a region came while the member polled because it was due
+  missed,        ///< a region came, and the member slept
+  crowded,       ///< regions of more members than CPUs for them
+  inline_runs,   ///< regions that were called from inside of one, and so ran on their caller alone;
+  inline_loops,  ///< loops
+  separated,     ///< it left a CPU that it shared with a member it waited for
+  waits_spun,    ///< waits that were over while it polled,
+  waits_yielded,  ///< while it yielded,
+  waits_slept,    ///< and when it had slept
+  how_many
+};
+
+/// Which segments are chosen, of meetings or of regions: LEDGER-2. The first member decides, the others follow.
+class ledger_pace {
+ public:
+  static constexpr std::uint32_t first_ones = 64, usual = 128;
+
+  /// Segments of so many ticks are all chosen.
+  void begin(std::uint64_t long_ticks) noexcept {
+    long_ = long_ticks;
+    reset();
+  }
+  void reset() noexcept {
+    left_ = first_ones;
+    mean_ = 0;
+    one_in_.store(1, memory_order_relaxed);  // 1
+  }
+  /// How often the segment of that number counts; 0: it is not chosen.
+  std::uint32_t weight_of(std::uint32_t number) const noexcept {
+    const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
+    return one_in == 1 || is_chosen(number) ? one_in : 0;
+  }
+  /// Whether neither that segment is chosen nor the next one, which begins where it ends.
+  bool leaves_out(std::uint32_t number) const noexcept {
+    const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
+    return one_in != 1 && !is_chosen(number) && !is_chosen(number + 1);
+  }
+  /// By the first member: a segment that was chosen took so long.
+  void took(std::uint64_t ticks) noexcept {
+    if (ticks > 8 * long_) ticks = 8 * long_;
+    mean_ = mean_ - mean_ / 8 + ticks / 8;
+    if (left_ > 0) {
+      --left_;
+      return;
+    }
+    const std::uint32_t one_in = mean_ >= long_ ? 1 : usual;
+    if (one_in_.load(memory_order_relaxed) == one_in) return;  // 1
+    one_in_.store(one_in, memory_order_relaxed);               // 1
+  }
+
+ private:
+  static bool is_chosen(std::uint32_t number) noexcept {
+    static_assert(usual == 1u << 7, "so many bits");
+    return (number * 0x9E3779B1u) >> (32 - 7) == 0;
+  }
+
+  observer_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
+  line_gap apart_;
+  std::uint32_t left_ = first_ones;
+  std::uint64_t long_ = 0, mean_ = 0;
+};
+
+/// What the members of a team agree on.
+struct ledger_paces {
+  line_gap before;
+  ledger_pace meetings;
+  line_gap between;
+  ledger_pace regions;
+  const char* label = nullptr;  ///< of the region that runs: the user's region around its caller
+  std::size_t cpus = 0;         ///< for the members
+  line_gap after;
+};
+
+/// One member's accounts.
+class member_ledger {
+  line_gap before_;
+
+ public:
+  member_ledger(std::size_t members, ledger_paces& all)
+      : accounts(members),
+        paces(all),
+        of_loops_(members + 1),
+        times_(members),
+        ranks_(members),
+        scratch_(2 * members) {}
+
+  account_table accounts;
+  ledger_paces& paces;
+
+  void count(ledger_count what) noexcept { counts_[static_cast<unsigned>(what)].add(1); }
+  std::uint64_t count_of(ledger_count what) const noexcept {
+    return counts_[static_cast<unsigned>(what)].get();
+  }
+  /// By the caller of loops: on how many members one was run.
+  tally& loops_on(std::size_t members) noexcept { return of_loops_[members]; }
+  std::uint64_t loops_on(std::size_t members) const noexcept { return of_loops_[members].get(); }
+
+  /// The last part of a chosen region that this member has run: when it began, when it last came out of a construct (0:
+  /// not known), when it ended.
+  tally part_of_region, part_begin, part_segment, part_end;
+
+  // The member's own.
+  std::uint64_t segment_begin = 0;  ///< 0: not known
+  std::uint64_t long_wait =
+      0;  ///< in waits that outlasted their first polls, since the last arrival
+  std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
+  bool is_meeting = false;                              ///< of which it is told
+  std::size_t at = 0;                                   ///< the last construct
+  std::uint32_t stands_for = 0;                         ///< and how often its meeting counts
+  std::uint32_t loop = 0;                               ///< the last region that was a loop
+  bool came_from_loop = false;  ///< the team's last region was one: its caller's
+  std::uint32_t known_releases =
+      0;                        ///< so many times more in this region it looks when it was let go
+  const char* label = nullptr;  ///< of the user's region that the member is in
+
+  /// A part of a region begins, in which that phase is the first.
+  void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
+    region_weight = paces.regions.weight_of(region);
+    meeting_weight = paces.meetings.weight_of(first_phase);
+    known_releases = region_weight != 0 ? most_known_releases : 0;
+    label = paces.label;
+    accounts.compare_again();
+    if ((region_weight | meeting_weight) == 0) return;
+    segment_begin = tick_clock::now();
+    if (region_weight == 0) return;
+    part_begin.set(segment_begin);
+    part_of_region.set(region);
+  }
+  /// The same of a loop, whose parts one thread runs one after the other.
+  void begin_loop(std::uint32_t region) noexcept {
+    loop = region;
+    region_weight = paces.regions.weight_of(region);
+    if (region_weight == 0) return;
+    segment_begin = tick_clock::now();
+    part_begin.set(segment_begin);
+    part_of_region.set(region);
+  }
+  /// The member had to wait for a node of a plan, whose name lives for ever. Nodes take half of the places at most.
+  void note_node(const char* name, source_place plan, std::uint64_t ticks) noexcept {
+    const construct_key key = {"node", plan, nullptr, name};
+    construct_account& to = accounts[accounts.find_if_few(key, account_table::most / 2)];
+    to.passes.add(1);
+    to.note_wait(ticks, 1);
+  }
+  /// Whether the meeting in that phase is only to be counted: it is not chosen, and its end need not be known.
+  bool passes_lightly(std::uint32_t phase) const noexcept {
+    return (known_releases | long_wait) == 0 && paces.meetings.leaves_out(phase);
+  }
+  /// Counts such a meeting, which is over, and a long wait in it.
+  void count_light(const char* kind, source_place where) noexcept {
+    at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
+    accounts[at].passes.add(1);
+    segment_begin = 0;
+    meeting_weight = 0;
+    if (LOCKSTEP_UNLIKELY(long_wait != 0)) {
+      accounts[at].note_wait(long_wait, 1);
+      long_wait = 0;
+    }
+  }
+  void begin_meeting() noexcept {
+    long_wait = 0;
+    is_meeting = true;
+  }
+  void end_part() noexcept {
+    // A store would delay the report.
+    if ((region_weight | long_wait) == 0) return;
+    long_wait = 0;
+    if (region_weight == 0) return;
+    part_segment.set(segment_begin);
+    part_end.set(tick_clock::now());
+  }
+  /// A wait that was measured, if its construct was chosen, else 0 ticks; or a long one.
+  void note_wait(construct_account& to, std::uint64_t ticks, std::uint64_t weight) const noexcept {
+    if (long_wait != 0) {
+      to.note_wait(weight != 0 ? ticks : long_wait, 1);
+    } else if (weight != 0) {
+      to.note_wait(ticks, weight);
+    }
+  }
+
+  /// Room for the times of the members that meet, and for their ranks.
+  busy_time* times() noexcept { return times_.data(); }
+  std::size_t* ranks() noexcept { return ranks_.data(); }
+  /// Notes a segment of `count` members, whose times are in times(), and which was over then. rank_of(i): the rank in
+  /// the team of the member whose times are there.
+  template <class RankOf>
+  void note_segment(std::size_t account, std::size_t count, std::uint64_t over,
+                    std::uint64_t weight, RankOf rank_of) noexcept {
+    const segment_figures figures = figures_of(times(), count);
+    accounts.note_segment(account, figures, rank_of(figures.last), weight);
+    share_by_busy(times(), count, over, scratch_.data(), [&](std::size_t k, std::uint64_t time) {
+      accounts.busy(account, k).add(weight * time);
+    });
+  }
+  /// A region that needs all members began so long before the last of them did; after a loop, or not.
+  void note_coming(std::size_t account, std::uint64_t ticks, std::uint64_t weight,
+                   bool is_after_loop) noexcept {
+    accounts[account].coming.add(weight * ticks);
+    if (is_after_loop) accounts[account].coming_after_loops.add(weight * ticks);
+  }
+  /// From the first begin of a part to the last one.
+  void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
+    accounts[account].skew.add(weight * ticks);
+    accounts[account].longest_skew.raise_to(ticks);
+  }
+
+  void reset() noexcept {
+    accounts.reset();
+    for (tally& each : counts_) each.set(0);
+    for (std::size_t i = 0; i < of_loops_.size(); ++i) of_loops_[i].set(0);
+  }
+
+ private:
+  static constexpr std::uint32_t most_known_releases = 16;
+
+  tally counts_[static_cast<unsigned>(ledger_count::how_many)];
+  aligned_array<tally> of_loops_;
+  aligned_array<busy_time> times_;
+  aligned_array<std::size_t> ranks_;
+  aligned_array<std::uint64_t> scratch_;
+  line_gap after_;
+};
+
+/// The accounts of a team.
+class ledger_board {
+ public:
+  /// Larger teams keep none.
+  static constexpr std::size_t most_members = 1024;
+
+  /// A second has so many ticks. The members have so many CPUs.
+  ledger_board(std::size_t members, double ticks_per_second,
+                             std::size_t cpus = ~std::size_t{0});
+  ledger_board(const ledger_board&) = delete;
+  ledger_board& operator=(const ledger_board&) = delete;
+
+  std::size_t members() const noexcept { return members_.size(); }
+  member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
+  const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
+
+  /// Switches the ledger on; switches it off.
+  void begin_to_keep(std::uint64_t now) noexcept { kept_since_.set(now); }
+  void end_to_keep(std::uint64_t now) noexcept {
+    kept_before_.add(now - kept_since_.get());
+    kept_since_.set(0);
+  }
+  /// A copy of all numbers.
+  ledger gather(const char* team) const;
+  /// Sets all numbers to 0. Requires: no member adds.
+  void reset() noexcept;
+
+ private:
+  const double ticks_per_second_;
+  tally kept_since_, kept_before_;  ///< tick, or 0: it is not kept; ticks
+  ledger_paces paces_;
+  aligned_array<owner<member_ledger>> members_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP

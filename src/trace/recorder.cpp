@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// src/trace/recorder.cpp -- the bodies of recorder.hpp (layer: trace)
+#include "recorder.hpp"
+
+#include <new>
+
+#include <lockstep/detail/platform/fork_tables.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE std::size_t rounded_records(std::size_t records) noexcept {
+  std::size_t rounded = 16;
+  while (rounded < records && rounded < recorder::most_records) rounded *= 2;
+  return rounded;
+}
+
+/// RECORD-2. The lock is held in the child, too.
+struct trace_around_fork {
+  static void before() { process().trace_forks.enter(); }
+  static void after() {
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
+  }
+  static void child() {
+    end_to_observe(observer::records);
+    if (trace_session* const of = recorder::session()) {
+      of->is_running = of->is_to_be_written = false;
+    }
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
+  }
+};
+
+LOCKSTEP_INLINE bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
+  if (records > most_records) return false;
+  thread_log* const log = log_of_this_thread();
+  if (log != nullptr && ring_with_room(*log, rounded_records(records)) == nullptr) return false;
+  return start(records, stops);
+}
+
+LOCKSTEP_INLINE bool recorder::start(std::size_t records, bool stops) noexcept {
+  const std::size_t rounded = rounded_records(records);
+  watch_forks<trace_around_fork>();
+  const holding<fork_section> held(process().trace_forks);
+  trace_session* of = session();
+  if (of == nullptr) {
+    of = new (std::nothrow) trace_session;
+    if (of == nullptr) return false;
+    process().trace.store(of, memory_order_release);  // 2
+  }
+  if (of->is_running) return false;
+  of->is_running = true;
+  const std::uint32_t before = of->number.load(memory_order_relaxed);  // 7
+  of->records.store(rounded, memory_order_relaxed);                    // 5
+  of->stops.store(stops ? 1 : 0, memory_order_relaxed);                // 5
+  of->begin = tick_clock::now();
+  of->end = 0;
+  of->number.store(before + 1, memory_order_release);  // 4
+  begin_to_observe(observer::records);
+  return true;
+}
+
+LOCKSTEP_INLINE bool recorder::stop() noexcept {
+  const holding<fork_section> held(process().trace_forks);
+  trace_session* const of = session();
+  if (of == nullptr || !of->is_running) return false;
+  end_to_observe(observer::records);
+  of->end = tick_clock::now();
+  of->is_running = false;
+  return true;
+}
+
+LOCKSTEP_INLINE bool recorder::is_running() noexcept {
+  const holding<fork_section> held(process().trace_forks);
+  const trace_session* const of = session();
+  return of != nullptr && of->is_running;
+}
+
+/// That of the thread, or a larger one in its place; null: no memory.
+LOCKSTEP_INLINE record_ring* recorder::ring_with_room(thread_log& log, std::size_t records) noexcept {
+  record_ring* const known = log.ring.load(memory_order_relaxed);  // 7
+  if (known != nullptr && known->room() >= records) return known;
+  record_ring* const made = record_ring::make(records, known);
+  if (made != nullptr) log.ring.store(made, memory_order_release);  // 6
+  return made;
+}
+
+LOCKSTEP_INLINE record_ring* recorder::make_ready(thread_log& log) noexcept {
+  const trace_session* const of = session();
+  const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+  if (number == 0) return nullptr;
+  std::size_t records = converted<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  record_ring* ring = ring_with_room(log, records);
+  while (ring == nullptr && records > record_ring::touched_at_once) {
+    records /= 2;
+    ring = ring_with_room(log, records);
+  }
+  if (ring == nullptr) return nullptr;
+  if (ring->trace() != number) {
+    ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
+  }
+  ring->thread = log.thread();
+  thread_name name = {};
+  log.name.read(name);
+  const std::uint64_t now = tick_clock::now();
+  const trace_record begin =
+      trace_record::of(record_kind::begin, 0, now, now, ring->kept(name.text), log.shown_number());
+  ring->put(&begin, 1);
+  return ring;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// src/trace/stuck_text.cpp -- the bodies of stuck_text.hpp (layer: trace)
+#include "stuck_text.hpp"
+
+#include <utility>
+
+#include <lockstep/detail/platform/system_texts.hpp>
+#include "wait_texts.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class stuck_text {
+ public:
+  stuck_text(const stuck_snapshot& all, const char* why) : ask_{all}, all_(all), text_(why) {
+    text_.append("\n");
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_line(i);
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_missing(i);
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_arrivals(i);
+    add_ring();
+  }
+
+  std::string text() { return std::move(text_); }
+
+ private:
+  static constexpr std::size_t most_members = 16;
+
+  double seconds(std::uint64_t since) const noexcept { return all_.seconds_since(since); }
+
+  void add_construct(const char* kind, source_place where) {
+    append(text_, "%s", kind != nullptr ? kind : "a construct");
+    add_place(where);
+  }
+  /// Line 0: what is called a file is the name of a function.
+  void add_place(source_place where) {
+    if (where.file == nullptr) return;
+    append(text_, " (%s", where.file);
+    if (where.line != 0) append(text_, ":%u", where.line);
+    append(text_, ")");
+  }
+  void add_visit(const construct_visit& visit) {
+    add_construct(visit.kind, visit.where);
+    if (visit.phase != 0) append(text_, ", phase %u", visit.phase);
+  }
+  void add_name(const void* object) {
+    const char* const name = name_of(all_, object);
+    if (name != nullptr) append(text_, " '%s'", one_line(name).c_str());
+  }
+  void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
+  /// In growing order: ranks 0-6, 8.
+  void add_ranks(const growing_array<std::uint32_t>& ranks) {
+    append(text_, ranks.size() == 1 ? "rank " : ranks.empty() ? "none" : "ranks ");
+    for (std::size_t i = 0, end = 0; i < ranks.size(); i = end) {
+      end = i + 1;
+      while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+      append(text_, "%s%u", i > 0 ? ", " : "", ranks[i]);
+      if (end > i + 1) append(text_, "%s%u", end > i + 2 ? "-" : ", ", ranks[end - 1]);
+    }
+  }
+
+  void add_line(std::size_t thread) {
+    const seen_thread& one = ask_.at(thread);
+    text_.append("  ");
+    add_label(thread);
+    if (one.part.team != nullptr && one.part.size > 1) {
+      append(text_, ", %srank %u of %u in region %u of team %p", one.part.ended != 0 ? "was " : "",
+             one.part.rank, one.part.size, one.part.region, one.part.team);
+    }
+    text_.append(": ");
+    add_doing(thread);
+    text_.append("\n");
+  }
+
+  void add_doing(std::size_t thread) {
+    const seen_thread& one = ask_.at(thread);
+    const shown_wait* const wait = wait_of(one);
+    if (wait != nullptr) {
+      add_wait(thread, *wait);
+    } else if (one.wait_count != 0) {
+      text_.append("idle, waits for the next region");
+      add_last(one);
+    } else {
+      append(text_, "waits for nothing that lockstep knows%s", of_state(one.state));
+      add_last(one);
+    }
+    for (std::uint32_t k = 0; k < one.held.count; ++k) {
+      append(text_, "%s %p", k == 0 ? "; holds the lock at" : ",", one.held.objects[k]);
+      add_name(one.held.objects[k]);
+    }
+  }
+
+  void add_wait(std::size_t thread, const shown_wait& wait) {
+    const seen_thread& one = ask_.at(thread);
+    append(text_, "waits %.3g s for ", seconds(wait.since));
+    add_subject(one, wait.what);
+    text_.append(one.stage == wait_stage::sleep   ? ", asleep"
+                 : one.stage == wait_stage::yield ? ", yielding"
+                                                  : ", spinning");
+    if (ask_.meeting_of(one) != nullptr) return;  // who is missing is said below
+    for (const std::size_t other : awaited_by(all_, thread)) {
+      text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
+      add_label(other);
+    }
+    if (ask_.visit_under_way(one) == nullptr) add_last(one);
+  }
+
+  void add_subject(const seen_thread& one, const wait_subject& what) {
+    const construct_visit* const in = ask_.visit_under_way(one);
+    if (in != nullptr && in->kind != nullptr) {
+      add_visit(*in);
+      // What the construct waits for, where it is not the barrier.
+      if (ask_.meeting_of(one) == nullptr && text_of(what) != nullptr) {
+        text_.append(": ");
+        add_object(what);
+      }
+    } else {
+      add_object(what);
+      if (what.phase != 0) append(text_, ", phase %u", what.phase);
+    }
+    if (what.expected != 0 && what.rank != wait_subject::nobody) {
+      append(text_, ", as rank %u of %u", what.rank, what.expected);
+    }
+    if (what.awaited != wait_subject::nobody && ask_.meeting_of(one) == nullptr) {
+      append(text_, " of rank %u", what.awaited);
+    }
+  }
+
+  /// As "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
+  void add_object(const wait_subject& what) {
+    const char* const kind = text_of(what);
+    append(text_, "%s", kind != nullptr ? kind : "something");
+    if (what.object != nullptr && what.awaited == wait_subject::nobody) {
+      add_name(what.object);
+      append(text_, " at %p", what.object);
+    }
+    add_place(what.where);
+  }
+  /// Of each object at which others are to arrive, and each phase, once: by the first that waits there.
+  void add_arrivals(std::size_t thread) {
+    const shown_wait* const wait = wait_of(ask_.at(thread));
+    if (wait == nullptr || (wait->what.expected == 0 && wait->what.left == 0)) return;
+    const shown_wait* last = wait;  // to begin
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < all_.threads.size(); ++i) {
+      const shown_wait* const other = wait_of(ask_.at(i));
+      if (other == nullptr || !ask_.are_together(other->what, wait->what)) continue;
+      if (i < thread) return;
+      if (other->since > last->since) last = other;
+      ++count;
+    }
+    wait_subject what = wait->what;
+    what.where = source_place{nullptr, 0};  // each waiter has its own
+    text_.append("  ");
+    add_object(what);
+    if (what.phase != 0) append(text_, ", phase %u", what.phase);
+    append(text_, ": %zu %s", count, count == 1 ? "waits" : "wait");
+    growing_array<std::uint32_t> come, missing;
+    if (!find_arrivals(all_, thread, come, missing)) {
+      append(text_, "; when the last one began to, %u more %s to come\n", last->what.left,
+             last->what.left == 1 ? "was" : "were");
+      return;
+    }
+    const bool is_one = what.rank != wait_subject::nobody;
+    append(text_, "; %zu of %u have %s: ", come.size(), what.expected,
+           is_one ? "come" : "notified");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      const std::size_t former =
+          is_one ? ask_.former_rank(what, missing[i]) : stuck_questions::none;
+      if (former == stuck_questions::none) continue;
+      append(text_, "    missing: rank %u, who was last ", missing[i]);
+      add_label(former);
+      text_.append(": ");
+      add_doing(former);
+      text_.append("\n");
+    }
+  }
+
+  static const char* of_state(char state) noexcept {
+    switch (state) {
+      case 'R': return " (it runs on a CPU)";
+      case 'S': return " (it sleeps in a call of the system)";
+      case 'D': return " (it waits for a device)";
+      case 'T':
+      case 't': return " (it is stopped by a signal or a debugger)";
+      default: return "";
+    }
+  }
+
+  /// Where the thread was last.
+  void add_last(const seen_thread& one) {
+    if (one.node.began > one.part.began && one.node.ended == 0 && one.part.ended == 0) {
+      append(text_, "; in node '%s' for %.3g s", one.node.name, seconds(one.node.began));
+    }
+    const construct_visit* const last = ask_.last_visit(one);
+    if (last != nullptr) {
+      text_.append("; it was last in ");
+      add_visit(*last);
+      if (last->released != 0) {
+        append(text_, ", and left it %.3g s ago", seconds(last->released));
+      } else {
+        append(text_, ", to which it came %.3g s ago", seconds(last->came));
+      }
+    }
+    if (one.part.team == nullptr) return;
+    if (one.part.ended != 0) {
+      append(text_, "; its part of the region ended %.3g s ago", seconds(one.part.ended));
+    } else {
+      append(text_, "; its part of the region began %.3g s ago", seconds(one.part.began));
+    }
+  }
+
+  /// Of each phase that is waited for, once: by the first that waits for it.
+  void add_missing(std::size_t thread) {
+    const seen_thread& one = ask_.at(thread);
+    growing_array<std::uint32_t> missing;
+    if (find_missing(all_, thread, missing)) {
+      const construct_visit& in = *ask_.meeting_of(one);
+      for (std::size_t i = 0; i < thread; ++i) {
+        const construct_visit* const other = ask_.meeting_of(ask_.at(i));
+        if (other != nullptr && other->team == in.team && other->phase == in.phase) return;
+      }
+      add_phase(in, missing);
+      add_mismatch(in);
+      return;
+    }
+    const shown_wait* const wait = wait_of(one);
+    const void* team = nullptr;
+    std::uint32_t region = 0;
+    if (wait == nullptr || wait->what.awaited == wait_subject::nobody ||
+        !ask_.region_of(one, *wait, team, region) ||
+        ask_.member(team, region, wait->what.awaited) != stuck_questions::none) {
+      return;
+    }
+    append(text_, "  missing in region %u of team %p: rank %u, ", region, team, wait->what.awaited);
+    add_member(team, region, wait->what.awaited);
+  }
+  void add_phase(const construct_visit& in, const growing_array<std::uint32_t>& missing) {
+    growing_array<std::uint32_t> come;
+    std::size_t next = 0;
+    for (std::uint32_t rank = 0; rank < in.size; ++rank) {
+      if (next < missing.size() && missing[next] == rank) {
+        ++next;
+      } else {
+        come.push_back(rank);
+      }
+    }
+    text_.append("  ");
+    add_visit(in);
+    text_.append(": come: ");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      append(text_, "    missing: rank %u, ", missing[i]);
+      add_member(in.team, in.region, missing[i]);
+    }
+    if (missing.size() > most_members) {
+      append(text_, "    missing: %zu more\n", missing.size() - most_members);
+    }
+  }
+  void add_member(const void* team, std::uint32_t region, std::uint32_t rank) {
+    std::size_t thread = ask_.member(team, region, rank);
+    if (thread == stuck_questions::none) {
+      thread = ask_.former_member(team, rank);
+      if (thread == stuck_questions::none) {
+        text_.append("which no thread is known to be\n");
+        return;
+      }
+      text_.append("who has not begun: ");
+    }
+    add_label(thread);
+    text_.append(": ");
+    add_doing(thread);
+    text_.append("\n");
+  }
+  void add_mismatch(const construct_visit& in) {
+    construct_mismatch found;
+    if (!find_mismatch(all_, in, found)) return;
+    append(text_, "  different places in phase %u: rank %u was at ", found.one.phase,
+           found.one.rank);
+    add_construct(found.one.kind, found.one.where);
+    append(text_, ", rank %u at ", found.other.rank);
+    add_construct(found.other.kind, found.other.where);
+    text_.append("; does one of them meet the others once too often, or too seldom?\n");
+  }
+
+  void add_ring() {
+    const growing_array<std::size_t> ring = find_ring(all_);
+    if (ring.empty()) return;
+    text_.append("  deadlock: these wait for each other\n");
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const seen_thread& one = ask_.at(ring[i]);
+      text_.append("    ");
+      add_label(ring[i]);
+      text_.append(" waits for ");
+      add_subject(one, wait_of(one)->what);
+      text_.append(", and so for ");
+      add_label(ring[(i + 1) % ring.size()]);
+      text_.append("\n");
+    }
+  }
+
+  const stuck_questions ask_;
+  const stuck_snapshot& all_;
+  std::string text_;
+};
+
+LOCKSTEP_INLINE std::string stuck_report(const stuck_snapshot& all, const char* why) {
+  return stuck_text(all, why).text();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// src/trace/thread_log.cpp -- the bodies of thread_log.hpp (layer: trace)
+#include "thread_log.hpp"
+
+#include <cstdio>
+#include <new>
+
+#include <lockstep/detail/platform/fork_tables.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Ends the log with its thread, and says so afterwards.
+struct log_of_thread {
+  thread_log* log = nullptr;
+  bool has_ended = false;
+
+  ~log_of_thread() {
+    has_ended = true;
+    if (log == nullptr) return;
+    this_thread_slot().log = nullptr;
+    thread_logs::give_back(*log);
+  }
+  static log_of_thread& mine() noexcept {
+    static thread_local log_of_thread own;
+    return own;
+  }
+};
+
+/// LOG-3.
+struct logs_around_fork {
+  static void before() { process().trace_forks.enter(); }
+  static void after() {
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
+  }
+  static void child() {
+    thread_logs::forget_others();
+    if (process().trace_forks.is_held()) process().trace_forks.leave();
+  }
+};
+
+LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
+  log_of_thread& own = log_of_thread::mine();
+  if (own.has_ended) return nullptr;
+  watch_forks<logs_around_fork>();
+  thread_slot& slot = this_thread_slot();
+  thread_log* const log = take(slot.number);
+  if (log == nullptr) return nullptr;
+  own.log = log;
+  const thread_label label = label_of_this_thread();
+  thread_name name = {};
+  // The name in the label is in quotes.
+  const char* const quote = std::strchr(label.text, '\'');
+  std::snprintf(name.text, sizeof name.text, "%s", quote != nullptr ? quote + 1 : label.text);
+  if (char* const end = std::strrchr(name.text, '\'')) *end = 0;
+  log->name.show(name);
+  log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 7
+  log->depth.store(0, memory_order_relaxed);                              // 7
+  log->here = construct_visit();
+  log->construct.show(log->here);
+  log->region_name = nullptr;
+  log->open_parts = 0;
+  slot.log = log;
+  return log;
+}
+
+LOCKSTEP_INLINE thread_log* thread_logs::take(std::uint64_t thread) noexcept {
+  for (thread_log* at = first(); at != nullptr; at = at->next_) {
+    std::uint64_t nobody = 0;
+    if (at->owner_.compare_exchange_strong(nobody, thread, memory_order_acquire,  // 10
+                                           memory_order_relaxed)) {               // 7
+      return at;
+    }
+  }
+  return add(thread);
+}
+
+LOCKSTEP_INLINE thread_log* thread_logs::add(std::uint64_t thread) noexcept {
+  thread_log* const made = new (std::nothrow) thread_log();
+  if (made == nullptr) return nullptr;
+  made->owner_.store(thread, memory_order_relaxed);  // 7
+  observer_atomic<void*>& first = process().thread_logs;
+  void* next = first.load(memory_order_acquire);  // 8
+  do {
+    made->next_ = static_cast<thread_log*>(next);
+    made->track_ = next != nullptr ? made->next_->track_ + 1 : 0;
+  } while (!first.compare_exchange_weak(next, made, memory_order_release,  // 9
+                                        memory_order_acquire));  // 8
+  return made;
+}
+
+LOCKSTEP_INLINE void thread_logs::give_back(thread_log& of) noexcept {
+  of.depth.store(0, memory_order_relaxed);   // 7
+  of.owner_.store(0, memory_order_release);  // 11
+}
+
+LOCKSTEP_INLINE void thread_logs::forget_others() noexcept {
+  const std::uint64_t me = this_thread_slot().number;
+  for (thread_log* at = first(); at != nullptr; at = at->next_) {
+    if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 11
+  }
+}
+
+LOCKSTEP_INLINE void thread_logs::name_mine(const char* text) noexcept {
+  detail::name_this_thread(text);
+  thread_log* const log = mine();
+  if (log == nullptr) return;
+  thread_name name = {};
+  std::snprintf(name.text, sizeof name.text, "%s", text);
+  log->name.show(name);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

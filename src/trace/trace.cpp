@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// src/trace/trace.cpp -- the bodies of trace.hpp (layer: trace)
+#include <lockstep/trace.hpp>
+
+#include "recorder.hpp"
+#include "trace_export.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_INLINE bool start_trace(trace_options options) {
+  return detail::recorder::start_with_room(options.records_per_thread,
+                                           options.full == when_full::stop);
+}
+LOCKSTEP_INLINE bool stop_trace() {
+  const std::string path = detail::trace_export::take_path();
+  return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
+}
+LOCKSTEP_INLINE bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
+LOCKSTEP_INLINE bool write_trace(const char* file) { return detail::trace_export::write(file); }
+LOCKSTEP_INLINE std::string trace_summary() { return detail::trace_export::summary(); }
+LOCKSTEP_INLINE void name_this_thread(const char* name) noexcept {
+  detail::note_name(name != nullptr ? name : "");
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

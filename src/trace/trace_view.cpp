@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// src/trace/trace_view.cpp -- the bodies of trace_view.hpp (layer: trace)
+#include "trace_view.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/fork.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  options.load  relaxed  -      under the lock of the trace
+//   2  ring.load     acquire  -      a ring is whole before it is seen (6 of recorder.hpp)
+
+LOCKSTEP_INLINE trace_view::trace_view() {
+  nanoseconds_a_tick = 1e9 / tick_clock::rate();
+  {
+    const holding<fork_section> held(process().trace_forks);
+    const trace_session* const of = recorder::session();
+    if (of == nullptr) return;
+    const std::uint32_t number = of->number.load(memory_order_relaxed);  // 1
+    begin = of->begin;
+    end = of->is_running ? tick_clock::now() : of->end;
+    stops = of->stops.load(memory_order_relaxed) != 0;  // 1
+    growing_array<const thread_log*> logs;
+    for (thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) logs.push_back(at);
+    for (std::size_t i = logs.size(); i-- > 0;) {  // as they were made
+      const record_ring* const ring = logs[i]->ring.load(memory_order_acquire);  // 2
+      if (ring != nullptr && ring->trace() == number) read(*logs[i], *ring);
+    }
+  }
+  find_arrows();
+}
+
+LOCKSTEP_INLINE trace_view::~trace_view() = default;
+
+/// Where the system keeps no names.
+LOCKSTEP_INLINE void trace_view::name_if_nameless(track& of) noexcept {
+  if (of.name.text[0] != 0) return;
+  std::snprintf(of.name.text, sizeof of.name.text, "thread %llu",
+                static_cast<unsigned long long>(of.shown_number));
+}
+
+LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring& ring) {
+  const std::size_t before = records.size(), room = ring.held(), first_track = tracks.size();
+  records.resize(before + room);
+  const std::size_t count = ring.copy(records.data() + before, room);
+  records.resize(before + count);
+  const std::uint64_t all = ring.count(), lost_here = all > count ? all - count : 0;
+  lost += lost_here;
+  events.reserve(events.size() + count);
+  std::size_t first = events.size();
+  std::uint64_t oldest = 0, newest = 0;  // ends
+  bool has_track = false;
+  for (std::size_t i = before; i < records.size(); ++i) {
+    const trace_record& at = records[i];
+    if (at.kind() == record_kind::rest || at.kind() == record_kind::label ||
+        at.kind() == record_kind::site) {
+      if (!has_track) records[i].words[1] = 0;  // of a record that is lost
+      continue;
+    }
+    if (at.kind() == record_kind::let_go) {
+      if (i == before) records[i].words[1] = 0;  // of a wait that is lost
+      continue;
+    }
+    const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
+    if (!has_track || (begins && !is_named)) {
+      has_track = true;
+      if (events.size() > first) sort_events(first);
+      first = events.size();
+      track made = {thread_name(), 0, from.track(), first, first, 0, begin, end};
+      from.name.read(made.name);
+      made.shown_number = from.shown_number();
+      name_if_nameless(made);
+      tracks.push_back(made);
+    }
+    if (begins) {
+      track& of = tracks.back();
+      std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text());
+      if (!is_named) of.shown_number = at.number();
+      name_if_nameless(of);
+    }
+    if (oldest == 0) oldest = at.end();
+    newest = at.end();
+    events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
+                      static_cast<std::uint32_t>(tracks.size() - 1)});
+    tracks.back().last = events.size();
+  }
+  if (lost_here != 0 && tracks.size() > first_track) {
+    // Records come in the order of their ends: of a ring that overwrites the first threads have lost some, else the last.
+    track& whose = stops ? tracks.back() : tracks[first_track];
+    whose.lost = lost_here;
+    if (stops) whose.whole_until = newest;
+    if (!stops) whose.whole_from = oldest;
+  }
+  if (events.size() > first) sort_events(first);
+}
+
+/// Merges runs that are in order already: what threads write is nearly so. Of events that are equal, the one that was
+/// written later encloses the other.
+LOCKSTEP_INLINE void trace_view::sort_events(std::size_t first) {
+  const auto is_before = [](const event& a, const event& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return a.end != b.end ? a.end > b.end : a.record > b.record;
+  };
+  const std::size_t count = events.size() - first;
+  event* const all = events.data() + first;
+  scratch_.resize(count);
+  for (std::size_t width = 1; width < count; width *= 2) {
+    for (std::size_t low = 0; low + width < count; low += 2 * width) {
+      const std::size_t middle = low + width;
+      const std::size_t high = middle + width < count ? middle + width : count;
+      if (!is_before(all[middle], all[middle - 1])) continue;
+      std::size_t left = low, right = middle, to = 0;
+      while (left < middle && right < high) {
+        scratch_[to++] = is_before(all[right], all[left]) ? all[right++] : all[left++];
+      }
+      while (left < middle) scratch_[to++] = all[left++];
+      for (std::size_t i = 0; i < to; ++i) all[low + i] = scratch_[i];
+    }
+  }
+}
+
+LOCKSTEP_INLINE void trace_view::sort(end_points& all) {
+  sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
+}
+
+/// What may have let a wait end.
+struct trace_view::known_ends {
+  end_points wakes;   ///< of words
+  end_points parts;   ///< of teams: the ends, by region and rank
+  end_points shares;  ///< of teams: the begins, by region and rank
+  end_points seats;   ///< of teams: who is which rank, by what it did
+  end_points nodes;   ///< of tracks: the ends
+};
+
+LOCKSTEP_INLINE void trace_view::find_arrows() {
+  end_points meetings, parts;
+  known_ends known;
+  for (const event& each : events) {
+    const trace_record& at = record_of(each);
+    const record_kind kind = at.kind();
+    if (kind == record_kind::wake) {
+      known.wakes.push_back({at.number(), 0, each.begin, 0, each.track, false});
+    } else if (kind == record_kind::node) {
+      known.nodes.push_back({each.track, 0, each.end, 0, each.track, false});
+    }
+    const trace_record* const rest = rest_of(each);
+    if (rest == nullptr) continue;
+    const bool is_part = kind == record_kind::part, is_caller = kind == record_kind::region;
+    if (kind == record_kind::construct) {
+      const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
+      meetings.push_back({at.number(), rest->words[3], arrived, each.end, each.track, false});
+    } else if (is_caller || is_part) {
+      parts.push_back({at.number(), rest->high(), each.begin, 0, each.track, is_caller});
+      if (is_caller && rest->size() > members) members = rest->size();
+    }
+    if (is_part) {
+      known.parts.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.end, 0,
+                             each.track, false});
+    }
+    if (is_part) {
+      known.shares.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.begin,
+                              0, each.track, false});
+    }
+    const bool is_members_own = is_part && at.detail() == 0;  // not of a loop
+    if (is_members_own || kind == record_kind::construct) {
+      known.seats.push_back({at.number(), rest->rank(), each.begin, 0, each.track, false});
+    }
+  }
+  sort(meetings);
+  sort(parts);
+  sort(known.wakes);
+  sort(known.parts);
+  sort(known.shares);
+  sort(known.seats);
+  sort(known.nodes);
+  join_meetings(meetings);
+  join_regions(parts);
+  join_waits(known);
+}
+
+/// The last to arrive lets the others go.
+LOCKSTEP_INLINE void trace_view::join_meetings(const end_points& all) {
+  for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
+    // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
+    // somebody was let go: then it is the next one.
+    std::uint64_t over = all[i].until;
+    for (next = i + 1; next < all.size(); ++next) {
+      const end_point& at = all[next];
+      if (at.whom != all[i].whom || at.what != all[i].what || at.at > over) break;
+      if (at.until < over) over = at.until;
+    }
+    const end_point& last = all[next - 1];
+    for (std::size_t k = i; k + 1 < next; ++k) {
+      if (all[k].track == last.track) continue;
+      arrows.push_back({"barrier", last.track, all[k].track, last.at, all[k].until, false, true});
+    }
+  }
+}
+
+/// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
+/// a loop it takes by itself.
+LOCKSTEP_INLINE void trace_view::join_regions(const end_points& all) {
+  growing_array<const end_point*> told;  // for each track the last caller that has told it
+  told.resize(tracks.size());
+  const end_point* caller = nullptr;
+  for (const end_point& each : all) {
+    if (each.is_caller) caller = &each;
+    if (caller == nullptr || caller->whom != each.whom || caller->what != each.what) {
+      caller = nullptr;
+    } else if (each.track != caller->track && told[each.track] != caller) {
+      told[each.track] = caller;
+      arrows.push_back({"region", caller->track, each.track, caller->at, each.at, false, false});
+    }
+  }
+}
+
+LOCKSTEP_INLINE const trace_view::end_point* trace_view::last_of(const end_points& all,
+                                                               std::uint64_t whom,
+                                                               std::uint64_t what,
+                                                               std::uint64_t until) {
+  const end_point sought = {whom, what, until, 0, 0, false};
+  std::size_t low = 0, high = all.size();  // the first that is later
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (sought.is_before(all[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  if (low == 0 || all[low - 1].whom != whom || all[low - 1].what != what) return nullptr;
+  return &all[low - 1];
+}
+
+/// Of the thread that had the log at that time.
+LOCKSTEP_INLINE std::uint32_t trace_view::track_of(std::uint32_t log, std::uint64_t at) const {
+  std::uint32_t found = no_track;
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    const bool is_it = tracks[i].log == log && events[tracks[i].first].begin <= at;
+    if (is_it) found = i;  // tracks of a log are in order
+  }
+  return found;
+}
+
+LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
+  struct open_slice {
+    std::uint64_t end;
+    open_slices before;
+  };
+  growing_array<open_slice> open;
+  for (const track& at : tracks) {
+    open_slices around;
+    open.resize(0);
+    for (std::size_t i = at.first; i < at.last; ++i) {
+      const event& each = events[i];
+      while (open.size() > 0 && open[open.size() - 1].end <= each.begin) {
+        around = open[open.size() - 1].before;
+        open.resize(open.size() - 1);
+      }
+      const record_kind kind = record_of(each).kind();
+      if (kind == record_kind::wait) join_wait(each, around, known);
+      const bool is_region = kind == record_kind::region || kind == record_kind::part;
+      if ((!is_region && kind != record_kind::construct) || rest_of(each) == nullptr) continue;
+      open.push_back({each.end, around});
+      (is_region ? around.region : around.construct) = i;
+    }
+  }
+}
+
+/// The last wake of a word before a sleep on it was over; who let it go, if the thread itself has found that; else what
+/// the member has ended that was awaited. None where a meeting or a region has its arrow.
+LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& around,
+                                         const known_ends& known) {
+  const trace_record& at = record_of(of);
+  const trace_record* const rest = rest_of(of);
+  if (rest == nullptr) return;
+  if (at.wait_stage_of() == wait_stage::sleep) {
+    const end_point* const by = last_of(known.wakes, rest->rest_number(), 0, of.end);
+    if (by != nullptr && by->at >= of.begin && by->track != of.track) {
+      return add_arrow("wake", by->track, of, by->at, false);
+    }
+  }
+  if (around.construct != open_slices::none) {
+    const event& visit = events[around.construct];
+    if (of.begin >= visit.begin + (rest_of(visit)->rest_number() >> 24)) return;
+  }
+  if (at.wait_kind_of() == wait_kind::next_region) return;
+  if (at.wait_kind_of() == wait_kind::end_of_part) return join_awaited(of, around, known);
+  const trace_record* next = rest + 1;
+  if (next != records.end() && next->kind() == record_kind::label) ++next;
+  if (next == records.end() || next->kind() != record_kind::let_go) {
+    return join_awaited(of, around, known);
+  }
+  const std::uint32_t from = track_of(static_cast<std::uint32_t>(next->number()), next->begin());
+  if (from != no_track) add_arrow("notify", from, of, next->begin(), false);
+}
+
+LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slices& around,
+                                            const known_ends& known) {
+  const wait_kind kind = record_of(wait).wait_kind_of();
+  const std::uint32_t awaited = rest_of(wait)->size();
+  if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
+  if (kind == wait_kind::step_of_member) {
+    const end_point* const member =
+        last_of(known.seats, record_of(wait).number(), awaited, wait.end);
+    // It published at a moment that nobody has recorded.
+    if (member != nullptr) add_arrow("step", member->track, wait, wait.end, true);
+    return;
+  }
+  if (around.region == open_slices::none) return;
+  const event& region = events[around.region];
+  const std::uint64_t team = record_of(region).number(),
+                      who = region_and_rank(rest_of(region)->high(), awaited);
+  if (kind == wait_kind::end_of_part) {
+    const end_point* const part = last_of(known.parts, team, who, wait.end);
+    if (part != nullptr) add_arrow("end of part", part->track, wait, part->at, true);
+  } else if (kind == wait_kind::step_of_plan) {
+    const end_point* const member = last_of(known.shares, team, who, wait.end);
+    const end_point* const node = member != nullptr ? node_of(*member, wait, known) : nullptr;
+    if (node != nullptr) add_arrow("node", node->track, wait, node->at, true);
+  }
+}
+
+LOCKSTEP_INLINE void trace_view::add_arrow(const char* name, std::uint32_t from, const event& to,
+                                         std::uint64_t sent, bool leaves_end) {
+  if (from != to.track) arrows.push_back({name, from, to.track, sent, to.end, leaves_end, true});
+}
+
+/// The node whose end a wait for a step was for: the last one before the waiter went on, if that was at once. A waiter
+/// that had no CPU meanwhile has waited for the first one that ended.
+LOCKSTEP_INLINE const trace_view::end_point* trace_view::node_of(const end_point& member,
+                                                               const event& wait,
+                                                               const known_ends& known) const {
+  const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);
+  const end_point* const last = last_of(known.nodes, member.track, 0, wait.end);
+  if (last == nullptr || last->at + look < wait.begin || last->at + look >= wait.end) {
+    return last == nullptr || last->at + look < wait.begin ? nullptr : last;
+  }
+  const end_point* first = last;
+  while (first > known.nodes.data() && first[-1].whom == last->whom &&
+         first[-1].at + look >= wait.begin)
+    --first;
+  return first;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

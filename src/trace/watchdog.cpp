@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/watchdog.ipp -- the watchdog's thread (layer: trace)
+//
+// The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
+// it wakes once in that time, and a little more often where waits are nearly too long.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  must_end.store relaxed -      the byte in the pipe comes after it; the start and the end of the thread order the rest
+//   2  must_end.load  relaxed -      as 1
+//   3  stage         relaxed  -      values that stand for themselves
+//   4  is_set        relaxed  -      under the lock
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <lockstep/watchdog.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/wake_pipe.hpp"
+#include "stuck_text.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Made once, never freed; process().watchdog_forks guards it.
+struct watchdog_state {
+  wake_pipe pipe;
+  unseamed_atomic<std::uint32_t> must_end{0};
+  plain_thread thread;
+  question_signal signal;
+  watchdog_options how;
+  bool runs = false, has_signal = false;
+  const void* module = nullptr;  ///< whose code the thread runs
+
+  /// That of the process, or null.
+  static watchdog_state* known() noexcept {
+    return static_cast<watchdog_state*>(process().watchdog);
+  }
+};
+
+/// Something of this module that no other has.
+template <class Name>
+struct LOCKSTEP_MODULE_LOCAL module_mark {
+  static unseamed_atomic<bool> is_set;
+};
+template <class Name>
+unseamed_atomic<bool> module_mark<Name>::is_set{false};
+
+class watchdog {
+ public:
+  static constexpr char asks = 'q', wakes = 'w';
+
+  static bool start(const watchdog_options& how) {
+    watch_forks<around_fork>();
+    const holding<fork_section> held(process().watchdog_forks);
+    if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
+    watchdog_state* const of = watchdog_state::known();
+    if (of == nullptr || !of->pipe.open()) return false;
+    end(*of);
+    while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
+    of->how = how;
+    of->must_end.store(0, memory_order_relaxed);  // 1
+    begin_to_observe(observer::watches);
+    {
+      const no_signals here;
+      of->runs = of->thread.start(&run, of) == 0;
+    }
+    if (!of->runs) {
+      end_to_observe(observer::watches);
+      return false;
+    }
+    of->module = &ends_here::is_set;
+    if (!ends_here::is_set.exchange(true, memory_order_relaxed)) {  // 4
+      std::atexit(&end_with_module);
+    }
+    if (how.on_signal() && !of->has_signal) of->has_signal = of->signal.take(&answer);
+    return true;
+  }
+
+  static void stop() {
+    const holding<fork_section> held(process().watchdog_forks);
+    if (watchdog_state* const of = watchdog_state::known()) end(*of);
+  }
+
+  /// What was seen of all threads.
+  static void look(stuck_snapshot& all) {
+    all.now = tick_clock::now();
+    all.ticks_per_second = tick_clock::rate();
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      seen_thread one;
+      if (look_at(*at, one)) all.threads.push_back(one);
+    }
+    for (const seen_thread& each : all.threads) {
+      for (std::uint32_t i = 0; i < each.wait_count; ++i) {
+        look_up_name(all, each.waits[i].what.object);
+      }
+      for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
+    }
+    // By team and rank; then in the order in which they were first seen.
+    sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
+      if (a.part.team != b.part.team) return a.part.team > b.part.team;
+      return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
+    });
+  }
+
+ private:
+  using ends_here = module_mark<class watchdog_ends>;
+
+  /// A wait of which there was a report.
+  struct told_wait {
+    const thread_log* log;
+    std::uint64_t since;
+  };
+
+  static void look_up_name(stuck_snapshot& all, const void* object) {
+    object_name found;
+    if (name_of(all, object) == nullptr && object_names::find(object, found)) {
+      all.names.push_back(found);
+    }
+  }
+
+  explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
+
+  static void end(watchdog_state& of) {
+    if (!of.runs) return;
+    of.must_end.store(1, memory_order_relaxed);  // 1
+    of.pipe.wake(wakes);
+    of.thread.join();
+    of.runs = false;
+    end_to_observe(observer::watches);
+    if (of.has_signal) of.signal.give_back();
+    of.has_signal = false;
+  }
+
+  static void end_with_module() {
+    const holding<fork_section> held(process().watchdog_forks);
+    watchdog_state* const of = watchdog_state::known();
+    if (of != nullptr && of->module == &ends_here::is_set) end(*of);
+  }
+
+  static void answer(int) {
+    if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
+  }
+
+  struct around_fork {
+    static void before() { process().watchdog_forks.enter(); }
+    static void after() {
+      if (process().watchdog_forks.is_held()) process().watchdog_forks.leave();
+    }
+    static void child() {
+      if (!process().watchdog_forks.is_held()) return;
+      if (watchdog_state* const of = watchdog_state::known()) {
+        of->pipe.forget();
+        of->runs = false;
+        end_to_observe(observer::watches);
+      }
+      process().watchdog_forks.leave();
+    }
+  };
+
+  static void* run(void* of) {
+    name_this_thread("lockstep dog");
+    watchdog(*static_cast<watchdog_state*>(of)).watch();
+    return nullptr;
+  }
+
+  void watch() {
+    const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
+    std::uint64_t next = limit;
+    stop_excuse excuse;
+    while (true) {
+      const std::uint64_t begin = steady_nanoseconds();
+      const char why = of_.pipe.sleep(next);
+      if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
+      if (why == asks) {
+        print("lockstep watchdog: a signal asks what threads wait for");
+        const std::uint64_t slept = steady_nanoseconds() - begin;
+        next = slept < next ? next - slept : 0;
+        continue;
+      }
+      const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
+      next = is_excused ? stop_excuse::time_of(limit) : guard(limit);
+    }
+  }
+
+  /// Looks for waits that are too old. The time until there may be one.
+  std::uint64_t guard(std::uint64_t limit) {
+    const std::uint64_t now = tick_clock::now();
+    const double ticks = static_cast<double>(limit) * tick_clock::rate() * 1e-9;
+    double oldest = 0;
+    const thread_log* stuck = nullptr;
+    std::uint64_t since = 0;
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      shown_wait wait;
+      if (!outermost(*at, wait) || wait.since >= now || was_told(*at, wait.since)) continue;
+      const double age = static_cast<double>(now - wait.since);
+      if (age <= oldest) continue;
+      oldest = age;
+      stuck = at;
+      since = wait.since;
+    }
+    if (oldest < ticks) {
+      const double left = (ticks - oldest) / tick_clock::rate() * 1e9;
+      return left < 1e6 ? 1000000u : static_cast<std::uint64_t>(left);
+    }
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      shown_wait wait;
+      if (outermost(*at, wait) && static_cast<double>(now - wait.since) * 2 >= ticks) {
+        tell(*at, wait.since);
+      }
+    }
+    char why[160];
+    seen_thread who;
+    look_at(*stuck, who);
+    std::snprintf(why, sizeof why, "lockstep watchdog: %s has waited %.3g s", who.label,
+                  static_cast<double>(now - since) / tick_clock::rate());
+    print(why);
+    if (how_.aborts()) std::abort();
+    return limit;
+  }
+
+  static void print(const char* why) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      stuck_snapshot all;
+      look(all);
+      const std::string text = stuck_report(all, why);
+      std::fwrite(text.data(), 1, text.size(), stderr);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "%s; there is no memory for the report\n", why);
+    }
+#endif
+  }
+
+  static bool outermost(const thread_log& log, shown_wait& out) noexcept {
+    if (!log.is_alive()) return false;
+    for (std::uint32_t i = 0; log.wait_at(i, out); ++i) {
+      if (!is_idle(out.what)) return true;
+    }
+    return false;
+  }
+
+  bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
+    std::size_t i = 0;
+    while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
+    return i < told_.size();
+  }
+  /// Where there is no memory, it is told again.
+  void tell(const thread_log& log, std::uint64_t since) noexcept {
+    for (told_wait& each : told_) {
+      if (each.log != &log) continue;
+      each.since = since;
+      return;
+    }
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+    }
+#endif
+  }
+
+  /// False for a log that says nothing: its thread has ended, and was no member.
+  static bool look_at(const thread_log& log, seen_thread& one) {
+    one.number = log.thread();
+    watch_log* const known = watch_hooks::of(log);
+    const bool is_known = known != nullptr && (one.number == 0 || known->is_of(one.number));
+    if (is_known) {
+      static_cast<void>(known->part.read(one.part));
+      static_cast<void>(known->node.read(one.node));
+      if (one.number != 0) static_cast<void>(known->meetings.read(one.met));
+      if (one.number != 0) static_cast<void>(known->locks.read(one.held));
+      const std::uint32_t most = watch_log::most_visits;
+      const std::uint32_t last = known->visits_so_far();
+      for (std::uint32_t i = last < most ? 0 : last - most; i != last; ++i) {
+        if (known->visits[i % most].read(one.visits[one.visit_count])) ++one.visit_count;
+      }
+    }
+    if (one.number == 0 && one.part.team == nullptr) return false;
+    thread_name name = {};
+    static_cast<void>(log.name.read(name));
+    std::snprintf(one.label, sizeof one.label, "thread %llu '%s'%s",
+                  static_cast<unsigned long long>(log.shown_number()), one_line(name.text).c_str(),
+                  one.number == 0 ? ", which has ended" : "");
+    if (one.number == 0) return true;
+    while (one.wait_count < thread_log::most_waits &&
+           log.wait_at(one.wait_count, one.waits[one.wait_count])) {
+      ++one.wait_count;
+    }
+    one.stage = static_cast<wait_stage>(log.stage.load(memory_order_relaxed));  // 3
+    one.state = state_of(log.shown_number());
+    return true;
+  }
+
+  /// As /proc tells it, where there is one.
+  static char state_of(std::uint64_t thread) {
+    const std::string text =
+        file_text("/proc/self/task/%llu/stat", static_cast<unsigned long long>(thread));
+    const std::size_t name_ends = text.rfind(") ");
+    return name_ends != std::string::npos && name_ends + 2 < text.size() ? text[name_ends + 2]
+                                                                         : static_cast<char>(0);
+  }
+
+  watchdog_state& of_;
+  const watchdog_options how_;
+  growing_array<told_wait> told_;
+};
+
+}  // namespace detail
+
+LOCKSTEP_INLINE bool start_watchdog(const watchdog_options& how) {
+  return detail::watchdog::start(how);
+}
+LOCKSTEP_INLINE void stop_watchdog() { detail::watchdog::stop(); }
+LOCKSTEP_INLINE std::string who_waits() {
+  if (!detail::is_observed_by(detail::observer::watches)) return std::string();
+  detail::stuck_snapshot all;
+  detail::watchdog::look(all);
+  return detail::stuck_report(all, "lockstep: what threads wait for");
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

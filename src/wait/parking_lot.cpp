@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// src/wait/parking_lot.cpp -- the bodies of parking_lot.hpp (layer: wait)
+#include <lockstep/detail/wait/parking_lot.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE void parked_thread::describe(wait_subject& to) const noexcept {
+  const std::uintptr_t which = first_queue_ & 3u;
+  to.sleeps_on = &word_;
+  to.object = reinterpret_cast<const void*>(first_queue_ - which);
+  if (first_queue_ != 0) to.kind = parking_lot::wait_kind_of(static_cast<parking_lot::kind>(which));
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
