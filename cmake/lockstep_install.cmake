@@ -18,11 +18,10 @@ if(LOCKSTEP_INSTALL_PKGCONFIGDIR)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(LOCKSTEP_BUILD_SINGLE_HEADER)
-  install(FILES ${lockstep_single_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-endif()
-install(TARGETS lockstep lockstep_header_only EXPORT lockstepTargets
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${lockstep_single}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lockstep-single)
+install(TARGETS lockstep EXPORT lockstepTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS lockstep_needs EXPORT lockstepTargets)
+install(TARGETS lockstep_header_only EXPORT lockstepTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lockstep-single)
 install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
 
 # The module goes as source: each project compiles it for itself.

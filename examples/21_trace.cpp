@@ -4,7 +4,6 @@
 // One sweep has three parts: an even one, one in which the last member has twice the work, and a sum. The table at the
 // end shows it: the members wait in the second part. stop_trace("trace.json") also writes the timeline, which opens in
 // Perfetto (ui.perfetto.dev).
-#define LOCKSTEP_OBSERVABLE 1  // header-only, a program has the code that records by this
 #include <cmath>
 #include <cstdio>
 #include <lockstep/lockstep.hpp>

@@ -4,7 +4,6 @@
 // 1: members have unequal work; 2: there are more members than CPUs; 3: members wait for each other after too little
 // work. With `mended` 1 the cause is gone. LOCKSTEP_TRACE=FILE records each: docs/why-is-my-loop-slow.md shows the
 // pictures.
-#define LOCKSTEP_OBSERVABLE 1  // header-only, a program has the code that records by this
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 
 #include <new>
 
-#include <lockstep/detail/platform/made_once.hpp>
+#include "platform/made_once.hpp"
 #include <lockstep/detail/team/environment.hpp>
 
 #include "affinity.hpp"

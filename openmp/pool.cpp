@@ -9,7 +9,7 @@
 
 #include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include <lockstep/detail/team/display.hpp>
+#include "team/display.hpp"
 #include <lockstep/detail/team/placement.hpp>
 
 #include "affinity.hpp"

@@ -2,7 +2,6 @@
 // tests/build/modules.cpp -- a program and a shared library of other systems: what waits in one is woken by the other
 //
 // usage: modules LIBRARY; compiled with -DMODULE=1 it is that library. A wait that is lost hangs: the caller's timeout.
-#define LOCKSTEP_OBSERVABLE 1
 #include <lockstep/lockstep.hpp>
 
 #include <chrono>

@@ -2,7 +2,6 @@
 // tests/build/observed.cpp -- timeline, ledger and watchdog of a small program, for other systems
 //
 // usage: observed TRACE.json; prints the table of the ledger, and the watchdog reports a thread that is stuck.
-#define LOCKSTEP_OBSERVABLE 1
 #include <lockstep/lockstep.hpp>
 
 #include <chrono>

@@ -13,7 +13,7 @@
 #include <functional>
 #include <memory>
 
-#include "lockstep/lockstep.hpp"
+#include <lockstep/lockstep.hpp>
 #include "support/asleep.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <ostream>
 #include <vector>
 
-#include "lockstep/wait_policy.hpp"
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep::test {
 

@@ -24,7 +24,7 @@
 
 #include <dlfcn.h>
 
-#include "lockstep/lockstep.hpp"
+#include <lockstep/lockstep.hpp>
 
 namespace {
 

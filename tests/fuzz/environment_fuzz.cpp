@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/fuzz/environment_fuzz.cpp -- the input is the values of the four variables, parted by '~'
-#include <lockstep/detail/team/display.hpp>
+#include "team/display.hpp"
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/graph/series_parallel_test.cpp -- where a graph stops being series-parallel, against a search for four nodes
-#include <lockstep/detail/graph/series_parallel.hpp>
+#include "graph/series_parallel.hpp"
 
 #include <gtest/gtest.h>
 

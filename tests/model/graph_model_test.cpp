@@ -3,7 +3,7 @@
 //
 // The members' walks on threads of the scenario, without a team. Nodes write plain memory: a missing order is a race.
 #include <lockstep/detail/graph/flow_planner.hpp>
-#include <lockstep/detail/graph/flow_walk.hpp>
+#include "graph/flow_walk.hpp"
 
 #include <functional>
 #include <vector>

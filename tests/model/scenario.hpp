@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "lockstep/detail/wait/parking_lot.hpp"
-#include "lockstep/wait_policy.hpp"
+#include <lockstep/detail/wait/parking_lot.hpp>
+#include <lockstep/wait_policy.hpp>
 #include "model/explorer/explore.hpp"
 
 namespace lockstep::model {

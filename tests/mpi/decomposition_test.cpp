@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lockstep/mpi/decomposition.hpp"
+#include <lockstep/mpi/decomposition.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lockstep/mpi/halo.hpp"
+#include <lockstep/mpi/halo.hpp>
 
 #include <gtest/gtest.h>
 #include <lockstep/mpi/decomposition.hpp>

@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/mpi/world_graph.hpp"
-#include "lockstep/plan.hpp"
+#include <lockstep/mpi/world_graph.hpp>
+#include <lockstep/plan.hpp>
 #include "support/world_shape.hpp"
 
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "lockstep/mpi/world_graph.hpp"
+#include <lockstep/mpi/world_graph.hpp>
 #include "support/world_shape.hpp"
 
 namespace {

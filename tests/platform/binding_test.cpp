@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/detail/platform/cpus.hpp"
+#include <lockstep/detail/platform/cpus.hpp>
 #include "support/threads.hpp"
 
 #if defined(__linux__)

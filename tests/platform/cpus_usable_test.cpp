@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/detail/platform/this_thread.hpp"
+#include <lockstep/detail/platform/this_thread.hpp>
 #include "support/threads.hpp"
 
 namespace {

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "lockstep/detail/platform/clock.hpp"
+#include <lockstep/detail/platform/clock.hpp>
 #include "support/asleep.hpp"
 #include "support/threads.hpp"
 

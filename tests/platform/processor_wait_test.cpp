@@ -17,7 +17,7 @@
 #include <csignal>
 #endif
 
-#include "lockstep/detail/platform/cpus.hpp"
+#include <lockstep/detail/platform/cpus.hpp>
 #include "support/threads.hpp"
 
 // batch.py copies directives that choose headers, and reads lines.

@@ -2,8 +2,8 @@
 // tests/platform/topology_test.cpp -- this machine, and what Windows and macOS tell, as records of the test
 #include <lockstep/topology.hpp>
 
-#include <lockstep/detail/platform/topology_macos.hpp>
-#include <lockstep/detail/platform/topology_windows.hpp>
+#include "platform/topology_macos.hpp"
+#include "platform/topology_windows.hpp"
 
 #include <gtest/gtest.h>
 

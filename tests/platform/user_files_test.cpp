@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/user_files_test.cpp -- FILE-4, FILE-5; the others in trace/trace_environment_test.cpp
-#include <lockstep/detail/platform/user_files.hpp>
+#include "platform/user_files.hpp"
 
 #include <gtest/gtest.h>
 

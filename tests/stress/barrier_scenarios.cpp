@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "lockstep/barrier.hpp"
-#include "lockstep/latch.hpp"
-#include "lockstep/ranked_barrier.hpp"
+#include <lockstep/barrier.hpp>
+#include <lockstep/latch.hpp>
+#include <lockstep/ranked_barrier.hpp>
 #include "stress/round.hpp"
 #include "support/ranked_barriers.hpp"
 #include "support/starting_at.hpp"

@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "lockstep/detail/platform/atomic.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
 
 namespace lockstep::stress {
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/detail/platform/cache_line.hpp"
+#include <lockstep/detail/platform/cache_line.hpp>
 #include "stress/actor.hpp"
 
 namespace lockstep::stress {

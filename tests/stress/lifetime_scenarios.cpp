@@ -9,14 +9,14 @@
 #include <memory>
 #include <mutex>
 
-#include "lockstep/barrier.hpp"
-#include "lockstep/condition_variable.hpp"
-#include "lockstep/event.hpp"
-#include "lockstep/eventual.hpp"
-#include "lockstep/future_set.hpp"
-#include "lockstep/latch.hpp"
-#include "lockstep/mutex.hpp"
-#include "lockstep/semaphore.hpp"
+#include <lockstep/barrier.hpp>
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/eventual.hpp>
+#include <lockstep/future_set.hpp>
+#include <lockstep/latch.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/semaphore.hpp>
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -5,11 +5,11 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "lockstep/condition_variable.hpp"
-#include "lockstep/event.hpp"
-#include "lockstep/mutex.hpp"
-#include "lockstep/semaphore.hpp"
-#include "lockstep/shared_mutex.hpp"
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/semaphore.hpp>
+#include <lockstep/shared_mutex.hpp>
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -5,9 +5,9 @@
 // of ThreadSanitizer or a wrong value, a lost notification a round that never ends.
 #include <deque>
 
-#include "lockstep/event.hpp"
-#include "lockstep/fan.hpp"
-#include "lockstep/ranked_barrier.hpp"
+#include <lockstep/event.hpp>
+#include <lockstep/fan.hpp>
+#include <lockstep/ranked_barrier.hpp>
 #include "stress/round.hpp"
 #include "support/starting_at.hpp"
 

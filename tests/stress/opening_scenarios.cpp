@@ -3,11 +3,11 @@
 #include <deque>
 #include <stdexcept>
 
-#include "lockstep/event.hpp"
-#include "lockstep/eventual.hpp"
-#include "lockstep/future_set.hpp"
-#include "lockstep/mailbox.hpp"
-#include "lockstep/semaphore.hpp"
+#include <lockstep/event.hpp>
+#include <lockstep/eventual.hpp>
+#include <lockstep/future_set.hpp>
+#include <lockstep/mailbox.hpp>
+#include <lockstep/semaphore.hpp>
 #include "stress/round.hpp"
 #include "support/starting_at.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/wait_policy.hpp"
+#include <lockstep/wait_policy.hpp>
 #include "stress/actor.hpp"
 #include "stress/crew.hpp"
 

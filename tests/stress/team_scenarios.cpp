@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/team.hpp"
-#include "lockstep/thread.hpp"
+#include <lockstep/team.hpp>
+#include <lockstep/thread.hpp>
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/sub_team.hpp"
+#include <lockstep/sub_team.hpp>
 
 namespace lockstep::test {
 

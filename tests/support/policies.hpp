@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/wait_policy.hpp"
+#include <lockstep/wait_policy.hpp>
 #include "support/effort.hpp"
 
 namespace lockstep::test {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/graph.hpp"
-#include "lockstep/member.hpp"
+#include <lockstep/graph.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep::test {
 

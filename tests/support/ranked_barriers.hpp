@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lockstep/ranked_barrier.hpp"
+#include <lockstep/ranked_barrier.hpp>
 
 namespace lockstep::test {
 

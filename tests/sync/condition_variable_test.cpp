@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "lockstep/mutex.hpp"
+#include <lockstep/mutex.hpp>
 #include "support/asleep.hpp"
 #include "support/effort.hpp"
 #include "support/policies.hpp"

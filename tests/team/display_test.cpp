@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/display_test.cpp -- what the user reads about the first team, and when
-#include <lockstep/detail/team/display.hpp>
+#include "team/display.hpp"
 
 #include <gtest/gtest.h>
 

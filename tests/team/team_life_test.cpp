@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/detail/team/placement.hpp"
+#include <lockstep/detail/team/placement.hpp>
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 

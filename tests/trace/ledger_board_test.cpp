@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/ledger_board_test.cpp -- accounts and what is made of them, without a thread or a clock
-#include <lockstep/detail/trace/ledger_board.hpp>
+#include "trace/ledger_board.hpp"
 
 #include <lockstep/ledger.hpp>
 

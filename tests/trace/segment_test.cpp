@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/segment_test.cpp -- who came last, what balance gains, how many were busy: on made-up times
-#include <lockstep/detail/trace/segment.hpp>
+#include "trace/segment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // tests/trace/thread_log_test.cpp -- what the log of a thread shows of its waits
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/region/group.hpp>
-#include <lockstep/detail/trace/thread_log.hpp>
-#include <lockstep/detail/trace/wait_texts.hpp>
+#include "trace/thread_log.hpp"
+#include "trace/wait_texts.hpp"
 
 #include <gtest/gtest.h>
 

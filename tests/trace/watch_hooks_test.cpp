@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/watch_hooks_test.cpp -- what the watchdog keeps of a thread: its visits, part, node, locks
-#include <lockstep/detail/trace/watch_hooks.hpp>
+#include "trace/watch_hooks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "lockstep/wait_policy.hpp"
+#include <lockstep/wait_policy.hpp>
 
 namespace {
 

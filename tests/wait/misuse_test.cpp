@@ -11,7 +11,7 @@
 #include <mutex>
 #include <optional>
 
-#include "lockstep/lockstep.hpp"
+#include <lockstep/lockstep.hpp>
 #include "support/asleep.hpp"
 #include "support/threads.hpp"
 

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "lockstep/detail/wait/wait_engine.hpp"
+#include <lockstep/detail/wait/wait_engine.hpp>
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "lockstep/detail/platform/this_thread.hpp"
+#include <lockstep/detail/platform/this_thread.hpp>
 #include "support/policies.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "lockstep/event.hpp"
+#include <lockstep/event.hpp>
 #include "support/starting_at.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/mixed_flags/passes.cpp -- two units that pass an object of the library; a program if their flags agree
-#include "lockstep/mutex.hpp"
+#include <lockstep/mutex.hpp>
 
 void use(lockstep::mutex& mutex);
 

@@ -4,7 +4,7 @@
 // Each unit is unit.cpp with its own UNIT and its own flags.
 #pragma once
 
-#include "lockstep/lockstep.hpp"
+#include <lockstep/lockstep.hpp>
 
 struct account {
   lockstep::mutex guard;

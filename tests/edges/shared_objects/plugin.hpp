@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "lockstep/lockstep.hpp"
+#include <lockstep/lockstep.hpp>
 
 struct plugin {
   void (*lock)(lockstep::mutex&);

@@ -61,15 +61,11 @@
 #define LOCKSTEP_BUILDS_LIBRARY 0
 #endif
 
-/// In front of the body of a function in src/. Compiled once in a unit also in the single header: not inlined.
-#if !LOCKSTEP_HEADER_ONLY
-#define LOCKSTEP_INLINE
-#elif defined(__clang__)
-#define LOCKSTEP_INLINE __attribute__((noinline)) inline
-#elif defined(__GNUC__) && __GNUC__ >= 8
-#define LOCKSTEP_INLINE __attribute__((noipa)) inline
-#else
+/// In front of the body of a function in src/.
+#if LOCKSTEP_HEADER_ONLY
 #define LOCKSTEP_INLINE inline
+#else
+#define LOCKSTEP_INLINE
 #endif
 
 #if defined(__SANITIZE_THREAD__)
