@@ -221,10 +221,9 @@ class graph {
     return detail::node_function::returns_bool<Form, typename std::decay<Function>::type>();
   }
 
-  graph_node add(std::string name, detail::node_function f, bool returns_bool,
-                               std::size_t width, bool is_wide);
-  void check_join(const char* function, const graph_block& from,
-                                const graph_block& to) const;
+  graph_node add(std::string name, detail::node_function f, bool returns_bool, std::size_t width,
+                 bool is_wide);
+  void check_join(const char* function, const graph_block& from, const graph_block& to) const;
   void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   void check_own(const char* function, const detail::graph_body* of) const;
 

@@ -14,7 +14,7 @@ LOCKSTEP_INLINE std::string quoted(const graph_model& of, node_index node) {
 }
 
 LOCKSTEP_INLINE adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
-                                 bool by_end) {
+                                   bool by_end) {
   adjacency made;
   made.begin.assign(nodes + 1, 0);
   made.edges.resize(edges.size());
@@ -28,7 +28,7 @@ LOCKSTEP_INLINE adjacency edges_by(const growing_array<model_edge>& edges, std::
 }
 
 LOCKSTEP_INLINE growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
-                                                    const adjacency& out, std::size_t count) {
+                                                      const adjacency& out, std::size_t count) {
   growing_array<std::uint32_t> missing(count, 0), order;
   order.reserve(count);
   for (const model_edge& each : edges) ++missing[each.to];
@@ -45,8 +45,8 @@ LOCKSTEP_INLINE growing_array<std::uint32_t> order_of(const growing_array<model_
 
 /// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
 LOCKSTEP_INLINE growing_array<std::uint32_t> cycle_of(const growing_array<model_edge>& edges,
-                                                    const growing_array<std::uint32_t>& order,
-                                                    std::size_t count) {
+                                                      const growing_array<std::uint32_t>& order,
+                                                      std::size_t count) {
   const adjacency in = edges_by(edges, count, true);
   growing_array<bool> is_missing(count, true), seen(count, false);
   for (const std::uint32_t each : order) is_missing[each] = false;

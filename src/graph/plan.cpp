@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include <lockstep/plan.hpp>
 #include <lockstep/detail/graph/flow_planner.hpp>
 #include <lockstep/detail/graph/plan_body.hpp>
+#include <lockstep/plan.hpp>
 #include "plan_report.hpp"
 #include "plan_text.hpp"
 #include "timed_plan.hpp"

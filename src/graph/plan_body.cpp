@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
+#include <lockstep/detail/graph/flow_planner.hpp>
+#include <lockstep/detail/team/basic_team.hpp>
 #include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
-#include <lockstep/detail/graph/flow_planner.hpp>
 #include "flow_walk.hpp"
 
 namespace lockstep {
@@ -53,7 +53,7 @@ template plan_team::plan_team(basic_team<serving_threads>& of);
 #endif
 
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                                   call_site made_in)
+                                     call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
@@ -146,7 +146,7 @@ LOCKSTEP_INLINE void plan_body::learn() {
 }
 
 LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where) {
+                                     call_site where) {
   checked_range("lockstep::plan", "members", members, 1,
                 on.team != nullptr ? on.size : std::size_t{max_participants});
   return new plan_body(graph_access::body_of(of), on, members, where);
@@ -208,7 +208,8 @@ class plan_run {
   plan_body& of_;
 };
 
-LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks, const char* function) {
+LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                    const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
   iterations = count;

@@ -250,7 +250,7 @@ class ordered_items {
   };
   /// One of the first before one of the second.
   pair ordered_pair(const growing_array<bool>& from, const growing_array<bool>& to,
-                                  std::uint32_t first, std::uint32_t last) const {
+                    std::uint32_t first, std::uint32_t last) const {
     number_list origin(last + 1, no_node);
     for (std::uint32_t i = first; i <= last; ++i) {
       if (from[i]) origin[i] = i;
@@ -262,7 +262,7 @@ class ordered_items {
   }
   /// One of the first not before one of the second: 64 of the first at a time.
   pair other_pair(const growing_array<bool>& from, const growing_array<bool>& to,
-                                std::uint32_t first, std::uint32_t last) const {
+                  std::uint32_t first, std::uint32_t last) const {
     for (std::uint32_t next = first; next <= last;) {
       growing_array<std::uint64_t> reached(last + 1, 0);
       number_list sources;

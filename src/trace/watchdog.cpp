@@ -15,11 +15,11 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/watchdog.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/system_texts.hpp>
+#include <lockstep/watchdog.hpp>
 #include "../platform/wake_pipe.hpp"
 #include "stuck_text.hpp"
 

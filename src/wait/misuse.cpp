@@ -35,7 +35,7 @@ class registry {
 
   /// Takes one entry of that thread out; false if there is none.
   static bool remove(const void* object, role as,
-                                   std::uint64_t thread = detail::number_of_this_thread()) {
+                     std::uint64_t thread = detail::number_of_this_thread()) {
     bucket& home = bucket_of(object);
     const holding<system_mutex> lock(home.lock);
     if (home.entries == nullptr) return false;
@@ -109,8 +109,9 @@ class registry {
 };
 
 /// "destroyed by thread 1 'a' while thread 2 'b' is waiting on it".
-[[noreturn]] LOCKSTEP_INLINE void report_deed(const void* object, const char* kind, const char* deed,
-                                            const char* other, const char* does) {
+[[noreturn]] LOCKSTEP_INLINE void report_deed(const void* object, const char* kind,
+                                              const char* deed, const char* other,
+                                              const char* does) {
   char text[240];
   std::snprintf(text, sizeof text, "%s by %s while %s %s", deed,
                 detail::label_of_this_thread().text, other, does);

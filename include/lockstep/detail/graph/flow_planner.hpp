@@ -16,7 +16,7 @@ namespace detail {
 
 /// `costs`: of each node in nanoseconds, below 0 where it is not known.
 flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const growing_array<double>& costs, std::size_t members);
+                         const growing_array<double>& costs, std::size_t members);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <string>
 
-#include <lockstep/graph.hpp>
-#include <lockstep/region.hpp>
-#include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/graph/flow_machine.hpp>
 #include <lockstep/detail/graph/plan_stop.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/graph.hpp>
+#include <lockstep/region.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -50,8 +50,7 @@ struct plan_team {
 };
 
 struct plan_body {
-  plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                          call_site made_in);
+  plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
 
   void make();
   /// Takes over the times that were measured. False if there are none.
@@ -65,8 +64,7 @@ struct plan_body {
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   void learn();
   /// A run: of many members, or alone.
-  bool run(std::uint64_t iterations, const iteration_gate* gate,
-                         const char* function);
+  bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
   void take_part(loop_share& me);
@@ -114,7 +112,7 @@ struct plan_body {
 
 [[noreturn]] void fail_moved_plan();
 plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where = call_site{nullptr, 0});
+                     call_site where = call_site{nullptr, 0});
 struct plan_calls {
   static bool run(plan_body& of, std::size_t iterations);
   static bool run_until(plan_body& of, const iteration_gate& gate);
