@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: MIT
 # Makes one header of a unit of the library and all that it includes of it:
-#   cmake -D UNIT=src/lockstep.cpp -D OUTPUT=lockstep.hpp [-D SETTINGS="A;B"] -P cmake/make_single_header.cmake
+#   cmake -D UNIT=src/lockstep.cpp -D OUTPUT=lockstep.hpp [-D RENAME="FROM=TO;FROM=TO"] -P cmake/make_single_header.cmake
 #
-# Includes of files of ours are replaced by the files, each once. One inside an #if is replaced there, and does not count for
-# what follows: its guard makes it one. Comments go, but those of the public headers. SETTINGS are defined as 1 before all.
+# Each file follows those that it includes, once: a file that only some systems can compile has an #if of its own. The
+# functions of the sources are inline. Comments stay in the public headers only. RENAME replaces words, after that.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 get_filename_component(name ${OUTPUT} NAME)
 get_filename_component(unit ${UNIT} ABSOLUTE BASE_DIR ${root})
 
-# count(<variable> <text> <regex>): how often the text has it. In lists semicolons separate: none is in a match.
+# count(<variable> <text> <regex>): how often the text has it.
 function(count variable text regex)
   string(REGEX MATCHALL "${regex}" found "${text}")
   list(LENGTH found length)
   set(${variable} ${length} PARENT_SCOPE)
 endfunction()
 
-# embed(<file>): appends to `made` the file as it is to stand there. `seen` has the files that stand outside of any #if.
-function(embed file open_outside)
+# embed(<file> <in place>): puts the files that it includes into `made`, then its own text; or, in place, that into `text`.
+function(embed file in_place)
   file(READ ${file} rest)
+  string(PREPEND rest "\n")
+  string(REPLACE "\n// SPDX-License-Identifier: MIT" "" rest "${rest}")
   get_filename_component(directory ${file} DIRECTORY)
-  if(NOT file MATCHES "/include/lockstep/[^/]*$|/include/[^/]*$")
-    string(REGEX REPLACE "\n *//[^\n]*" "" rest "\n${rest}")
+  if(NOT file MATCHES "${public}")
+    string(REGEX REPLACE "\n *//[^\n]*" "" rest "${rest}")
+    string(REGEX REPLACE "[ \t]+//[^\n\"]*\n" "\n" rest "${rest}")
+    string(REGEX REPLACE "\n[ \t\n]*\n" "\n" rest "${rest}")
   endif()
-  string(REGEX REPLACE "// SPDX-License-Identifier: MIT\n" "" rest "${rest}")
-  set(open ${open_outside})
-  if(rest MATCHES "\n#ifndef (LOCKSTEP|THREAD_SYNCHRONIZER)[A-Z0-9_]*_(HPP|H)\n")
-    math(EXPR open "${open} - 1")  # the guard is no condition
-  endif()
-  while(rest MATCHES "\n#include (<lockstep/[^>\n]*>|<thread_synchronizer.h>|\"[^\"\n]*\")[^\n]*")
+  set(own "")
+  while(rest MATCHES "\n *# *include (<lockstep/[^>\n]*>|<thread_synchronizer.h>|\"[^\"\n]*\")[^\n]*")
     set(line "${CMAKE_MATCH_0}")
     set(written "${CMAKE_MATCH_1}")
     string(FIND "${rest}" "${line}" at)
@@ -36,44 +36,59 @@ function(embed file open_outside)
     string(SUBSTRING "${rest}" 0 ${at} before)
     math(EXPR at "${at} + ${length}")
     string(SUBSTRING "${rest}" ${at} -1 rest)
-    string(APPEND made "${before}")
-    count(begun "${before}" "\n *# *if")
-    count(ended "${before}" "\n *# *endif")
-    math(EXPR open "${open} + ${begun} - ${ended}")
+    string(APPEND own "${before}")
     string(REGEX REPLACE "[<>\"]" "" target "${written}")
     if(written MATCHES "^<")
       set(target ${root}/include/${target})
     else()
       get_filename_component(target ${directory}/${target} ABSOLUTE)
     endif()
-    if(NOT target IN_LIST seen)
-      if(open EQUAL 0)
-        list(APPEND seen ${target})
-        embed(${target} 0)
-      else()
-        set(outside "${seen}")
-        list(APPEND seen ${target})
-        embed(${target} ${open})
-        set(seen "${outside}")
-      endif()
+    if(target IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${target})
+    # The umbrella has headers that not every system can compile, and which say so.
+    set(open 0)
+    if(target MATCHES "${public}" AND file MATCHES "${public}")
+      count(begun "${own}" "\n *# *if")
+      count(ended "${own}" "\n *# *endif")
+      math(EXPR open "${begun} - ${ended} - 1")
+    endif()
+    if(open GREATER 0)
+      embed(${target} TRUE)
+      string(APPEND own "${text}")
+    else()
+      embed(${target} FALSE)
     endif()
   endwhile()
-  string(APPEND made "${rest}")
+  string(APPEND own "${rest}")
+  if(in_place)
+    set(text "${own}" PARENT_SCOPE)
+  elseif(NOT file STREQUAL unit)
+    string(APPEND made "${own}")
+  endif()
   set(made "${made}" PARENT_SCOPE)
   set(seen "${seen}" PARENT_SCOPE)
 endfunction()
 
+set(public "^${root}/include/(lockstep/)?[^/]*$")
 set(made "")
 set(seen "")
-embed(${unit} 0)
-
-# Includes of the system once where they stand outside of any #if, which compilers would see to by themselves: nothing.
+embed(${unit} FALSE)
 string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
-set(settings "")
-foreach(setting ${SETTINGS})
-  string(APPEND settings "#define ${setting} 1\n")
+string(REPLACE "\nLOCKSTEP_INLINE " "\ninline " made "${made}")
+set(closed "\n}\n}\n}\n")
+set(opened "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\nnamespace detail {\n")
+string(REPLACE "${closed}${opened}" "\n" made "${made}")
+set(begin "#pragma once
+#undef LOCKSTEP_HEADER_ONLY
+#define LOCKSTEP_HEADER_ONLY 1
+")
+foreach(pair ${RENAME})
+  string(REGEX MATCH "^(.*)=(.*)$" pair ${pair})
+  string(REPLACE "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}" made "${made}")
+  string(REPLACE "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}" begin "${begin}")
 endforeach()
 file(WRITE ${OUTPUT} "// SPDX-License-Identifier: MIT
-// ${name} -- the library in one header; made from include/ and src/ of lockstep, which have the comments
-#pragma once
-${settings}${made}")
+// ${name} -- the library in one header; made of include/ and src/ of lockstep, which have the comments
+${begin}${made}")
