@@ -246,7 +246,7 @@ class wait_engine {
     }
     return false;
   }
-  LOCKSTEP_NOINLINE static bool begins_with_spin(wait_policy policy, wait_history& history);
+  static bool begins_with_spin(wait_policy policy, wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;
