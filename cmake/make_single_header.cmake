@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: MIT
-# Makes one header of a unit of the library and all that it includes of it:
-#   cmake -D UNIT=src/lockstep.cpp -D OUTPUT=lockstep.hpp [-D RENAME="FROM=TO;FROM=TO"] -P cmake/make_single_header.cmake
+# Makes the headers to copy, which need nothing to link:
+#   cmake -D DIRECTORY=build/single -P cmake/make_single_header.cmake
+# makes in that directory
+#   lockstep.hpp            the library: of src/lockstep.cpp
+#   lockstep/lockstep.hpp   includes it, for programs that are written for the many headers
+#   thread_synchronizer.h   the five classes of ThreadSynchronizer: of src/thread_synchronizer.cpp
 #
-# Each file follows those that it includes, once: a file that only some systems can compile has an #if of its own. The
-# functions of the sources are inline. Comments stay in the public headers only. RENAME replaces words, after that.
+# A header has what its unit includes of ours. Each file follows those that it includes, once: a file that only some
+# systems can compile has an #if of its own. A file whose guard was defined before is left out. The functions of the
+# sources are inline. Comments stay in the headers for users only.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
-get_filename_component(name ${OUTPUT} NAME)
-get_filename_component(unit ${UNIT} ABSOLUTE BASE_DIR ${root})
+
+file(READ ${root}/include/lockstep/detail/platform/config.hpp version)
+string(REGEX REPLACE ".*VERSION_MAJOR ([0-9]+)\n.*VERSION_MINOR ([0-9]+)\n.*VERSION_PATCH ([0-9]+)\n.*" "\\1.\\2.\\3"
+  version "${version}")
 
 # count(<variable> <text> <regex>): how often the text has it.
 function(count variable text regex)
@@ -20,6 +27,13 @@ endfunction()
 function(embed file in_place)
   file(READ ${file} rest)
   string(PREPEND rest "\n")
+  if(rest MATCHES "\n#ifndef ([A-Z_0-9]+_HPP)\n")
+    string(FIND "${made}" "\n#define ${CMAKE_MATCH_1}\n" defined)
+    if(NOT defined EQUAL -1)
+      set(text "" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
   string(REPLACE "\n// SPDX-License-Identifier: MIT" "" rest "${rest}")
   get_filename_component(directory ${file} DIRECTORY)
   if(NOT file MATCHES "${public}")
@@ -71,24 +85,36 @@ function(embed file in_place)
   set(seen "${seen}" PARENT_SCOPE)
 endfunction()
 
-set(public "^${root}/include/(lockstep/)?[^/]*$")
-set(made "")
-set(seen "")
-embed(${unit} FALSE)
-string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
-string(REPLACE "\nLOCKSTEP_INLINE " "\ninline " made "${made}")
-set(closed "\n}\n}\n}\n")
-set(opened "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\nnamespace detail {\n")
-string(REPLACE "${closed}${opened}" "\n" made "${made}")
-set(begin "#pragma once
+# make_header(<name> <unit> <headers for users> [<from> <to>]...): replaces words after all else.
+function(make_header name unit public)
+  set(unit ${root}/src/${unit})
+  set(public "^${root}/include/${public}$")
+  set(made "")
+  set(seen "")
+  embed(${unit} FALSE)
+  string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
+  string(REPLACE "\nLOCKSTEP_INLINE " "\ninline " made "${made}")
+  set(closed "\n}\n}\n}\n")
+  set(opened "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\nnamespace detail {\n")
+  string(REPLACE "${closed}${opened}" "\n" made "${made}")
+  string(PREPEND made "#pragma once
 #undef LOCKSTEP_HEADER_ONLY
 #define LOCKSTEP_HEADER_ONLY 1
 ")
-foreach(pair ${RENAME})
-  string(REGEX MATCH "^(.*)=(.*)$" pair ${pair})
-  string(REPLACE "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}" made "${made}")
-  string(REPLACE "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}" begin "${begin}")
-endforeach()
-file(WRITE ${OUTPUT} "// SPDX-License-Identifier: MIT
-// ${name} -- the library in one header; made of include/ and src/ of lockstep, which have the comments
-${begin}${made}")
+  set(words ${ARGN})
+  while(words)
+    list(POP_FRONT words from to)
+    string(REPLACE "${from}" "${to}" made "${made}")
+  endwhile()
+  file(WRITE ${DIRECTORY}/${name} "// SPDX-License-Identifier: MIT
+// ${name} ${version} -- made of include/ and src/ of lockstep, which have the comments
+${made}")
+endfunction()
+
+make_header(lockstep.hpp lockstep.cpp "(lockstep/)?[^/]*")
+file(WRITE ${DIRECTORY}/lockstep/lockstep.hpp "// SPDX-License-Identifier: MIT\n#include \"../lockstep.hpp\"\n")
+# Names of its own: it stands beside the library in a program, and in a unit. What its users write stays.
+make_header(thread_synchronizer.h thread_synchronizer.cpp "thread_synchronizer.h"
+  LOCKSTEP_ THREAD_SYNCHRONIZER_  THREAD_SYNCHRONIZER_COMPAT LOCKSTEP_COMPAT
+  THREAD_SYNCHRONIZER_THREAD_SYNCHRONIZER_H LOCKSTEP_THREAD_SYNCHRONIZER_H
+  "namespace lockstep" "namespace thread_synchronizer"  lockstep:: thread_synchronizer::)
