@@ -14,7 +14,7 @@ LOCKSTEP_INLINE std::string quoted(const graph_model& of, node_index node) {
 }
 
 LOCKSTEP_INLINE adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
-                                 bool by_end) {
+                                   bool by_end) {
   adjacency made;
   made.begin.assign(nodes + 1, 0);
   made.edges.resize(edges.size());
@@ -102,7 +102,8 @@ class flow_builder {
   std::string same_names() const {
     std::vector<const std::string*> names;
     for (const model_node& each : of_.nodes) names.push_back(&each.name);
-    std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+    std::sort(names.begin(), names.end(),
+              [](const std::string* a, const std::string* b) { return *a < *b; });
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
     }

@@ -74,16 +74,15 @@ struct flow {
 };
 
 /// An order of so many in which edges go forward; without those that lie on a cycle or after one.
-std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges,
-                                                    const adjacency& out, std::size_t count);
+std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const adjacency& out,
+                                    std::size_t count);
 
 flow make_flow(const graph_model& of);
 
 std::string quoted(const graph_model& of, node_index node);
 
 /// Of the edges between so many nodes, by their beginning or their end.
-adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
-                                 bool by_end);
+adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes, bool by_end);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

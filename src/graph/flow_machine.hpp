@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/member.hpp>
+#include <lockstep/detail/graph/node_function.hpp>
 #include <lockstep/detail/region/group.hpp>
+#include <lockstep/member.hpp>
 #include "flow_board.hpp"
 #include "flow_plan.hpp"
-#include <lockstep/detail/graph/node_function.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -91,7 +91,7 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  backoff_trust patience = {};        ///< whether others come while it polls for them
+  backoff_trust patience = {};      ///< whether others come while it polls for them
   std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
   std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
   std::vector<std::uint32_t>
@@ -102,8 +102,7 @@ class flow_machine {
  public:
   /// `stop` and `policy`: of the team; without a team it only runs alone.
   flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
-                             const std::vector<node_function>& functions, wait_policy policy,
-                             stop_source* stop);
+               const std::vector<node_function>& functions, wait_policy policy, stop_source* stop);
   flow_machine(const flow_machine&) = delete;
   flow_machine& operator=(const flow_machine&) = delete;
   ~flow_machine();
@@ -118,7 +117,7 @@ class flow_machine {
 
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
   bool run_alone(std::uint64_t iterations, const iteration_gate* gate, member* me,
-                               const stop_question& stop);
+                 const stop_question& stop);
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
@@ -157,8 +156,7 @@ class flow_machine {
   enum : std::uint8_t { ran = 1, said_true = 2 };
 
   bound_call bind(const graph_model& of, const flow& checked,
-                                const std::vector<node_function>& functions,
-                                plan_call what) const;
+                  const std::vector<node_function>& functions, plan_call what) const;
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
@@ -168,7 +166,7 @@ class flow_machine {
   }
   const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
   void note_run(const bound_call& what, std::uint64_t iteration,
-                              std::uint64_t begin) const noexcept;
+                std::uint64_t begin) const noexcept;
   bool run_plain(std::uint64_t iterations, const stop_question& stop);
   void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   void note_time(const bound_call& what, std::uint64_t begin) noexcept;

@@ -85,8 +85,8 @@ struct flow_plan {
   std::vector<plan_call> calls;
   std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
   std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
-  node_list from;                        ///< of each loop
-  node_list line;                        ///< the order for one member
+  node_list from;                      ///< of each loop
+  node_list line;                      ///< the order for one member
   std::vector<std::uint32_t>
       again;  ///< for each place in it: where its loop begins, if it decides one, else none
   std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first

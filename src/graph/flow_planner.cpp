@@ -16,8 +16,8 @@ namespace detail {
 /// Makes lanes of a schedule, then the waits between them, then steps.
 class plan_assembler {
  public:
-  plan_assembler(const graph_model& of, const flow& checked,
-                               const flow_scheduler& schedule, flow_plan& made)
+  plan_assembler(const graph_model& of, const flow& checked, const flow_scheduler& schedule,
+                 flow_plan& made)
       : of_(of),
         flow_(checked),
         schedule_(schedule),
@@ -54,8 +54,7 @@ class plan_assembler {
     return at;
   }
 
-  void lay(std::uint32_t block, const std::vector<std::uint32_t>& members,
-                         plan_time begin) {
+  void lay(std::uint32_t block, const std::vector<std::uint32_t>& members, plan_time begin) {
     const block_schedule& from = schedule_.blocks[block];
     const std::size_t begin_of_line = made_.line.size();
     std::uint32_t order = 0;
@@ -66,7 +65,8 @@ class plan_assembler {
       }
       const bool is_loop = each.item >= nodes_;
       std::vector<std::uint32_t> sorted = own;
-      std::sort(sorted.begin(), sorted.end(), [](std::uint32_t a, std::uint32_t b) { return a < b; });
+      std::sort(sorted.begin(), sorted.end(),
+                [](std::uint32_t a, std::uint32_t b) { return a < b; });
       spot_range& place = layout_.place_of[each.item];
       place.first = static_cast<std::uint32_t>(layout_.spots.size());
       std::uint32_t rank = 0;
@@ -104,7 +104,7 @@ class plan_assembler {
     operations(lane).push_back(made);
   }
   void lay_loop(const placed_item& each, const std::vector<std::uint32_t>& own,
-                              const spot_range& place, plan_time begin) {
+                const spot_range& place, plan_time begin) {
     const std::uint32_t inner = each.item - nodes_;
     // A bound loop's members are known by their own numbers.
     std::vector<std::uint32_t> members = own;
@@ -190,7 +190,7 @@ class plan_assembler {
 };
 
 LOCKSTEP_INLINE flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members) {
+                                         const std::vector<double>& costs, std::size_t members) {
   flow_plan made;
   for (std::size_t i = 0; i < of.nodes.size(); ++i) {
     const model_node& node = of.nodes[i];

@@ -10,8 +10,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const std::vector<plan_time>& costs,
-                                             std::uint32_t members)
+                                               const std::vector<plan_time>& costs,
+                                               std::uint32_t members)
     : blocks(checked.blocks.size()),
       of_(of),
       flow_(checked),
@@ -175,7 +175,7 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
 
 /// (A loop's first item is placed first.)
 LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate& of,
-                                          std::vector<plan_time>& free, placed_item& place) {
+                                            std::vector<plan_time>& free, placed_item& place) {
   const std::uint32_t item = of.item, next = of.next;
   const arrival& at = of.at;
   const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };

@@ -37,8 +37,8 @@ struct block_schedule {
 
 class flow_scheduler {
  public:
-  flow_scheduler(const graph_model& of, const flow& checked,
-                               const std::vector<plan_time>& costs, std::uint32_t members);
+  flow_scheduler(const graph_model& of, const flow& checked, const std::vector<plan_time>& costs,
+                 std::uint32_t members);
 
   std::vector<block_schedule> blocks;
 
@@ -61,7 +61,7 @@ class flow_scheduler {
   void collect_wishes();
   void schedule(std::uint32_t block);
   void choose(block_schedule& in, const candidate& of, std::vector<plan_time>& free,
-                            placed_item& place);
+              placed_item& place);
   plan_time start_on(const arrival& at, plan_time free, std::uint32_t member) const noexcept {
     plan_time there = time_after(at.latest, crossing_time);
     if (member == at.home || at.home == no_lane) {

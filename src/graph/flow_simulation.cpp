@@ -52,7 +52,7 @@ class plan_simulation {
   struct lane_state {
     std::uint32_t turn = 0, at = 0;
     std::vector<plan_time> done;  ///< when, of each step of each turn
-    std::size_t forgotten = 0;  ///< turns of a loop begin when all lanes have done the one before
+    std::size_t forgotten = 0;    ///< turns of a loop begin when all lanes have done the one before
   };
   struct decision {
     std::uint32_t turns;

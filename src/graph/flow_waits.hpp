@@ -46,9 +46,8 @@ struct flow_layout {
 /// Finds the waits of each block.
 class flow_waits {
  public:
-  flow_waits(const graph_model& of, const flow& checked,
-                           const flow_scheduler& schedule, const flow_plan& made,
-                           flow_layout& layout)
+  flow_waits(const graph_model& of, const flow& checked, const flow_scheduler& schedule,
+             const flow_plan& made, flow_layout& layout)
       : of_(of),
         flow_(checked),
         schedule_(schedule),
@@ -94,8 +93,7 @@ class flow_waits {
   }
 
   /// The operation after which the item is done: a loop is over when the member that decides has left it.
-  void need_item(std::uint32_t item, std::uint32_t delay,
-                               std::vector<need>& needs) {
+  void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
     const spot_range& place = layout_.place_of[item];
     const std::int64_t order =
         order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
@@ -242,8 +240,7 @@ class flow_waits {
 
   /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
   /// Whatever else comes first on a lane waits for such a node.
-  void wait_for_iteration(const block_schedule& of, const adjacency& in,
-                                        const adjacency& out) {
+  void wait_for_iteration(const block_schedule& of, const adjacency& in, const adjacency& out) {
     std::vector<need> ends;
     for (const placed_item& each : of.placed) {
       if (out.first(each.item) == out.last(each.item)) need_item(each.item, 1, ends);

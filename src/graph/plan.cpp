@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include <lockstep/detail/team/basic_team.hpp>
 #include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
 #include "plan_body.hpp"
 #include "plan_text.hpp"
 

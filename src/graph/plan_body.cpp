@@ -15,7 +15,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                                   call_site made_in)
+                                     call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
@@ -163,7 +163,8 @@ class plan_run {
   plan_body& of_;
 };
 
-LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks, const char* function) {
+LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                    const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
   iterations = count;

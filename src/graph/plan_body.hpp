@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <string>
 
+#include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/plan.hpp>
 #include <lockstep/region.hpp>
-#include <lockstep/detail/platform/cache_line.hpp>
 #include "flow_machine.hpp"
 #include "plan_stop.hpp"
 
@@ -51,8 +51,7 @@ struct plan_team {
 };
 
 struct plan_body {
-  plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                          call_site made_in);
+  plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
 
   void make();
   /// Takes over the times that were measured. False if there are none.
@@ -66,8 +65,7 @@ struct plan_body {
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   void learn();
   /// A run: of many members, or alone.
-  bool run(std::uint64_t iterations, const iteration_gate* gate,
-                         const char* function);
+  bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
   void take_part(loop_share& me);

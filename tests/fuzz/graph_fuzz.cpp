@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fuzz/harness.hpp"
+#include "graph/graph_model.hpp"
 
 namespace {
 

@@ -559,8 +559,8 @@ TEST(plan_times, about_as_guessed_are_no_reason_to_make_the_plan_anew) {
   const two_chains of(false);
   namespace detail = lockstep::detail;
   const auto unmeasured = [](const graph& g) {
-    return std::make_unique<detail::plan_body>(detail::graph_access::body_of(g), detail::plan_team(),
-                                               2, lockstep::call_site{nullptr, 0});
+    return std::make_unique<detail::plan_body>(
+        detail::graph_access::body_of(g), detail::plan_team(), 2, lockstep::call_site{nullptr, 0});
   };
   const auto body = unmeasured(of.g);
   EXPECT_TRUE(body->are_times_as_guessed()) << "nothing is measured";
