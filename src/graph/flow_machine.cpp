@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_machine.cpp -- the bodies of flow_machine.hpp (layer: graph)
-#include <lockstep/detail/graph/flow_machine.hpp>
+#include "flow_machine.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ namespace detail {
 
 LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& checked,
                                            flow_plan made,
-                                           const growing_array<node_function>& functions,
+                                           const std::vector<node_function>& functions,
                                            wait_policy policy, stop_source* stop)
     : plan(std::move(made)),
       board(plan.lanes.size(), policy, stop),
@@ -64,7 +64,7 @@ LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& ch
 LOCKSTEP_INLINE flow_machine::~flow_machine() = default;
 
 LOCKSTEP_INLINE bound_call flow_machine::bind(const graph_model& of, const flow& checked,
-                                              const growing_array<node_function>& functions,
+                                              const std::vector<node_function>& functions,
                                               plan_call what) const {
   const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
   bound_call made = bound_call();
@@ -253,7 +253,7 @@ LOCKSTEP_INLINE std::uint64_t time_of_nothing() noexcept {
     nothing(nullptr, 0, nullptr);
     each = tick_clock::now() - begin;
   }
-  sort_by(took, count, [](std::uint64_t x, std::uint64_t y) { return x < y; });
+  std::sort(took, took + count, [](std::uint64_t x, std::uint64_t y) { return x < y; });
   return took[count / 2];
 }
 

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/graph/flow_machine.hpp>
+#include "flow_machine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <lockstep/detail/graph/flow.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/graph.hpp>
+#include "flow.hpp"
 #include "plan_text.hpp"
-#include "series_parallel.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -157,8 +156,8 @@ LOCKSTEP_INLINE graph_block graph::parallel(const std::vector<graph_block>& part
     if (each.empty()) continue;
     check_own("parallel", each.of_);
     whole.of_ = each.of_;
-    whole.firsts_.append(each.firsts_.begin(), each.firsts_.end());
-    whole.lasts_.append(each.lasts_.begin(), each.lasts_.end());
+    whole.firsts_.insert(whole.firsts_.end(), each.firsts_.begin(), each.firsts_.end());
+    whole.lasts_.insert(whole.lasts_.end(), each.lasts_.begin(), each.lasts_.end());
   }
   return whole;
 }
@@ -182,12 +181,9 @@ LOCKSTEP_INLINE graph_block graph::loop(const graph_block& body) {
   return whole;
 }
 
-LOCKSTEP_INLINE std::string graph::not_series_parallel() const {
-  const detail::flow checked = detail::make_flow(own().model);
-  if (!checked.problem.empty()) detail::fail_argument(checked.problem.c_str());
-  return detail::where_not_series_parallel(own().model, checked);
+LOCKSTEP_INLINE std::size_t graph::size() const noexcept {
+  return body_ ? body_->model.nodes.size() : 0;
 }
-
 LOCKSTEP_INLINE std::string graph::dot() const { return detail::dot_of(own().model); }
 LOCKSTEP_INLINE std::string graph::validate() const {
   return detail::make_flow(own().model).problem;
