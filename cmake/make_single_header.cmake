@@ -3,7 +3,7 @@
 #   cmake -D DIRECTORY=build/single -P cmake/make_single_header.cmake
 # makes in that directory
 #   lockstep.hpp            the library: of src/lockstep.cpp
-#   lockstep/lockstep.hpp   includes it, for programs that are written for the many headers
+#   lockstep/NAME.hpp       include it, for programs that are written for the many headers
 #   thread_synchronizer.h   the five classes of ThreadSynchronizer: of src/thread_synchronizer.cpp
 #
 # A header has what its unit includes of ours. Each file follows those that it includes, once: a file that only some
@@ -112,7 +112,11 @@ ${made}")
 endfunction()
 
 make_header(lockstep.hpp lockstep.cpp "(lockstep/)?[^/]*")
-file(WRITE ${DIRECTORY}/lockstep/lockstep.hpp "// SPDX-License-Identifier: MIT\n#include \"../lockstep.hpp\"\n")
+file(GLOB headers RELATIVE ${root}/include ${root}/include/lockstep/*.hpp)
+list(FILTER headers EXCLUDE REGEX "/mpi")  # which need what is not in it
+foreach(header ${headers})
+  file(WRITE ${DIRECTORY}/${header} "// SPDX-License-Identifier: MIT\n#include \"../lockstep.hpp\"\n")
+endforeach()
 # Names of its own: it stands beside the library in a program, and in a unit. What its users write stays.
 make_header(thread_synchronizer.h thread_synchronizer.cpp "thread_synchronizer.h"
   LOCKSTEP_ THREAD_SYNCHRONIZER_  THREAD_SYNCHRONIZER_COMPAT LOCKSTEP_COMPAT
