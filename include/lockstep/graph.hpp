@@ -233,7 +233,7 @@ class buffer {
   static_assert(Depth > 0, "lockstep::buffer: a buffer holds at least one value");
 
   buffer() = default;
-  /// All places hold a copy of this.
+  /// All slots hold a copy of this.
   explicit buffer(const Type& value) {
     for (detail::padded<Type>& each : slots_) each.value = value;
   }

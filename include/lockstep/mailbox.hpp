@@ -166,7 +166,7 @@ class mailbox {
  protected:
   /// Positions wrap around at 2^31.
   mailbox(detail::first_phase position, std::size_t capacity, wait_policy policy)
-      : slots_(round_up(detail::checked_count("lockstep::mailbox", "places", capacity))),
+      : slots_(round_up(detail::checked_count("lockstep::mailbox", "slots", capacity))),
         policy_(policy),
         head_(position.value * one_) {
     detail::process_fence::prepare();

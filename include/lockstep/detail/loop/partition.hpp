@@ -261,7 +261,7 @@ class partition {
 //   WEIGHTED-4  Each set of bounds is valid from a certain loop on. In loop q every member uses the set with the highest
 //               such number that is not above q. In loop q rank 0 writes the set that is not in use, and makes it valid
 //               from loop q + 1 on: nobody uses it before the barrier at the end of q.
-//   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the places of the
+//   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the slots of the
 //               other set, which nobody writes in that loop.
 //
 // Memory order (# marks the line)
@@ -327,7 +327,7 @@ class weighted_blocks {
       --rest_;
       return;
     }
-    // From the next loop on members write into the other places. Then the samples of this loop can be read.
+    // From the next loop on members write into the other slots. Then the samples of this loop can be read.
     is_sampled_ = true;
     sampled_ = loop;
     sets_[other].bounds.copy_from(partition_.bounds());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/mpi/graph_channels.hpp -- the messages of a graph's part as persistent MPI requests (layer: mpi)
 //
-// A message has `places` buffers, and one more for each iteration of its delay, on both ends, with a persistent request
+// A message has `slots` buffers, and one more for each iteration of its delay, on both ends, with a persistent request
 // each. The user's bytes are copied into one and out of the other. So nothing that the user writes is on its way, and
 // receives are always posted before their message comes.
 //
@@ -259,7 +259,7 @@ class graph_channels final : public graph_transport {
     made.message = number;
     made.other = static_cast<int>(made.sends ? of.to_rank : of.from_rank);
     made.bytes = of.bytes;
-    const std::size_t places = std::size_t{of.delay} + places;
+    const std::size_t places = std::size_t{of.delay} + slots;
     made.room.assign(places * of.bytes, 0);
     made.requests.assign(places, MPI_REQUEST_NULL);
     number_of_[number] = channels_.size();

@@ -182,7 +182,7 @@ class halo_protocol {
   static constexpr std::size_t slots_per_line = 8;
   static constexpr unsigned looks_at_once = 8;
   struct slot_line {
-    slot places[slots_per_line] = {};
+    slot slots[slots_per_line] = {};
   };
   struct words {
     wait_word arrived{0};
@@ -337,7 +337,7 @@ class halo_protocol {
     if (self.rank() >= members_) fail_members(self.size());
     checked_rank("lockstep::mpi::halo", "neighbours", i, neighbours());
     const std::size_t line = self.rank() * lines_for(neighbours()) + i / slots_per_line;
-    return lines_[line].value.places[i % slots_per_line];
+    return lines_[line].value.slots[i % slots_per_line];
   }
   void put_at_rest(std::size_t i, std::uint32_t phase) noexcept {
     words& at = words_[i].value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/mpi/node_board.hpp -- the ranks of one node meet in memory that they share (layer: mpi)
 //
-// Each rank has a place: a word with the number of the meeting that it has come to, and two places for what it brings, used
+// Each rank has a place: a word with the number of the meeting that it has come to, and two slots for what it brings, used
 // in turn. Ranks look at each other's words, and sleep on them (shared_futex.hpp): no call of MPI. One more place is for
 // the result that a leader makes for all.
 //
@@ -112,12 +112,12 @@ class node_board {
     place() noexcept : number(0), sleepers(0) {}
 
     alignas(64) wait_word number;
-    alignas(8) slot places[2];
+    alignas(8) slot slots[2];
     alignas(64) wait_word sleepers;
     alignas(64) meeting_record bad[2];
     alignas(64) unsigned char large[2][most_bytes];
   };
-  static_assert(offsetof(place, sleepers) == 64, "number and places are on one line");
+  static_assert(offsetof(place, sleepers) == 64, "number and slots are on one line");
 
   /// What the wait engine looks at.
   struct waiter {
@@ -140,7 +140,7 @@ class node_board {
   };
 
   slot& slot_of(std::size_t at, std::uint32_t number) const noexcept {
-    return places_[at].places[number & 1u];
+    return places_[at].slots[number & 1u];
   }
 
   place* places_ = nullptr;

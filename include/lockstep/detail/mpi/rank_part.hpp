@@ -2,7 +2,7 @@
 // lockstep/detail/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph (layer: mpi)
 //
 // Pure. The part has the rank's nodes, a node for each message that it sends or receives, and what keeps these in
-// order. A node that receives blocks a member; one that sends blocks while the last `places` messages of its edge have
+// order. A node that receives blocks a member; one that sends blocks while the last `slots` messages of its edge have
 // not been received. So the order of messages decides whether ranks wait for each other for ever.
 //
 // The order of graph_messages.hpp, the iterations and the turns of loops in it, is an order of all nodes of all ranks at
@@ -11,11 +11,11 @@
 //   SPLIT-1  Of one turn of a block, every receive comes after all lower sends of its rank.
 //   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
 //   SPLIT-3  Where iterations overlap, receives and shared loops of an iteration come after all messages of the last one,
-//           and sends after all messages of the one `places` before.
+//           and sends after all messages of the one `slots` before.
 //
 // No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
-//   1. No send of iteration c that is in no loop is blocked, since the message `places` before it was received in an
-//      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - places of that loop, which is
+//   1. No send of iteration c that is in no loop is blocked, since the message `slots` before it was received in an
+//      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - slots of that loop, which is
 //      lower than S, or its own send would be unfinished.
 //   2. Neither S's rank, nor the one of such a receive, has a member in a blocked receive: that waits for a send which is
 //      not done, so for S or a higher one, and SPLIT-1 to SPLIT-3 let it begin after S, and after the earlier turn, only.
@@ -40,7 +40,7 @@ namespace detail {
 namespace mpi {
 
 /// How many messages of an edge may be on their way, beside those that a delay needs.
-constexpr std::uint32_t places = 2;
+constexpr std::uint32_t slots = 2;
 
 /// What a node that sends or receives counts as in the plan, in nanoseconds. That is a hint, so a plan does not learn: a
 /// member that waits for another rank would be taken for one that works.
@@ -322,7 +322,7 @@ class rank_splitter {
                      sent = add_nothing("all messages of an earlier iteration");
     for (const turn_item& each : turns_) {
       feed_back(each.last, received, 1);
-      feed_back(each.last, sent, places);
+      feed_back(each.last, sent, slots);
       join(each.is_send ? sent : received, each.first);
     }
   }

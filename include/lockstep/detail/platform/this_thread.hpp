@@ -7,12 +7,12 @@
 // A thread_local of a header is one for each module. this_thread_slot() is one for each thread: found through a key of
 // the system, then remembered in a thread_local of the module.
 //
-//   SLOT-1  Two threads that live at the same time have different places.
+//   SLOT-1  Two threads that live at the same time have different slots.
 //   SLOT-2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
 //           A thread that forks keeps its number and its slot.
 //
 // The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
-// there are about as many places as there were threads at a time. The key has no destructor, which would be
+// there are about as many slots as there were threads at a time. The key has no destructor, which would be
 // code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
 //
 // Memory order (# marks the line)
