@@ -55,10 +55,10 @@ class Part:
 def sources_digest():
     """{directory: digest} of what programs are compiled from."""
     digests = {}
-    for directory in ("include", "tests", "examples"):
+    for directory in ("include", "src", "tests", "examples"):
         digest = hashlib.sha1()
         for path in sorted((ROOT / directory).rglob("*")):
-            if path.suffix in (".hpp", ".h", ".ipp", ".cpp"):
+            if path.suffix in (".hpp", ".h", ".cpp"):
                 digest.update(path.relative_to(ROOT).as_posix().encode())
                 digest.update(path.read_bytes())
         digests[directory] = digest.hexdigest()
