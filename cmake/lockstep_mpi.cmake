@@ -110,7 +110,7 @@ function(lockstep_mpi_test name)
     endif()
     # One unit: GoogleTest's and MPI's headers are read once.
     set_target_properties(mpi.${name}.${mpi} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
     lockstep_precompiled(mpi.${name}.${mpi})
     foreach(ranks ${numbers})
       add_test(NAME mpi.${name}.${mpi}.${ranks}

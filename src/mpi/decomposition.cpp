@@ -180,9 +180,11 @@ bool decomposition<Dimensions>::has_neighbour(std::size_t rank, const direction&
 }
 
 template <std::size_t Dimensions>
-std::vector<halo_neighbour> decomposition<Dimensions>::neighbours_of(
-    std::size_t rank, void* first, MPI_Datatype number, std::size_t element_size, std::size_t width,
-    halo_corners corners) const {
+std::vector<halo_neighbour> decomposition<Dimensions>::neighbours_of(std::size_t rank, void* first,
+                                                                     MPI_Datatype number,
+                                                                     std::size_t element_size,
+                                                                     std::size_t width,
+                                                                     halo_corners corners) const {
   for (std::size_t d = 0; d < Dimensions; ++d) {
     const std::size_t least = cells_[d] / grid_[d];
     if (width >= 1 && width <= least) continue;

@@ -30,9 +30,9 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/plan.hpp>
 #include "graph_ranks.hpp"
 #include "rank_graph.hpp"
-#include <lockstep/plan.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

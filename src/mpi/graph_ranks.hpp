@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-#include "calls.hpp"
 #include <lockstep/detail/platform/error.hpp>
+#include "calls.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

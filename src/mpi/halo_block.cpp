@@ -22,9 +22,10 @@ LOCKSTEP_INLINE std::shared_ptr<void> owner_of(MPI_Datatype type) {
   return std::shared_ptr<void>(new owned{type}, [](void* of) { delete static_cast<owned*>(of); });
 }
 
-LOCKSTEP_INLINE lockstep::mpi::halo_block box_of(void* array, MPI_Datatype number, std::size_t element_size,
-                                        std::size_t dimensions, const std::size_t* of,
-                                        const std::size_t* extents, const std::size_t* from) {
+LOCKSTEP_INLINE lockstep::mpi::halo_block box_of(void* array, MPI_Datatype number,
+                                                 std::size_t element_size, std::size_t dimensions,
+                                                 const std::size_t* of, const std::size_t* extents,
+                                                 const std::size_t* from) {
   constexpr std::size_t most_dimensions = 8;
   int sizes[3][most_dimensions];
   std::size_t place = 0, elements = 1;

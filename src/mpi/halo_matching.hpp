@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "calls.hpp"
 #include <lockstep/mpi/halo_block.hpp>
 #include <lockstep/mpi/world.hpp>
+#include "calls.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

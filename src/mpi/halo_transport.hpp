@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "calls.hpp"
 #include <lockstep/mpi/halo_block.hpp>
+#include "calls.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

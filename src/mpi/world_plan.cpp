@@ -28,8 +28,8 @@ class world_plan_body {
     split_ = split_of(graph_, ranks_.size());
     if (!split_.problem.empty()) refuse(split_.problem);  // the same on all ranks
     make_room(state_, split_, ranks_.rank(), graph_.nodes->nodes.size());
-    functions_.reset(new rank_functions(
-        split_, world_graph_access::functions(of), state_, late_channels_));
+    functions_.reset(
+        new rank_functions(split_, world_graph_access::functions(of), state_, late_channels_));
     const node_index at = ranks_.level() == MPI_THREAD_FUNNELED ? 0 : no_node;
     const rank_part own = part_of_rank(graph_, split_, ranks_.rank());
     local_graph_ = graph_of(own, *functions_, at);
@@ -171,16 +171,15 @@ class world_plan_body {
     const std::string begin = "lockstep::mpi::world_plan::run: ";
     if (report.iterations != -report.minus_iterations) {
       fail_argument((begin + "one rank was asked for " + std::to_string(report.iterations) +
-                             " iterations, another for " + std::to_string(-report.minus_iterations))
-                                .c_str());
+                     " iterations, another for " + std::to_string(-report.minus_iterations))
+                        .c_str());
     }
     if (report.failed == run_report::none) return false;
     const std::int64_t nodes = static_cast<std::int64_t>(graph_.nodes->nodes.size()) + 1;
     const std::int64_t rank = report.failed / nodes, node = report.failed % nodes;
     std::string text = begin + "an exception ended the run on rank " + std::to_string(rank);
     if (node + 1 < nodes) {
-      text +=
-          ", in the node " + quoted(*graph_.nodes, static_cast<node_index>(node));
+      text += ", in the node " + quoted(*graph_.nodes, static_cast<node_index>(node));
     }
 #if LOCKSTEP_HAS_EXCEPTIONS
     throw lockstep::mpi::rank_failed(text.c_str(), static_cast<std::size_t>(rank));

@@ -85,7 +85,8 @@ LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::excepti
 class rank_reduction : private reductions::member_nodes {
  public:
   rank_reduction(world_region& region, member_state& at, const reductions::operations& what,
-                 const reductions::operands& of, std::size_t value_size, std::size_t length) noexcept
+                 const reductions::operands& of, std::size_t value_size,
+                 std::size_t length) noexcept
       : member_nodes(at, what, of, length,
                      leaves_of_rank(length, region.ranks().rank(), region.ranks().size())),
         region_(region),

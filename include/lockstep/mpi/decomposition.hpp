@@ -100,10 +100,12 @@ class decomposition {
   template <class Type>
   std::vector<halo_neighbour> neighbours(std::size_t rank, Type* first, std::size_t width,
                                          halo_corners corners = halo_corners::left_out) const {
-    static_assert(std::is_trivially_copyable<Type>::value,
-                  "lockstep::mpi::decomposition::neighbours: elements travel as bytes, so their type "
-                  "must be trivially copyable");
-    return neighbours_of(rank, first, detail::mpi::number_type(first), sizeof(Type), width, corners);
+    static_assert(
+        std::is_trivially_copyable<Type>::value,
+        "lockstep::mpi::decomposition::neighbours: elements travel as bytes, so their type "
+        "must be trivially copyable");
+    return neighbours_of(rank, first, detail::mpi::number_type(first), sizeof(Type), width,
+                         corners);
   }
 
  private:

@@ -23,7 +23,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-struct world_body;      // src/mpi/world_body.hpp
+struct world_body;     // src/mpi/world_body.hpp
 class rank_reduction;  // src/mpi/world_reductions.hpp
 
 /// Two values in a row become one: *into = *into op *next. `numbers`: MPI's type of the values, if it has one.
@@ -52,9 +52,8 @@ bool is_root(const world_body& of, std::size_t root);
 /// A rank's block of the leaves of a reduction, evaluated by its members. meet(context, what) is called in between; it has
 /// collect_and_meet() called by member 0, when all have arrived. False, without that, once the region is stopped.
 bool evaluate_leaves(world_body& of, member_state& at, const reductions::operations& what,
-                     const reductions::operands& values, std::size_t value_size,
-                     std::size_t length, schedule how, void (*meet)(void*, rank_reduction&),
-                     void* context);
+                     const reductions::operands& values, std::size_t value_size, std::size_t length,
+                     schedule how, void (*meet)(void*, rank_reduction&), void* context);
 /// *whole becomes the value of the range of all ranks. False once the region is stopped.
 bool collect_and_meet(rank_reduction& what, void* whole);
 
