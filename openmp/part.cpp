@@ -7,7 +7,7 @@
 #include <new>
 
 #include "platform/made_once.hpp"
-#include <lockstep/detail/team/environment.hpp>
+#include "team/environment.hpp"
 
 #include "affinity.hpp"
 #include "barrier.hpp"

@@ -25,8 +25,8 @@
 #include <cstring>
 
 #include <lockstep/detail/platform/process.hpp>
-#include <lockstep/detail/region/team_door.hpp>
-#include <lockstep/detail/team/team_core.hpp>
+#include "region/team_door.hpp"
+#include "team/team_core.hpp"
 
 #include "control_variables.hpp"
 #include "part.hpp"

@@ -52,7 +52,6 @@
 #include <string>
 
 #include <lockstep/detail/graph/plan_body.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
 #include <lockstep/external_team.hpp>
 #include <lockstep/graph.hpp>
 #include <lockstep/team.hpp>
@@ -83,7 +82,8 @@ class plan {
   plan(const graph& of, Team& on, call_site where = {}) : plan(of, on, on.size(), where) {}
   template <class Team, class = detail::if_team<Team>>
   plan(const graph& of, Team& on, std::size_t members, call_site where = {})
-      : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
+      : body_(detail::make_plan(
+            of, detail::plan_team(detail::team_access::host_of(on)), members, where)) {}
   /// A plan for so many members without a team, to look at. run() fails with std::logic_error.
   plan(const graph& of, std::size_t members);
 

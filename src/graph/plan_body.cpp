@@ -9,7 +9,8 @@
 
 #include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
+#include <lockstep/detail/team/team_host.hpp>
+#include "../team/team_core.hpp"
 #include <lockstep/detail/graph/flow_planner.hpp>
 #include "flow_walk.hpp"
 
@@ -17,40 +18,27 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-template <class Threads>
-plan_team::plan_team(basic_team<Threads>& of)
+LOCKSTEP_INLINE plan_team::plan_team(team_host& of)
     : team(&of),
       size(of.size()),
-      policy(of.body_->core.policy()),
-      stop(&of.body_->core.stop()),
+      policy(of.core().policy()),
+      stop(&of.core().stop()),
       run([](void* held, std::size_t members, plan_part& part, source_place where) {
-        return static_cast<basic_team<Threads>*>(held)->run_as("plan", members, part, where);
+        return static_cast<team_host*>(held)->run(members, job_of(part), where, "plan");
       }),
       run_shares([](void* held, const shares_request& wanted, job& what) {
-        basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
+        return static_cast<team_host*>(held)->run_shares(wanted, what);
       }) {
-  if (!Threads::starts_regions()) return;
+  if (!of.has_own_threads()) return;
   start = [](void* held, plan_part& part, source_place where) {
-    return static_cast<basic_team<Threads>*>(held)->start_as("plan", part, where);
+    return static_cast<team_host*>(held)->start(job_of(part), where, "plan");
   };
-  running = [](void* held) {
-    return static_cast<basic_team<Threads>*>(held)->body_->core.running();
-  };
+  running = [](void* held) { return static_cast<team_host*>(held)->core().running(); };
   let_go = [](void* held, int in_flight) {
-    basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-    if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
-    started_region open(on.door_, on.body_->core);
-    open.in_flight_ = in_flight;
-    open.let_go();
-    return true;
+    started_region open = static_cast<team_host*>(held)->started(in_flight);
+    return static_cast<bool>(open);
   };
 }
-
-#if !LOCKSTEP_HEADER_ONLY
-template plan_team::plan_team(basic_team<worker_threads>& of);
-template plan_team::plan_team(basic_team<serving_threads>& of);
-#endif
 
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
                                    call_site made_in)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/team/workers.cpp -- the bodies of workers.hpp (layer: team)
-#include <lockstep/detail/team/workers.hpp>
+#include "workers.hpp"
 
-#include <lockstep/detail/team/placement.hpp>
+#include "placement.hpp"
 #include <cstdio>
 #include <system_error>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/region/region_board_test.cpp -- ANNOUNCE-1 to ANNOUNCE-3 both ways, which no small machine chooses by itself
-#include <lockstep/detail/region/region_board.hpp>
+#include "region/region_board.hpp"
 
-#include <lockstep/detail/loop/loop_crew.hpp>
+#include "loop/loop_crew.hpp"
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/detail/team/placement.hpp>
-#include <lockstep/detail/team/team_core.hpp>
+#include "team/placement.hpp"
+#include "team/team_core.hpp"
 #include <lockstep/detail/team/team_loops.hpp>
 
 namespace lockstep::test {

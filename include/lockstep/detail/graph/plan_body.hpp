@@ -23,6 +23,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct plan_body;
+class team_host;
 
 /// A member's part of a run: what the region is given.
 struct plan_part {
@@ -33,8 +34,7 @@ struct plan_part {
 /// What a plan needs of its team, whoever has the threads. Without a team the functions are null.
 struct plan_team {
   plan_team() = default;
-  template <class Threads>
-  explicit plan_team(basic_team<Threads>& of);
+  explicit plan_team(team_host& of);
 
   void* team = nullptr;
   std::size_t size = 0;

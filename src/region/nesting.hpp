@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/nesting.hpp -- the regions that a thread is in (layer: region)
+// src/region/nesting.hpp -- the regions that a thread is in (layer: region)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
 // through another team's threads is seen as well. All modules see the same list (this_thread.hpp).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
+// src/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
 // A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes its
 // assignment from it, and reports back on a line of its own. Two ways, chosen when the board is made:
@@ -47,11 +47,11 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/region/announcement.hpp>
-#include <lockstep/detail/region/anticipation.hpp>
-#include <lockstep/detail/region/missed_loops.hpp>
-#include <lockstep/detail/region/region_tree.hpp>
-#include <lockstep/detail/region/share_board.hpp>
+#include "announcement.hpp"
+#include "anticipation.hpp"
+#include "missed_loops.hpp"
+#include "region_tree.hpp"
+#include "share_board.hpp"
 #include <lockstep/detail/region/team_barrier.hpp>
 
 namespace lockstep {
@@ -79,10 +79,9 @@ class region_board {
     return how_ == way::relayed && tree_.is_leader(rank);
   }
 
-  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
-  template <class Function>
-  void announce(const region_head& head, Function& f) {
-    announce<member>(head, f, 0, true);
+  /// Member 0: announces what(member&) to every worker that the region needs. Requires head.size > 1.
+  void announce(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0), what, true);
   }
   /// The same where observers see the region. A function of its own: an announcement that depends on the look at the
   /// observers would wait for it.
@@ -223,18 +222,6 @@ class region_board {
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
   bool claim_on(std::size_t line, std::size_t rank, assignment& out);
 
-  template <class Argument, class Function>
-  void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    const announcement now = begin(head, parts);
-    if (lines_.size() == 1) {  // written in place
-      lines_.beside(0).what.template assign<Argument>(f);
-      publish(0, head, now, wakes);
-      return;
-    }
-    job what;
-    what.template assign<Argument>(f);
-    publish_lines(0, head, what, now, wakes);
-  }
   void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
     if (lines_.size() == 1) {
       lines_.beside(0).what = what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/region_tree.hpp -- who tells whom of a region: a pure function of ranks and groups (layer: region)
+// src/region/region_tree.hpp -- who tells whom of a region: a pure function of ranks and groups (layer: region)
 //
 // Members hear of a region by lines: one member publishes a line, up to width - 1 others watch it. Where nothing is known
 // of groups, the members of a team form a tree of that width over their ranks: rank r is the leader of ranks r + 1 to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_timing.hpp -- what the caller of a loop measures of it (layer: loop)
+// src/loop/loop_timing.hpp -- what the caller of a loop measures of it (layer: loop)
 //
 // The caller looks at the clock after parts that it has run. Where it may, it wakes the members as soon as what is left
 // of the loop is worth that (STEER-1). What the times say of the next loops: loop_steering.hpp.
@@ -11,7 +11,7 @@
 
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/region/region_board.hpp>
+#include "../region/region_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

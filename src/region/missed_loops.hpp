@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/missed_loops.hpp -- when loops ran that the workers slept through (layer: region)
+// src/region/missed_loops.hpp -- when loops ran that the workers slept through (layer: region)
 //
 // A loop that is shorter than a wake-up runs on its caller while the workers sleep. So they see nothing of it, and could
 // not learn when the next one is due. The caller notes here when such loops begin and end; a worker that wakes up, for

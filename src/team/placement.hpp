@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+// src/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
 //
 // What the program says (team_options) beats the environment, the environment beats the default. Nothing
 // here starts or binds a thread: resolve() says what the team has to do.
@@ -27,7 +27,7 @@
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/topology.hpp>
-#include <lockstep/detail/team/environment.hpp>
+#include "environment.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
+// src/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
 //
 // Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
 // can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
@@ -31,7 +31,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
-#include <lockstep/detail/region/missed_loops.hpp>
+#include "missed_loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

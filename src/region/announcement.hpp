@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/announcement.hpp -- what members are told of a region (layer: region)
+// src/region/announcement.hpp -- what members are told of a region (layer: region)
 //
 // A line of the region board says which region begins and what is to be done. Its first word announces the region; a
 // member that watches the line waits for that word to change. Beside it lie the rest of the head, and the job. Plain

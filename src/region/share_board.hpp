@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/share_board.hpp -- who runs which part of a loop that is a region: each is claimed first (layer: region)
+// src/region/share_board.hpp -- who runs which part of a loop that is a region: each is claimed first (layer: region)
 //
 // The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
 // into parts, and the thread that claims a part runs it: the member itself as long as it is in time, another thread
@@ -50,7 +50,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/announcement.hpp>
+#include "announcement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: loop)
+// src/loop/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: loop)
 //
 // It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
 // caller that has the turn uses it, in one loop after another.
@@ -25,10 +25,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/region/region_board.hpp>
-#include <lockstep/detail/loop/lone_loops.hpp>
-#include <lockstep/detail/loop/loop_costs.hpp>
-#include <lockstep/detail/loop/loop_timing.hpp>
+#include "../region/region_board.hpp"
+#include "lone_loops.hpp"
+#include "loop_costs.hpp"
+#include "loop_timing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/turns.hpp -- outside threads take turns with a team (layer: region)
+// src/region/turns.hpp -- outside threads take turns with a team (layer: region)
 //
 //   TURN-1  Turns are given in the order of the calls of begin().
 //   TURN-2  What a thread does in its turn happens before the next one's begin() returns.
@@ -33,7 +33,7 @@
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/region/nesting.hpp>
+#include "nesting.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

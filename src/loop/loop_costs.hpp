@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_costs.hpp -- what loops cost, and on how many members they pay (layer: loop)
+// src/loop/loop_costs.hpp -- what loops cost, and on how many members they pay (layer: loop)
 //
 // Pure: it makes a plan of what it has learned. loop_steering.hpp measures.
 //

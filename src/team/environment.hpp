@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
+// src/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
 //
 //   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
