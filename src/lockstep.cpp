@@ -91,7 +91,6 @@
 #include "graph/plan_body.cpp"
 #include "graph/plan_report.cpp"
 #include "graph/plan_text.cpp"
-#include "graph/series_parallel.cpp"
 
 // trace
 #include "trace/debug_aids.cpp"

@@ -342,9 +342,6 @@ struct team_access {
     return static_cast<team&>(of).host_;
   }
 };
-/// A condition: Team is a team or an external_team.
-template <class Team>
-using if_team = typename std::enable_if<std::is_base_of<team, Team>::value>::type;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

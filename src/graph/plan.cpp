@@ -3,21 +3,78 @@
 #include <algorithm>
 #include <chrono>
 
+#include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
-#include <lockstep/detail/graph/flow_planner.hpp>
-#include <lockstep/detail/graph/plan_body.hpp>
-#include "plan_report.hpp"
+#include "plan_body.hpp"
 #include "plan_text.hpp"
-#include "timed_plan.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
+                                     call_site where) {
+  checked_range("lockstep::plan", "members", members, 1,
+                on.team != nullptr ? on.size : std::size_t{max_participants});
+  return new plan_body(graph_access::body_of(of), on, members, where);
+}
+
+/// Runs look at the clock while it lives.
+class timed_plan {
+ public:
+  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
+    if (of.is_running || of.has_started) of.check_ready("measure");
+    of.learns = false;
+    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
+  }
+  ~timed_plan() { machine_.timed_iterations = 0; }
+  timed_plan(const timed_plan&) = delete;
+  timed_plan& operator=(const timed_plan&) = delete;
+
+ private:
+  flow_machine& machine_;
+};
+
+}  // namespace detail
+
+LOCKSTEP_INLINE plan::plan(const graph& of, team& on, call_site where)
+    : plan(of, on, on.size(), where) {}
+LOCKSTEP_INLINE plan::plan(const graph& of, team& on, std::size_t members, call_site where)
+    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members, where)) {}
+LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, call_site where)
+    : plan(of, on, on.size(), where) {}
+LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, std::size_t members, call_site where)
+    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members, where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_INLINE plan::~plan() {
   if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }
 LOCKSTEP_INLINE plan::plan(plan&& other) noexcept = default;
+
+LOCKSTEP_INLINE detail::plan_body& plan::body() const {
+  if (LOCKSTEP_UNLIKELY(!body_)) {
+    detail::fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
+  }
+  return *body_;
+}
+
+LOCKSTEP_INLINE bool plan::run(std::size_t iterations) {
+  return body().run(iterations, nullptr, "run");
+}
+LOCKSTEP_INLINE bool plan::run_until(void* stop, bool (*asks)(void* stop)) {
+  const detail::iteration_gate gate = {stop, asks};
+  return body().run(1, &gate, "run_until");
+}
+LOCKSTEP_INLINE started_region plan::start(std::size_t iterations) {
+  return body().start(iterations);
+}
+LOCKSTEP_INLINE std::size_t plan::max_ahead() const noexcept {
+  return body_ ? detail::converted<std::size_t>(body_->machine->ahead) : 0;
+}
+LOCKSTEP_INLINE std::size_t plan::members() const noexcept {
+  return body_ ? body_->machine->plan.members : 0;
+}
 
 LOCKSTEP_INLINE bool plan::measure(std::size_t iterations) {
   const detail::timed_plan here(body());

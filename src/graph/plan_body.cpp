@@ -1,47 +1,21 @@
 // SPDX-License-Identifier: MIT
 // src/graph/plan_body.cpp -- the bodies of plan_body.hpp (layer: graph)
-#include <lockstep/detail/graph/plan_body.hpp>
+#include "plan_body.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include <lockstep/external_team.hpp>
-#include <lockstep/team.hpp>
-#include <lockstep/detail/team/team_host.hpp>
-#include "../team/team_core.hpp"
-#include <lockstep/detail/graph/flow_planner.hpp>
+#include "flow_plan.hpp"
 #include "flow_walk.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE plan_team::plan_team(team_host& of)
-    : team(&of),
-      size(of.size()),
-      policy(of.core().policy()),
-      stop(&of.core().stop()),
-      run([](void* held, std::size_t members, plan_part& part, source_place where) {
-        return static_cast<team_host*>(held)->run(members, job_of(part), where, "plan");
-      }),
-      run_shares([](void* held, const shares_request& wanted, job& what) {
-        return static_cast<team_host*>(held)->run_shares(wanted, what);
-      }) {
-  if (!of.has_own_threads()) return;
-  start = [](void* held, plan_part& part, source_place where) {
-    return static_cast<team_host*>(held)->start(job_of(part), where, "plan");
-  };
-  running = [](void* held) { return static_cast<team_host*>(held)->core().running(); };
-  let_go = [](void* held, int in_flight) {
-    started_region open = static_cast<team_host*>(held)->started(in_flight);
-    return static_cast<bool>(open);
-  };
-}
-
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                                   call_site made_in)
+                                     call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
@@ -133,13 +107,6 @@ LOCKSTEP_INLINE void plan_body::learn() {
   machine->most_samples = most_samples;
 }
 
-LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where) {
-  checked_range("lockstep::plan", "members", members, 1,
-                on.team != nullptr ? on.size : std::size_t{max_participants});
-  return new plan_body(graph_access::body_of(of), on, members, where);
-}
-
 LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
   const char* why = nullptr;
   if (host.team == nullptr) why = "the plan was made without a team, to look at";
@@ -157,13 +124,13 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
 LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
   if (!has_started) return false;
   const std::uint32_t region = stop.region();
-  return region == 0 || host.running(host.team) == region;
+  return region == 0 || host.team->core().running() == region;
 }
 
 LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
   // The program may end inside of a node, by exit() or on another thread.
   if (is_running) return false;
-  if (is_open() && !host.let_go(host.team, in_flight)) return false;
+  if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
   if (has_started) end_started();
   return true;
 }
@@ -196,7 +163,8 @@ class plan_run {
   plan_body& of_;
 };
 
-LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks, const char* function) {
+LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                    const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
   iterations = count;
@@ -205,7 +173,7 @@ LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* a
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.run(host.team, machine->plan.members, part, where)
+                         ? host.team->run(machine->plan.members, job_of(part), where, "plan")
                          : run_shares(count);
   if (was_alone && is_stopped) here.is_complete = false;
   return here.is_complete;
@@ -233,7 +201,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
   job what;
   const auto share = [this](loop_share& me) { take_part(me); };
   what.assign<loop_share>(share);
-  const shares_outcome made = host.run_shares(host.team, wanted, what);
+  const shares_outcome made = host.team->run_shares(wanted, what);
   if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);
@@ -244,7 +212,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
 
 LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
   if (is_running || has_started || host.team == nullptr) check_ready("start");
-  if (host.start == nullptr) {
+  if (!host.team->has_own_threads()) {
     fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
   }
   iterations = count;
@@ -263,9 +231,9 @@ LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
     }
   } started = {*this, false};
   has_started = true;
-  started_region made = host.start(host.team, part, where);
+  started_region made = host.team->start(job_of(part), where, "plan");
   started.is_kept = true;
-  stop.enter(*host.stop, host.running(host.team));
+  stop.enter(*host.stop, host.team->core().running());
   return made;
 }
 
@@ -310,26 +278,6 @@ LOCKSTEP_INLINE void plan_part::operator()(member& me) const {
   } else if (me.rank() < of->machine->plan.members) {
     flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
   }
-}
-
-[[noreturn]] LOCKSTEP_INLINE void fail_moved_plan() {
-  fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
-}
-
-LOCKSTEP_INLINE bool plan_calls::run(plan_body& of, std::size_t iterations) {
-  return of.run(iterations, nullptr, "run");
-}
-LOCKSTEP_INLINE bool plan_calls::run_until(plan_body& of, const iteration_gate& gate) {
-  return of.run(1, &gate, "run_until");
-}
-LOCKSTEP_INLINE started_region plan_calls::start(plan_body& of, std::size_t iterations) {
-  return of.start(iterations);
-}
-LOCKSTEP_INLINE std::size_t max_ahead_of(const plan_body& of) noexcept {
-  return converted<std::size_t>(of.machine->ahead);
-}
-LOCKSTEP_INLINE std::size_t members_of(const plan_body& of) noexcept {
-  return of.machine->plan.members;
 }
 
 }  // namespace detail

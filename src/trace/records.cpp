@@ -29,7 +29,7 @@ LOCKSTEP_INLINE record_ring* record_ring::make(std::size_t room, record_ring* be
 }
 
 LOCKSTEP_INLINE void record_ring::begin(std::uint32_t trace, std::size_t records,
-                                      bool stops) noexcept {
+                                        bool stops) noexcept {
   count_.store(0, memory_order_relaxed);  // 2
   lost_.store(0, memory_order_relaxed);   // 2
   records_ = records;

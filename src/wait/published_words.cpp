@@ -33,7 +33,7 @@ LOCKSTEP_INLINE void sleeper_mark::sleep_on(announced_sleep now, deadline until)
 }
 
 LOCKSTEP_INLINE lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,
-                                   const element_type& line)
+                                                   const element_type& line)
     : lines(count, line),
       mark_array(count),
       data(lines.data()),

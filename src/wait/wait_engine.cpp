@@ -11,27 +11,30 @@ LOCKSTEP_INLINE bool wait_engine::begins_with_spin(wait_policy policy, wait_hist
   return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
 }
 
-LOCKSTEP_INLINE bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history,
-                                    observed_wait& seen) {
+LOCKSTEP_INLINE bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy,
+                                                    wait_history& history, observed_wait& seen) {
   return what.ready() || wait_seen(what, policy.when_crowded(true), history, deadline::never(),
                                    shared_yield_time, false, seen);
 }
 
-LOCKSTEP_INLINE bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time, bool spins) {
+LOCKSTEP_INLINE bool wait_engine::wait_long(any_waitable what, wait_policy policy,
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time, bool spins) {
   observed_wait seen(what);
   return wait_seen(what, policy, history, until, yield_time, spins, seen);
 }
 
-LOCKSTEP_INLINE bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
-                                  deadline until, std::uint64_t yield_time, bool spins) {
+LOCKSTEP_INLINE bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy,
+                                                  wait_history& history, deadline until,
+                                                  std::uint64_t yield_time, bool spins) {
   observed_wait seen(what);
   return wait_seen_awake(what, policy, history, until, yield_time, spins, seen);
 }
 
-LOCKSTEP_INLINE bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time, bool spins,
-                            observed_wait& seen) {
+LOCKSTEP_INLINE bool wait_engine::wait_seen(any_waitable what, wait_policy policy,
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time, bool spins,
+                                            observed_wait& seen) {
   if (policy.is_spin()) {
     return wait_pulse::of_this_thread() != nullptr ? wait_with_pulse(what, true, until)
                                                    : spin(what, no_deadline, until) || what.ready();
@@ -77,9 +80,10 @@ LOCKSTEP_INLINE bool wait_engine::wait_with_pulse(any_waitable what, bool spins,
   return true;
 }
 
-LOCKSTEP_INLINE bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_history& history,
-                                  deadline until, std::uint64_t yield_time, bool spins,
-                                  observed_wait& seen) {
+LOCKSTEP_INLINE bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy,
+                                                  wait_history& history, deadline until,
+                                                  std::uint64_t yield_time, bool spins,
+                                                  observed_wait& seen) {
   if (policy.is_spin()) return spin(what, spin_budget, until);
   if (policy.is_hybrid()) {
     const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
@@ -128,7 +132,7 @@ LOCKSTEP_INLINE bool wait_engine::spin(any_waitable what, std::uint64_t budget, 
 }
 
 LOCKSTEP_INLINE bool wait_engine::yield(any_waitable what, backoff_trust& trust, deadline until,
-                        std::uint64_t yield_time) {
+                                        std::uint64_t yield_time) {
   const std::uint64_t start = monotonic_nanoseconds();
   std::uint64_t before = start;
   for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/graph/flow.hpp>
+#include "graph/flow.hpp"
 #include <lockstep/graph.hpp>
 #include "support/random_graph.hpp"
 

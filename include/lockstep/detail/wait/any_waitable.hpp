@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <utility>
 
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -59,11 +59,11 @@
 #include <cstdint>
 #include <utility>
 
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -253,8 +253,7 @@ class published_word {
 
 /// The lines of published_words, whatever is on them, and their marks.
 struct lines_with_marks {
-  lines_with_marks(std::size_t count, wait_policy its_policy,
-                                 const element_type& line);
+  lines_with_marks(std::size_t count, wait_policy its_policy, const element_type& line);
   void wake_all() const;
 
   const any_aligned_array lines;

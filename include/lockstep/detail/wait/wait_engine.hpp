@@ -69,11 +69,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/any_waitable.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -183,8 +183,8 @@ class wait_engine {
   }
 
   /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
-  static bool wait_without_spin(any_waitable what, wait_policy policy,
-                                              wait_history& history, observed_wait& seen);
+  static bool wait_without_spin(any_waitable what, wait_policy policy, wait_history& history,
+                                observed_wait& seen);
 
   /// Looks for a time of `most` nanoseconds or less, and once at least: where the processor waits for lines, and `most`
   /// is enough for that, by such a wait, else by poll().
@@ -246,8 +246,7 @@ class wait_engine {
     }
     return false;
   }
-  LOCKSTEP_NOINLINE static bool begins_with_spin(wait_policy policy,
-                                                               wait_history& history);
+  static bool begins_with_spin(wait_policy policy, wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;
@@ -255,17 +254,14 @@ class wait_engine {
 
   /// What follows the first poll; `spins` says whether there was one, or was to be.
   static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
-                                      deadline until, std::uint64_t yield_time, bool spins);
-  static bool wait_long_awake(any_waitable what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time, bool spins);
+                        deadline until, std::uint64_t yield_time, bool spins);
+  static bool wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
+                              deadline until, std::uint64_t yield_time, bool spins);
   static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
-                                      deadline until, std::uint64_t yield_time, bool spins,
-                                      observed_wait& seen);
-  static bool wait_seen_awake(any_waitable what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time, bool spins,
-                                            observed_wait& seen);
+                        deadline until, std::uint64_t yield_time, bool spins, observed_wait& seen);
+  static bool wait_seen_awake(any_waitable what, wait_policy policy, wait_history& history,
+                              deadline until, std::uint64_t yield_time, bool spins,
+                              observed_wait& seen);
   /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses for spin_budget, then by poll_for().
   static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// How long an adaptive wait spins.
@@ -278,7 +274,7 @@ class wait_engine {
   static bool wait_with_pulse(any_waitable what, bool spins, deadline until);
   /// Gives the CPU to others while that helps.
   static bool yield(any_waitable what, backoff_trust& trust, deadline until,
-                                  std::uint64_t yield_time);
+                    std::uint64_t yield_time);
 };
 
 }  // namespace detail

@@ -37,11 +37,11 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
+// src/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
 //
 // Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has
 // members (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs
 // every member.
-#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
-#define LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
+#define LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include <lockstep/graph.hpp>
-#include <lockstep/region.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/graph/flow_machine.hpp>
-#include <lockstep/detail/graph/plan_stop.hpp>
+#include <lockstep/plan.hpp>
+#include <lockstep/region.hpp>
+#include "../team/team_core.hpp"
+#include "flow_machine.hpp"
+#include "plan_stop.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -23,7 +25,6 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct plan_body;
-class team_host;
 
 /// A member's part of a run: what the region is given.
 struct plan_part {
@@ -31,27 +32,20 @@ struct plan_part {
   void operator()(member& me) const;
 };
 
-/// What a plan needs of its team, whoever has the threads. Without a team the functions are null.
+/// The team of a plan; or none: a plan to look at.
 struct plan_team {
   plan_team() = default;
-  explicit plan_team(team_host& of);
+  explicit plan_team(team_host& of)
+      : team(&of), size(of.size()), policy(of.core().policy()), stop(&of.core().stop()) {}
 
-  void* team = nullptr;
+  team_host* team = nullptr;
   std::size_t size = 0;
   wait_policy policy = {};
   stop_source* stop = nullptr;
-  bool (*run)(void* team, std::size_t members, plan_part& part, source_place where) = nullptr;
-  shares_outcome (*run_shares)(void* team, const shares_request& of, job& what) = nullptr;
-  started_region (*start)(void* team, plan_part& part, source_place where) = nullptr;
-  std::uint32_t (*running)(void* team) = nullptr;  ///< the region that runs, or 0
-  /// Joins the region that was started, or gives it up where an exception was thrown since; drops what its members throw.
-  /// False if the calling thread cannot.
-  bool (*let_go)(void* team, int in_flight) = nullptr;
 };
 
 struct plan_body {
-  plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                          call_site made_in);
+  plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
 
   void make();
   /// Takes over the times that were measured. False if there are none.
@@ -65,8 +59,7 @@ struct plan_body {
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   void learn();
   /// A run: of many members, or alone.
-  bool run(std::uint64_t iterations, const iteration_gate* gate,
-                         const char* function);
+  bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
   void take_part(loop_share& me);
@@ -83,11 +76,11 @@ struct plan_body {
 
   graph_model model;
   flow checked;
-  const growing_array<node_function>& functions;
+  const std::vector<node_function>& functions;
   plan_team host;
   source_place where;  ///< it was made
   std::size_t most_members;
-  growing_array<double> costs;
+  std::vector<double> costs;
   owner<flow_machine> machine;
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;
@@ -112,19 +105,13 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
-[[noreturn]] void fail_moved_plan();
-plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where = call_site{nullptr, 0});
-struct plan_calls {
-  static bool run(plan_body& of, std::size_t iterations);
-  static bool run_until(plan_body& of, const iteration_gate& gate);
-  static started_region start(plan_body& of, std::size_t iterations);
-};
-std::size_t max_ahead_of(const plan_body& of) noexcept;
-std::size_t members_of(const plan_body& of) noexcept;
+/// The node whose last run exceeded its earlier mean most.
+const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
+/// What is predicted, what was measured, and where time is lost.
+std::string report_of(const plan_body& of);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
