@@ -66,6 +66,10 @@ class external_team : private team {
 
  private:
   friend struct detail::team_access;
+
+  explicit external_team(const team_options& options);
+  /// The owner of the threads binds and moves them; the team does not.
+  static team_options options_for(std::size_t members);
 };
 
 }  // namespace LOCKSTEP_ABI

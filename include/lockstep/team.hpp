@@ -314,11 +314,14 @@ class team {
     return detail::refuse_reduction<Arguments...>();
   }
 
+ protected:
+  /// As options and environment have been resolved to.
+  team(const team_options& options, const detail::resolved_team& made, detail::thread_owner owner);
+
  private:
   friend class external_team;
   friend struct detail::team_access;
 
-  team(const team_options& options, detail::thread_owner owner);
   detail::team_loops loops() noexcept { return detail::team_loops(host_); }
 
   detail::team_host host_;

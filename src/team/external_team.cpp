@@ -3,23 +3,24 @@
 #include <lockstep/external_team.hpp>
 
 #include <lockstep/detail/platform/error.hpp>
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-namespace detail {
-/// The owner of the threads binds and moves them; the team does not.
-LOCKSTEP_INLINE team_options options_for_external(std::size_t members) {
-  checked_count("lockstep::external_team", "members", members);
-  return team_options().members(members).bind(binding::none()).cpu_separation(false);
-}
-}  // namespace detail
-
 LOCKSTEP_INLINE external_team::external_team(std::size_t members)
-    : team(detail::options_for_external(members), detail::thread_owner::user) {}
+    : external_team(options_for(members)) {}
 
 LOCKSTEP_INLINE external_team::external_team(std::size_t members, wait_policy policy)
-    : team(detail::options_for_external(members).policy(policy), detail::thread_owner::user) {}
+    : external_team(options_for(members).policy(policy)) {}
+
+LOCKSTEP_INLINE external_team::external_team(const team_options& options)
+    : team(options, detail::resolve(options), detail::thread_owner::user) {}
+
+LOCKSTEP_INLINE team_options external_team::options_for(std::size_t members) {
+  detail::checked_count("lockstep::external_team", "members", members);
+  return team_options().members(members).bind(binding::none()).cpu_separation(false);
+}
 
 LOCKSTEP_INLINE external_team::~external_team() = default;
 

@@ -9,6 +9,7 @@
 #include <lockstep/detail/platform/process.hpp>
 #include "default_team.hpp"
 #include "environment.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -24,10 +25,11 @@ LOCKSTEP_INLINE team::team(std::size_t members, wait_policy policy)
                .policy(policy)) {}
 
 LOCKSTEP_INLINE team::team(const team_options& options)
-    : team(options, detail::thread_owner::team) {}
+    : team(options, detail::resolve(options), detail::thread_owner::team) {}
 
-LOCKSTEP_INLINE team::team(const team_options& options, detail::thread_owner owner)
-    : host_(options, owner) {}
+LOCKSTEP_INLINE team::team(const team_options& options, const detail::resolved_team& made,
+                           detail::thread_owner owner)
+    : host_(options, made, owner) {}
 
 LOCKSTEP_INLINE team::~team() = default;
 

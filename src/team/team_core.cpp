@@ -2,6 +2,7 @@
 // src/team/team_core.cpp -- the bodies of team_core.hpp (layer: team)
 #include "team_core.hpp"
 
+#include <lockstep/ledger.hpp>
 #include "environment.hpp"
 #include "placement.hpp"
 

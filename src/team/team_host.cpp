@@ -57,14 +57,16 @@ static_assert(std::is_trivially_destructible<team_door>::value ||
                   !std::is_trivially_destructible<wait_word>::value,
               "the door stays as it is");
 
-LOCKSTEP_INLINE team_host::team_host(const team_options& options, thread_owner owner)
-    : team_host(options, resolve(options), owner) {
+LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
+                                     thread_owner owner)
+    : team_host(options, made, owner, unstarted()) {
   if (owner == thread_owner::user) return;
+  display_first_team(made);
   body_->threads->make_ready();
 }
 
 LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
-                                     thread_owner owner)
+                                     thread_owner owner, unstarted)
     : size_(made.members), policy_(made.policy), owner_(owner) {
   static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= alignof(std::uint64_t),
                 "it has room");
@@ -75,7 +77,6 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
   number_ = door().number();
   body_.reset(new team_body(made, door(), options, owner));
   listener_.reset(new fork_listener(this, in_child));
-  if (owner == thread_owner::team) display_first_team(made);
 }
 
 LOCKSTEP_INLINE team_host::~team_host() {

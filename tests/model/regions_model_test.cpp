@@ -99,7 +99,7 @@ class crew {
   }
   void lead_run(const region_head& head) {
     const auto all = [this](member& me) { find(me.rank(), 0); };
-    board_.announce(head, all);
+    board_.announce(head, job_of(all));
     found_[0][0] = head.region;
     for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
     board_.collect(0, board_.current());

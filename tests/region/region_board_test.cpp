@@ -161,7 +161,7 @@ class crew {
   template <class Function>
   void run(std::size_t size, Function& f) {
     const region_head head = next_head(size);
-    if (size > 1) board.announce(head, f);
+    if (size > 1) board.announce(head, lockstep::detail::job_of(f));
     call(0, f);
     if (size > 1) board.collect(0, board.current());
   }

@@ -44,7 +44,7 @@ enum class thread_owner : unsigned char { team, user };
 class team_host {
  public:
   /// Starts the threads, if the team has them.
-  team_host(const team_options& options, thread_owner owner);
+  team_host(const team_options& options, const resolved_team& made, thread_owner owner);
   /// Where the calling thread is in a region of the team, or another thread runs one, the body is left.
   ~team_host();
   team_host(const team_host&) = delete;
@@ -91,7 +91,8 @@ class team_host {
   team_core& core() noexcept;
 
  private:
-  team_host(const team_options& options, const resolved_team& made, thread_owner owner);
+  struct unstarted {};
+  team_host(const team_options& options, const resolved_team& made, thread_owner owner, unstarted);
 
   /// For what only an outside thread may call: TEAM-6.
   void check_outside(const char* function);
