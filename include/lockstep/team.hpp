@@ -63,15 +63,16 @@
 #include <type_traits>
 #include <utility>
 
+#include <lockstep/detail/team/team_host.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/sub_team.hpp>
 #include <lockstep/team_options.hpp>
-#include <lockstep/detail/team/team_host.hpp>
-#include <lockstep/detail/team/team_loops.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+struct ledger;  // of ledger.hpp
 namespace detail {
 struct team_access;
 }  // namespace detail
@@ -224,9 +225,9 @@ class team {
                                                        schedule how = static_schedule(),
                                                        call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template reduce_by_share<Type>(
-        detail::reductions::values_of<Type>(span, f, op), true, span.length, std::move(init), op,
-        how, where);
+    return loops().template reduce_by_share<Type>(detail::reductions::values_of<Type>(span, f, op),
+                                                  true, span.length, std::move(init), op, how,
+                                                  where);
   }
 
   /// op(init, all f(first, last) over parts of the range, in order): parallel_reduce for loops that are written or
@@ -261,10 +262,9 @@ class team {
                                                      Function&& f, Operation op, Store&& store,
                                                      schedule how, call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template scan<Type>(detail::reductions::by_offset(span, f), span.length,
-                                       std::move(init), op,
-                                       detail::reductions::store_by_offset(span, store), how,
-                                       where);
+    return loops().template scan<Type>(
+        detail::reductions::by_offset(span, f), span.length, std::move(init), op,
+        detail::reductions::store_by_offset(span, store), how, where);
   }
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,

@@ -17,16 +17,16 @@
 //           waits, or says what is wrong.
 //
 // Cost   about 5 ns.
-#ifndef LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
-#define LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
+#define LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/loop/lone_hint.hpp>
 #include <lockstep/detail/loop/loops.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
 #include "../region/lone_region.hpp"
 
 namespace lockstep {
@@ -67,4 +67,4 @@ struct lone_call {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP

@@ -20,15 +20,15 @@
 //   1  tickets.store      relaxed  -      between loops; the announcement orders it
 //   2  begun.store        relaxed  -      as 1
 //   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 
 #include <cstddef>
 #include <cstdint>
 
+#include <lockstep/detail/loop/loop_share.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
 #include "../region/region_board.hpp"
-#include <lockstep/detail/loop/loop_share.hpp>
 #include "loop_timing.hpp"
 
 namespace lockstep {
@@ -81,8 +81,8 @@ class loop_crew {
     return !took;
   }
   /// Before it is announced, the caller runs parts of the share of `rank`, from `part` on.
-  void run_unannounced(const region_head& head, std::uint32_t parts, const job& what, std::size_t rank,
-                       std::uint32_t part, std::uint32_t end) {
+  void run_unannounced(const region_head& head, std::uint32_t parts, const job& what,
+                       std::size_t rank, std::uint32_t part, std::uint32_t end) {
     const loop_common common = common_of(head, announcement(1, head.size, parts));
     for (; part < end; ++part) run_part(common, rank, part, what);
   }
@@ -206,4 +206,4 @@ class loop_crew {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP

@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <lockstep/member.hpp>
 #include <lockstep/detail/loop/lone_hint.hpp>
 #include <lockstep/detail/loop/loop_share.hpp>
 #include <lockstep/detail/reduce/team_reductions.hpp>
 #include <lockstep/detail/region/job.hpp>
 #include <lockstep/detail/team/team_host.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -136,24 +136,19 @@ class team_loops {
 
   /// A leaf that travels with the loop, or a reference to it.
   template <class Leaf>
-  typename std::enable_if<carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
-                                                                             std::size_t length,
-                                                                             std::size_t grain,
-                                                                             call_site where) const {
+  typename std::enable_if<carried_blocks<Leaf>::fits, bool>::type run_blocks(
+      const Leaf& leaf, std::size_t length, std::size_t grain, call_site where) const {
     const lone_outcome alone = run_alone(leaf, length, grain);
     if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     job work;
     work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
-    return on_.run_loop({length, work.place(), grain, true, false, where, &hint_of<Leaf>::at},
-                           work, no_ends());
+    return on_.run_loop({length, work.place(), grain, true, false, where, &hint_of<Leaf>::at}, work,
+                        no_ends());
   }
   template <class Leaf>
-  typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
-                                                                              std::size_t length,
-                                                                              std::size_t grain,
-                                                                              call_site where) const {
-    return run_parts(leaf, length, grain == 0 ? static_schedule() : lockstep::grain(grain),
-                        where);
+  typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(
+      const Leaf& leaf, std::size_t length, std::size_t grain, call_site where) const {
+    return run_parts(leaf, length, grain == 0 ? static_schedule() : lockstep::grain(grain), where);
   }
   template <class Leaf>
   bool run_parts(const Leaf& leaf, std::size_t length, schedule how, call_site where) const {
@@ -167,7 +162,8 @@ class team_loops {
                       call_site where) const;
   /// Where the loop needs nobody else: by its place's hint, or by its grain. `how`: none, or the schedule.
   template <class Leaf, class... How>
-  lone_outcome run_alone(const Leaf& leaf, std::size_t length, std::size_t grain, How... how) const {
+  lone_outcome run_alone(const Leaf& leaf, std::size_t length, std::size_t grain,
+                         How... how) const {
     const bool needs_nobody =
         on_.size() == 1 ||
         (grain == 0 ? hint_of<Leaf>::at.allows(on_.number(), length) : length / 2 < grain);
