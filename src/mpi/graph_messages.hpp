@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/graph_messages.hpp -- the order of a graph across ranks, and what they tell each other (layer: mpi)
+//
+// Pure, and the same on all ranks. The order is the one in which the planner of a single process would begin the nodes, with
+// a rank in place of a member: by the longest way to the end. In it all edges go forward, and a loop is a range.
+//
+//   WMSG-1  An edge between ranks is a message, once in each turn of the innermost block that both ends lie in. One that
+//           leaves a loop is sent after the loop's last turn; one that enters a loop is received before its first.
+//   WMSG-2  A loop with nodes of several ranks is shared. The rank of its test tells the other ranks of the loop, in
+//           each turn, whether there is another.
+//   WMSG-3  Nobody on another rank waits for a node that may be skipped: such graphs are refused.
+#ifndef LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP
+#define LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../graph/flow_plan.hpp"
+#include "placed_graph.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// What is carried: nothing or the user's bytes; what a node has returned, for edge_if and edge_unless; whether a loop
+/// goes on.
+enum class message_kind : std::uint8_t { bytes, answer, decision };
+
+struct graph_message {
+  message_kind kind;
+  edge_kind edge;       ///< how the receiver's node looks at an answer
+  std::uint32_t delay;  ///< in iterations; 0: an edge
+  std::uint32_t block;  ///< in whose turns it is sent
+  node_index from, to;  ///< of a decision: the test twice
+  std::uint32_t from_item,
+      to_item;  ///< beside each other in the block: nodes, or loops after all nodes
+  std::uint32_t from_rank, to_rank;
+  const void* source;
+  void* target;
+  std::size_t bytes;
+
+  /// Between nodes of one rank: bytes are copied.
+  bool is_local() const noexcept { return from_rank == to_rank; }
+};
+
+/// A graph with its messages, or what is wrong with it.
+struct graph_split {
+  std::string problem;
+  flow checked;
+  node_list line;  ///< the order
+  std::vector<graph_message> messages;
+  std::vector<std::vector<std::uint32_t>> ranks_in;  ///< of each block: sorted
+
+  bool is_shared(std::uint32_t loop) const { return ranks_in[loop].size() > 1; }
+  bool has_part(std::uint32_t loop, std::uint32_t rank) const {
+    return std::binary_search(ranks_in[loop].begin(), ranks_in[loop].end(), rank);
+  }
+};
+
+/// Makes one, step by step, until something is wrong.
+class message_planner {
+ public:
+  message_planner(const placed_graph& of, std::size_t ranks)
+      : of_(of), model_(*of.nodes), ranks_(ranks) {}
+
+  graph_split make() {
+    made_.problem = find();
+    return std::move(made_);
+  }
+
+ private:
+  std::string find() {
+    for (node_index i = 0; i < model_.nodes.size(); ++i) {
+      if (of_.rank_of[i] < ranks_) continue;
+      return "the node " + placed(of_, i) + ": there are ranks 0 to " + std::to_string(ranks_ - 1);
+    }
+    made_.checked = make_flow(model_);
+    if (!made_.checked.problem.empty()) return made_.checked.problem;
+    std::string wrong = sort();
+    if (wrong.empty()) wrong = find_shared_loops();
+    if (wrong.empty()) wrong = take_edges();
+    if (wrong.empty()) wrong = take_feedback();
+    if (wrong.empty()) take_decisions();
+    return wrong;
+  }
+
+  std::string sort() {
+    graph_model as_one = model_;
+    std::vector<double> costs;
+    for (std::size_t i = 0; i < as_one.nodes.size(); ++i) {
+      model_node& each = as_one.nodes[i];
+      each.pin = of_.rank_of[i];
+      each.is_wide = false;
+      each.width = 1;
+      costs.push_back(each.cost);
+    }
+    as_one.wishes.clear();
+    flow_plan plan = make_flow_plan(as_one, made_.checked, costs, ranks_);
+    made_.line = std::move(plan.line);
+    return plan.problem;
+  }
+
+  // --- loops ---
+
+  std::string find_shared_loops() {
+    const flow& checked = made_.checked;
+    made_.ranks_in.resize(checked.blocks.size());
+    for (node_index i = 0; i < model_.nodes.size(); ++i) {
+      for (std::uint32_t b = checked.block_of[i];; b = checked.blocks[b].parent) {
+        made_.ranks_in[b].push_back(of_.rank_of[i]);
+        if (b == 0) break;
+      }
+    }
+    for (std::vector<std::uint32_t>& each : made_.ranks_in) {
+      std::sort(each.begin(), each.end());
+      each.erase(std::unique(each.begin(), each.end()), each.end());
+    }
+    for (std::uint32_t b = 1; b < checked.blocks.size(); ++b) {
+      const flow_block& loop = checked.blocks[b];
+      if (!made_.is_shared(b)) continue;
+      for (const node_index end : {loop.to, loop.from}) {
+        if (!checked.may_be_skipped[end]) continue;
+        return "the loop from " + placed(of_, loop.to) + " to " + placed(of_, loop.from) +
+               " has nodes of several ranks, but " + quoted(model_, end) +
+               " may be skipped, which only its own rank knows; ask in a node inside the loop "
+               "instead";
+      }
+    }
+    return std::string();
+  }
+
+  // --- messages ---
+
+  graph_message message(message_kind kind, node_index from, node_index to) const {
+    graph_message made = graph_message();
+    made.kind = kind;
+    made.edge = edge_kind::plain;
+    made.from = from;
+    made.to = to;
+    made.from_rank = of_.rank_of[from];
+    made.to_rank = of_.rank_of[to];
+    return made;
+  }
+  /// Of an edge or feedback; or null.
+  const edge_bytes* bytes_of(bool is_feedback, std::size_t index) const {
+    for (const edge_bytes& each : of_.data) {
+      if (each.is_feedback == is_feedback && each.index == index) return &each;
+    }
+    return nullptr;
+  }
+
+  std::string take_edges() {
+    std::vector<const edge_bytes*> data(model_.edges.size(), nullptr);
+    for (const edge_bytes& each : of_.data) {
+      if (!each.is_feedback) data[each.index] = &each;
+    }
+    for (std::size_t e = 0; e < model_.edges.size(); ++e) {
+      const model_edge& edge = model_.edges[e];
+      const bool crosses = of_.rank_of[edge.from] != of_.rank_of[edge.to];
+      if (!crosses && data[e] == nullptr) continue;
+      if (made_.checked.may_be_skipped[edge.from]) {
+        return std::string(crosses ? "an edge between ranks" : "an edge with data") + ", from " +
+               placed(of_, edge.from) + " to " + placed(of_, edge.to) + ": " +
+               quoted(model_, edge.from) +
+               (crosses
+                    ? " may be skipped, which only its own rank knows; place both on one rank, or "
+                      "ask in the node itself"
+                    : " may be skipped, and then there are none");
+      }
+      const bool asks = edge.kind != edge_kind::plain;
+      graph_message made =
+          message(asks ? message_kind::answer : message_kind::bytes, edge.from, edge.to);
+      const item_edge& raised = made_.checked.item_edges[e];
+      made.edge = edge.kind;
+      made.block = raised.block;
+      made.from_item = raised.from;
+      made.to_item = raised.to;
+      take_data(made, data[e]);
+      made_.messages.push_back(made);
+    }
+    return std::string();
+  }
+
+  static void take_data(graph_message& made, const edge_bytes* data) {
+    if (made.kind != message_kind::bytes) made.bytes = 1;
+    if (data == nullptr) return;
+    made.source = data->source;
+    made.target = data->target;
+    made.bytes = data->bytes;
+  }
+
+  /// The node, or the outermost loop that it is in.
+  std::uint32_t outermost(node_index node) const {
+    std::uint32_t at = made_.checked.block_of[node];
+    if (at == 0) return node;
+    while (made_.checked.blocks[at].parent != 0) at = made_.checked.blocks[at].parent;
+    return static_cast<std::uint32_t>(model_.nodes.size()) + at;
+  }
+
+  /// GRAPH-6: whether there is a case in which it is skipped because all others are. An edge from what is never skipped
+  /// would change that.
+  bool is_skipped_with_others(node_index node) const {
+    const adjacency& in = made_.checked.in;
+    bool all = in.first(node) != in.last(node);
+    for (const std::uint32_t* e = in.first(node); e != in.last(node); ++e) {
+      all = all && made_.checked.may_be_skipped[made_.checked.edges[*e].from];
+    }
+    return all;
+  }
+
+  std::string take_feedback() {
+    constexpr std::uint32_t most_delay = 1024;
+    for (std::size_t f = 0; f < model_.feedbacks.size(); ++f) {
+      const model_feedback& each = model_.feedbacks[f];
+      if (each.is_loop()) continue;
+      const edge_bytes* const data = bytes_of(true, f);
+      const bool crosses = of_.rank_of[each.from] != of_.rank_of[each.to];
+      if (!crosses && data == nullptr) continue;
+      const std::string between =
+          "feedback from " + placed(of_, each.from) + " to " + placed(of_, each.to);
+      const std::uint32_t from = outermost(each.from), to = outermost(each.to);
+      if (from == to && from >= model_.nodes.size()) {
+        // GRAPH-5: turns of one loop do not overlap.
+        if (data == nullptr) continue;
+        return between +
+               " with data, between nodes of one loop: use an edge, or keep the value in a "
+               "variable of the rank";
+      }
+      if (each.delay > most_delay) {
+        return between + " has a delay of " + std::to_string(each.delay) +
+               ", and a buffer for each iteration: it may be at most " + std::to_string(most_delay);
+      }
+      if (made_.checked.may_be_skipped[each.from] && data != nullptr) {
+        return between + " with data: " + quoted(model_, each.from) +
+               " may be skipped, and then there are none";
+      }
+      if (is_skipped_with_others(each.to)) {
+        return between + ": " + quoted(model_, each.to) +
+               " is skipped where all that it depends on is skipped, and what it waits for here "
+               "never is; join " +
+               quoted(model_, each.to) + " to a node that is not skipped";
+      }
+      graph_message made = message(message_kind::bytes, each.from, each.to);
+      made.delay = each.delay;
+      made.from_item = from;
+      made.to_item = to;
+      take_data(made, data);
+      made_.messages.push_back(made);
+    }
+    return std::string();
+  }
+
+  void take_decisions() {
+    for (std::uint32_t b = 1; b < made_.checked.blocks.size(); ++b) {
+      if (!made_.is_shared(b)) continue;
+      const node_index test = made_.checked.blocks[b].from;
+      for (const std::uint32_t rank : made_.ranks_in[b]) {
+        if (rank == of_.rank_of[test]) continue;
+        graph_message made = message(message_kind::decision, test, test);
+        made.to_rank = rank;
+        made.block = b;
+        made.from_item = made.to_item = test;
+        take_data(made, nullptr);
+        made_.messages.push_back(made);
+      }
+    }
+  }
+
+  const placed_graph& of_;
+  const graph_model& model_;
+  const std::size_t ranks_;
+  graph_split made_;
+};
+
+inline graph_split split_of(const placed_graph& of, std::size_t ranks) {
+  return message_planner(of, ranks).make();
+}
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/rank_graph.hpp -- a rank's part as a graph of the functions that it runs (layer: mpi)
+//
+// What carries messages is behind graph_transport: MPI, or what a test puts there. When a run has ended early, on this
+// rank or another, nodes that have not begun call nothing any more: a value that was not received is not used.
+//
+// Memory order (# marks the line)
+//   #  access           order    pairs  why it suffices
+//   1  ended.store      release  2      whoever finds it sees what was written before, as the error
+//   2  ended.load       acquire  1      the other half
+#ifndef LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP
+#define LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/graph.hpp>
+#include <lockstep/member.hpp>
+#include <lockstep/region_stopped.hpp>
+#include "rank_part.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// Carries the messages of one rank. One thread at a time uses a message, several at once use different ones.
+class graph_transport {
+ public:
+  virtual ~graph_transport() = default;
+
+  /// `bytes`: as many as the message has; they may change afterwards. False if the run has ended early.
+  virtual bool send(std::size_t message, const void* bytes) = 0;
+  virtual bool receive(std::size_t message, void* bytes) = 0;
+  /// A node of this rank has thrown, the user's node by its number: ends the run on all ranks.
+  virtual void fail(node_index node) = 0;
+  /// Looks whether another rank has ended the run.
+  virtual void look() noexcept = 0;
+};
+
+/// What the nodes of a rank share.
+struct part_state {
+  detail::atomic<std::uint32_t> ended{0};
+  std::size_t iterations = 0;           ///< of the run
+  std::vector<char> answers;            ///< of each of the user's nodes: what it has returned last
+  std::vector<std::vector<char>> kept;  ///< of each message with a delay between nodes of this rank
+
+  bool has_ended() const noexcept {
+    return ended.load(memory_order_acquire) != 0;  // 2
+  }
+  void end() noexcept { ended.store(1, memory_order_release); }  // 1
+  void begin(std::size_t count) noexcept {
+    iterations = count;
+    ended.store(0, memory_order_release);  // 1
+  }
+};
+
+/// The functions of a part's nodes.
+class rank_functions {
+ public:
+  /// All of them outlive the graph.
+  rank_functions(const graph_split& plan, const std::vector<node_function>& functions,
+                 part_state& state, graph_transport& transport)
+      : plan_(plan), functions_(functions), state_(state), transport_(transport) {}
+
+  bool run_user(node_index node, std::size_t iteration, member* me) const {
+    if (state_.has_ended()) return false;
+    const node_function& f = functions_[node];
+    const bool said = f ? call(node, iteration, me) : true;
+    if (me == nullptr || me->rank() == 0) state_.answers[node] = said ? 1 : 0;
+    return said;
+  }
+
+  bool run(const part_node& what, std::size_t iteration) const {
+    if (state_.has_ended()) return false;
+    switch (what.role) {
+      case part_role::send: return send(what.number, iteration);
+      case part_role::receive:
+      case part_role::learn: return receive(what.number, iteration);
+      case part_role::copy: return copy(plan_.messages[what.number]);
+      case part_role::keep: return keep(what.number, iteration, true);
+      case part_role::recall: return keep(what.number, iteration, false);
+      case part_role::tell: return tell(what.number);
+      case part_role::watch: return watch(iteration);
+      default: return true;
+    }
+  }
+
+ private:
+  bool call(node_index node, std::size_t iteration, member* me) const {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      return functions_[node](iteration, me);
+    } catch (const region_stopped&) {
+      throw;  // of a team-wide node: the run has ended
+    } catch (...) {
+      transport_.fail(node);
+      throw;
+    }
+#else
+    return functions_[node](iteration, me);
+#endif
+  }
+
+  bool send(std::size_t number, std::size_t iteration) const {
+    const graph_message& what = plan_.messages[number];
+    // Nobody in this run receives the last ones.
+    if (what.delay > 0 && state_.iterations - iteration <= what.delay) return true;
+    const void* const bytes =
+        what.kind == message_kind::bytes ? what.source : &state_.answers[what.from];
+    return transport_.send(number, bytes);
+  }
+  bool receive(std::size_t number, std::size_t iteration) const {
+    const graph_message& what = plan_.messages[number];
+    if (iteration < what.delay) return true;
+    if (what.kind == message_kind::bytes) return transport_.receive(number, what.target);
+    char answer = 0;
+    return transport_.receive(number, &answer) && answer != 0;
+  }
+  bool tell(std::uint32_t loop) const {
+    const node_index test = plan_.checked.blocks[loop].from;
+    for (std::size_t m = 0; m < plan_.messages.size(); ++m) {
+      const graph_message& each = plan_.messages[m];
+      if (each.kind != message_kind::decision || each.block != loop) continue;
+      if (!transport_.send(m, &state_.answers[test])) return false;
+    }
+    return state_.answers[test] != 0;
+  }
+  bool watch(std::size_t iteration) const {
+    constexpr std::size_t often = 16;
+    if (iteration % often == 0) transport_.look();
+    return true;
+  }
+  static bool copy(const graph_message& what) {
+    if (what.bytes > 0) std::memmove(what.target, what.source, what.bytes);
+    return true;
+  }
+  bool keep(std::size_t number, std::size_t iteration, bool is_first) const {
+    const graph_message& what = plan_.messages[number];
+    if (!is_first && iteration < what.delay) return true;
+    const std::size_t written = is_first ? iteration : iteration - what.delay;
+    char* const place =
+        state_.kept[number].data() + written % (std::size_t{what.delay} + 1) * what.bytes;
+    if (what.bytes == 0) return true;
+    if (is_first) std::memcpy(place, what.source, what.bytes);
+    if (!is_first) std::memcpy(what.target, place, what.bytes);
+    return true;
+  }
+
+  const graph_split& plan_;
+  const std::vector<node_function>& functions_;
+  part_state& state_;
+  graph_transport& transport_;
+};
+
+/// Room for what the nodes of a rank keep.
+inline void make_room(part_state& in, const graph_split& plan, std::uint32_t rank,
+                      std::size_t nodes) {
+  in.answers.assign(nodes, 0);
+  in.kept.assign(plan.messages.size(), std::vector<char>());
+  for (std::size_t m = 0; m < plan.messages.size(); ++m) {
+    const graph_message& each = plan.messages[m];
+    if (!each.is_local() || each.from_rank != rank || each.delay == 0) continue;
+    in.kept[m].assign((std::size_t{each.delay} + 1) * each.bytes, 0);
+  }
+}
+
+/// The part as a graph. `run` outlives it. `member_for_messages`: whom all sends and receives are pinned to, or no_node.
+inline graph graph_of(const rank_part& part, const rank_functions& run,
+                      node_index member_for_messages) {
+  graph made;
+  std::vector<graph_node> nodes;
+  const graph_model& model = part.model;
+  for (std::size_t i = 0; i < part.nodes.size(); ++i) {
+    const part_node what = part.nodes[i];
+    const model_node& like = model.nodes[i];
+    if (what.role == part_role::nothing) {
+      nodes.push_back(made.node(like.name));
+    } else if (what.role == part_role::user && like.is_wide) {
+      nodes.push_back(
+          made.node(like.name, like.width, [&run, what](member& me, std::size_t iteration) {
+            return run.run_user(what.number, iteration, &me);
+          }));
+    } else if (what.role == part_role::user) {
+      nodes.push_back(made.node(like.name, [&run, what](std::size_t iteration) {
+        return run.run_user(what.number, iteration, nullptr);
+      }));
+    } else {
+      nodes.push_back(made.node(
+          like.name, [&run, what](std::size_t iteration) { return run.run(what, iteration); }));
+      const bool is_message = what.role == part_role::send || what.role == part_role::receive ||
+                              what.role == part_role::tell || what.role == part_role::learn ||
+                              what.role == part_role::watch;
+      if (is_message && member_for_messages != no_node) nodes.back().pin(member_for_messages);
+    }
+    if (like.cost >= 0) {
+      nodes.back().cost(std::chrono::nanoseconds(static_cast<std::int64_t>(like.cost)));
+    }
+    if (like.pin != no_node) nodes.back().pin(like.pin);
+  }
+  for (const model_edge& each : model.edges) {
+    if (each.kind == edge_kind::plain) made.edge(nodes[each.from], nodes[each.to]);
+    if (each.kind == edge_kind::if_true) made.edge_if(nodes[each.from], nodes[each.to]);
+    if (each.kind == edge_kind::if_false) made.edge_unless(nodes[each.from], nodes[each.to]);
+  }
+  for (const model_feedback& each : model.feedbacks) {
+    if (each.is_loop()) {
+      made.repeat_while(nodes[each.from], nodes[each.to]);
+    } else {
+      made.feedback(nodes[each.from], nodes[each.to], each.delay);
+    }
+  }
+  for (const model_wish& each : model.wishes) nodes[each.node].keep_near(nodes[each.other]);
+  return made;
+}
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP

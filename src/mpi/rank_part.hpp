@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph (layer: mpi)
+//
+// Pure. The part has the rank's nodes, a node for each message that it sends or receives, and what keeps these in
+// order. A node that receives blocks a member; one that sends blocks while the last `slots` messages of its edge have
+// not been received. So the order of messages decides whether ranks wait for each other for ever.
+//
+// The order of graph_messages.hpp, the iterations and the turns of loops in it, is an order of all nodes of all ranks at
+// all times, in which everything waits for earlier ones only. "Lower" means earlier in it. A part says, by ordinary
+// edges that its plan keeps, whichever member runs what:
+//   SPLIT-1  Of one turn of a block, every receive comes after all lower sends of its rank.
+//   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
+//   SPLIT-3  Where iterations overlap, receives and shared loops of an iteration come after all messages of the last one,
+//           and sends after all messages of the one `slots` before.
+//
+// No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
+//   1. No send of iteration c that is in no loop is blocked, since the message `slots` before it was received in an
+//      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - slots of that loop, which is
+//      lower than S, or its own send would be unfinished.
+//   2. Neither S's rank, nor the one of such a receive, has a member in a blocked receive: that waits for a send which is
+//      not done, so for S or a higher one, and SPLIT-1 to SPLIT-3 let it begin after S, and after the earlier turn, only.
+//      The same holds for sends of later turns (the plan's GRAPH-5) and iterations (SPLIT-3, or GRAPH-3).
+//   3. So a plan whose nodes all return goes on to S or that receive, and it is done. When no send of iteration c is
+//      left, no receive of it blocks; and receives of later iterations have not begun where one of it is not done.
+// Nothing in this depends on the number of members, nor on who takes over what.
+#ifndef LOCKSTEP_SRC_MPI_RANK_PART_HPP
+#define LOCKSTEP_SRC_MPI_RANK_PART_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph_messages.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// How many messages of an edge may be on their way, beside those that a delay needs.
+constexpr std::uint32_t slots = 2;
+
+/// What a node that sends or receives counts as in the plan, in nanoseconds. That is a hint, so a plan does not learn: a
+/// member that waits for another rank would be taken for one that works.
+constexpr double message_cost = 1000;
+
+/// What a node of a part does.
+enum class part_role : std::uint8_t {
+  user,     ///< calls the user's function
+  nothing,  ///< where paths meet
+  send,
+  receive,
+  copy,    ///< of a message between two nodes of this rank
+  keep,    ///< the same, with a delay: first half
+  recall,  ///< second half
+  tell,    ///< sends the decisions of a shared loop
+  learn,   ///< receives one
+  watch,   ///< where no message would tell that the run has ended: looks for that
+};
+
+struct part_node {
+  part_role role;
+  std::uint32_t number;  ///< the user's node; the message; for `tell` the loop
+};
+
+struct rank_part {
+  graph_model model;
+  std::vector<part_node> nodes;  ///< as many
+};
+
+class rank_splitter {
+ public:
+  rank_splitter(const placed_graph& of, const graph_split& plan, std::uint32_t rank)
+      : of_(of),
+        from_(*of.nodes),
+        plan_(plan),
+        rank_(rank),
+        own_(from_.nodes.size(), no_node),
+        sends_of_(item_count()),
+        receives_of_(item_count()),
+        loops_from_(from_.nodes.size()),
+        decisions_of_(plan.checked.blocks.size()) {}
+
+  rank_part make() {
+    collect();
+    frames_.push_back(frame());
+    for (const node_index node : plan_.line) {
+      for (const std::uint32_t loop : loops_from_[node]) begin_item(loop);
+      add_receives(node);
+      if (of_.rank_of[node] == rank_) own_[node] = add_user(node);
+      add_sends(node);
+      const std::uint32_t ends = plan_.checked.loop_from[node];
+      if (ends != 0) end_item(ends);
+    }
+    for (const std::uint32_t message : keeps_) end_keep(message);
+    if (plan_.checked.overlaps) add_turns();
+    add_user_edges();
+    if (!has_messages_ && !made_.nodes.empty()) {
+      add(part_role::watch, 0, "look whether another rank has ended the run", 0);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  /// Of block 0 or a shared loop, while the line is in it.
+  struct frame {
+    node_index begin = no_node;  ///< of the loop
+    node_index base = no_node;   ///< the loop's beginning, or the end of the last shared loop in it
+    node_index gate = no_node;   ///< after all sends that a receive has to come after
+    std::vector<node_index> sends;  ///< since the gate
+    std::vector<node_index> since_base;
+  };
+  /// What add_turns() orders: its first and its last node.
+  struct turn_item {
+    node_index first, last;
+    bool is_send;
+  };
+
+  std::size_t item_count() const { return from_.nodes.size() + plan_.checked.blocks.size(); }
+  std::uint32_t item_of(std::uint32_t loop) const {
+    return static_cast<std::uint32_t>(from_.nodes.size()) + loop;
+  }
+
+  void collect() {
+    for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
+      const graph_message& each = plan_.messages[m];
+      if (each.kind == message_kind::decision) {
+        decisions_of_[each.block].push_back(m);
+        continue;
+      }
+      if (each.from_rank == rank_) sends_of_[each.from_item].push_back(m);
+      if (each.to_rank == rank_) receives_of_[each.to_item].push_back(m);
+    }
+    // The outer one first, where several begin with the same node: an inner block has the higher number.
+    for (std::uint32_t b = 1; b < plan_.checked.blocks.size(); ++b) {
+      loops_from_[plan_.checked.blocks[b].to].push_back(b);
+    }
+    for (std::vector<std::uint32_t>& each : loops_from_) {
+      std::sort(each.begin(), each.end(), [this](std::uint32_t a, std::uint32_t b) {
+        return plan_.checked.blocks[a].depth < plan_.checked.blocks[b].depth;
+      });
+    }
+  }
+
+  // --- nodes and edges of the part ---
+
+  node_index add(part_role role, std::uint32_t number, std::string name, double cost) {
+    model_node made;
+    made.name = std::move(name);
+    made.cost = cost;
+    made.returns_bool = role != part_role::nothing;
+    made_.model.nodes.push_back(std::move(made));
+    made_.nodes.push_back({role, number});
+    return static_cast<node_index>(made_.nodes.size() - 1);
+  }
+  node_index add_nothing(const std::string& name) { return add(part_role::nothing, 0, name, 0); }
+  node_index add_user(node_index node) {
+    const node_index made = add(part_role::user, node, from_.nodes[node].name, -1);
+    made_.model.nodes[made] = from_.nodes[node];
+    made_.model.nodes[made].returns_bool = true;  // they do, whatever the user's function returns
+    return made;
+  }
+  node_index add_message(part_role role, std::uint32_t message, const char* what) {
+    const graph_message& of = plan_.messages[message];
+    has_messages_ = has_messages_ || !of.is_local();
+    return add(role, message,
+               std::string(what) + " " + std::to_string(message) + ", from " +
+                   quoted(from_, of.from) + " to " + quoted(from_, of.to),
+               message_cost);
+  }
+  void join(node_index from, node_index to, edge_kind kind = edge_kind::plain) {
+    if (from != no_node && to != no_node) made_.model.edges.push_back({from, to, kind});
+  }
+  void feed_back(node_index from, node_index to, std::uint32_t delay) {
+    made_.model.feedbacks.push_back({from, to, delay});
+  }
+
+  // --- messages ---
+
+  void add_receives(std::uint32_t item) {
+    for (const std::uint32_t m : receives_of_[item]) {
+      const graph_message& each = plan_.messages[m];
+      if (each.is_local()) {
+        if (each.delay > 0) recall(m);
+        continue;
+      }
+      const node_index made = add_message(part_role::receive, m, "receive");
+      enter_order(made, false);
+      wanted_.push_back({made, each.to, each.edge});
+    }
+  }
+  void add_sends(std::uint32_t item) {
+    for (const std::uint32_t m : sends_of_[item]) {
+      const graph_message& each = plan_.messages[m];
+      if (each.is_local()) {
+        if (each.delay > 0) {
+          keeps_.push_back(m);
+        } else {
+          copy(m);
+        }
+        continue;
+      }
+      const node_index made = add_message(part_role::send, m, "send");
+      enter_order(made, true);
+      join(own_[each.from], made);
+      if (plan_.checked.overlaps) feed_back(made, own_[each.from], 1);
+    }
+  }
+
+  /// A message between nodes of this rank blocks nobody.
+  void copy(std::uint32_t m) {
+    const graph_message& each = plan_.messages[m];
+    const node_index made = add_message(part_role::copy, m, "copy");
+    join(own_[each.from], made);
+    wanted_.push_back({made, each.to, each.edge});
+    if (plan_.checked.overlaps) feed_back(made, own_[each.from], 1);
+  }
+  void recall(std::uint32_t m) {
+    const node_index made = add_message(part_role::recall, m, "recall");
+    recalls_.push_back({m, made});
+    wanted_.push_back({made, plan_.messages[m].to, edge_kind::plain});
+  }
+  /// The first half writes where the second has read in the iteration before: there is one place more than the delay.
+  void end_keep(std::uint32_t m) {
+    const graph_message& each = plan_.messages[m];
+    const node_index made = add_message(part_role::keep, m, "keep");
+    join(own_[each.from], made);
+    feed_back(made, own_[each.from], 1);
+    for (const std::pair<std::uint32_t, node_index>& second : recalls_) {
+      if (second.first != m) continue;
+      feed_back(made, second.second, each.delay);
+      feed_back(second.second, made, 1);
+    }
+  }
+
+  /// SPLIT-1. A send or receive takes its place in the innermost shared loop that the line is in.
+  void enter_order(node_index made, bool is_send) {
+    frame& in = frames_.back();
+    join(in.base, made);
+    if (!is_send) {
+      close_gate(in);
+      join(in.gate, made);
+    }
+    if (is_send) in.sends.push_back(made);
+    in.since_base.push_back(made);
+    if (frames_.size() == 1) turns_.push_back({made, made, is_send});
+  }
+  void close_gate(frame& in) {
+    if (in.sends.empty()) return;
+    node_index gate = in.sends[0];
+    if (in.gate != no_node || in.sends.size() > 1) {
+      gate = add_nothing("all sent, " + std::to_string(made_.nodes.size()));
+      join(in.gate, gate);
+      for (const node_index each : in.sends) join(each, gate);
+    }
+    in.gate = gate;
+    in.sends.clear();
+  }
+
+  // --- shared loops ---
+
+  bool has_shared(std::uint32_t loop) const {
+    return plan_.is_shared(loop) && plan_.has_part(loop, rank_);
+  }
+  std::string loop_name(std::uint32_t loop) const {
+    const flow_block& of = plan_.checked.blocks[loop];
+    return "the loop from " + quoted(from_, of.to) + " to " + quoted(from_, of.from);
+  }
+
+  void begin_item(std::uint32_t loop) {
+    add_receives(item_of(loop));
+    if (!has_shared(loop)) return;
+    frame inner;
+    inner.begin = inner.base = add_nothing("begin " + loop_name(loop));
+    const frame& outer = frames_.back();
+    join(outer.base, inner.base);
+    for (const node_index each : outer.since_base) join(each, inner.base);  // SPLIT-2
+    const node_index first = plan_.checked.blocks[loop].to;
+    if (of_.rank_of[first] == rank_) begins_.push_back({inner.base, first});
+    frames_.push_back(std::move(inner));
+  }
+  void end_item(std::uint32_t loop) {
+    if (has_shared(loop)) {
+      has_messages_ = true;
+      const frame inner = frames_.back();
+      frames_.pop_back();
+      const node_index test = plan_.checked.blocks[loop].from;
+      const bool decides = of_.rank_of[test] == rank_;
+      const node_index last =
+          decides ? add(part_role::tell, loop, "tell the end of " + loop_name(loop), message_cost)
+                  : add(part_role::learn, own_decision(loop), "learn the end of " + loop_name(loop),
+                        message_cost);
+      join(inner.base, last);
+      for (const node_index each : inner.since_base) join(each, last);
+      if (decides) join(own_[test], last);
+      made_.model.feedbacks.push_back(
+          {last, inner.begin, std::uint32_t{model_feedback::while_true}});
+      frame& outer = frames_.back();
+      outer.base = last;
+      outer.gate = no_node;
+      outer.sends.clear();
+      outer.since_base.clear();
+      if (frames_.size() == 1) turns_.push_back({inner.begin, last, false});
+    }
+    add_sends(item_of(loop));
+  }
+  std::uint32_t own_decision(std::uint32_t loop) const {
+    for (const std::uint32_t m : decisions_of_[loop]) {
+      if (plan_.messages[m].to_rank == rank_) return m;
+    }
+    return 0;
+  }
+
+  // --- iterations that overlap ---
+
+  /// SPLIT-3.
+  void add_turns() {
+    if (turns_.empty()) return;
+    const node_index received = add_nothing("all messages of the iteration before"),
+                     sent = add_nothing("all messages of an earlier iteration");
+    for (const turn_item& each : turns_) {
+      feed_back(each.last, received, 1);
+      feed_back(each.last, sent, slots);
+      join(each.is_send ? sent : received, each.first);
+    }
+  }
+
+  // --- the user's ---
+
+  void add_user_edges() {
+    for (const std::pair<node_index, node_index>& each : begins_)
+      join(each.first, own_[each.second]);
+    for (const wanted_edge& each : wanted_) {
+      join(each.from, own_[each.to], each.kind);
+      if (plan_.checked.overlaps) feed_back(own_[each.to], each.from, 1);
+    }
+    const auto is_here = [this](node_index a, node_index b) {
+      return own_[a] != no_node && own_[b] != no_node;
+    };
+    for (const model_edge& each : from_.edges) {
+      if (is_here(each.from, each.to)) join(own_[each.from], own_[each.to], each.kind);
+    }
+    for (const model_feedback& each : from_.feedbacks) {
+      if (!is_here(each.from, each.to)) continue;
+      if (each.is_loop() && plan_.is_shared(plan_.checked.loop_from[each.from])) continue;
+      feed_back(own_[each.from], own_[each.to], each.delay);
+    }
+    for (const model_wish& each : from_.wishes) {
+      if (is_here(each.node, each.other)) {
+        made_.model.wishes.push_back({own_[each.node], own_[each.other]});
+      }
+    }
+  }
+
+  struct wanted_edge {
+    node_index from;  ///< of the part
+    node_index to;    ///< of the user
+    edge_kind kind;
+  };
+
+  const placed_graph& of_;
+  const graph_model& from_;
+  const graph_split& plan_;
+  const std::uint32_t rank_;
+  rank_part made_;
+  bool has_messages_ = false;
+  std::vector<node_index> own_;  ///< of each of the user's nodes: that of the part
+  std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
+  std::vector<std::vector<std::uint32_t>> loops_from_;    ///< of each node: that begin with it
+  std::vector<std::vector<std::uint32_t>> decisions_of_;  ///< of each loop
+  std::vector<frame> frames_;
+  std::vector<turn_item> turns_;
+  std::vector<std::uint32_t> keeps_;
+  std::vector<std::pair<std::uint32_t, node_index>> recalls_;
+  std::vector<std::pair<node_index, node_index>> begins_;
+  std::vector<wanted_edge> wanted_;
+};
+
+inline rank_part part_of_rank(const placed_graph& of, const graph_split& plan, std::uint32_t rank) {
+  return rank_splitter(of, plan, rank).make();
+}
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_RANK_PART_HPP

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/world_core.hpp -- the ranks of a communicator, by nodes, and how they meet (layer: mpi)
+//
+// What meets is one thread of each rank. The ranks of a node meet on a node_board, and where there are several nodes, one
+// rank of each, its leader, meets the other leaders in a node_exchange. So on one node there is no call of MPI.
+//
+//   WORLD-1  All ranks come to the same meetings in the same order. In each they learn the same: that all go on, with the
+//            fold of all values in the order of ranks; or what kept one of them from going on.
+//   WORLD-2  What happens before any rank's arrival at a meeting happens before every return from it, as far as
+//            processes share anything.
+//   WORLD-4  A rank that sleeps in a meeting moves no messages, and another may need them to come there. So while messages
+//            are under way beside the meetings, a rank that waits polls, and lets MPI move them.
+//   WORLD-3  Where the ranks of a node are not neighbours in the world, each rank is a node of its own: values are
+//            combined in the order of ranks.
+//
+// Cost   one node of up to 8 ranks: each publishes a line and fetches those of all others, in parallel. Above, or with
+//        several nodes: one line to the leader, one back, and the node_exchange between.
+#ifndef LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
+#define LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <lockstep/detail/platform/cpus.hpp>
+#include "node_exchange.hpp"
+#include "polling_nap.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// Messages that are under way beside the meetings. Many MPI libraries move them only inside of calls.
+class messages_beside {
+ public:
+  virtual bool are_under_way() const noexcept = 0;
+  /// Lets MPI move them.
+  virtual void progress() noexcept = 0;
+
+ protected:
+  messages_beside() = default;
+  ~messages_beside() = default;
+};
+
+class world_core {
+ public:
+  /// Collective. `ranks_per_node`: 0, or how many ranks at most are taken for one node. `by_library`: of node_exchange.
+  world_core(MPI_Comm of, std::size_t ranks_per_node, bool by_library) {
+    check_active("lockstep::mpi::world");
+    level_ = checked_level("lockstep::mpi::world");
+    check_may_call(level_, "lockstep::mpi::world");
+    check_communicator(of);
+    checked(MPI_Comm_dup(of, &all_), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
+    rank_ = rank_in(all_);
+    size_ = size_of(all_);
+    divide_into_nodes(ranks_per_node);
+    share_memory();
+    share_cpus();
+    exchange_ = node_exchange(leaders_, level_, by_library);
+  }
+  /// Collective, unless MPI has ended, or the stack is unwound, which may be so on one rank alone.
+  ~world_core() {
+    if (exceptions_in_flight() != 0 || !is_active()) return;
+    MPI_Win_unlock_all(memory_);
+    MPI_Win_free(&memory_);
+    for (MPI_Comm* each : {&leaders_, &node_, &all_}) {
+      if (*each != MPI_COMM_NULL) MPI_Comm_free(each);
+    }
+  }
+  world_core(const world_core&) = delete;
+  world_core& operator=(const world_core&) = delete;
+
+  /// They are moved while this rank waits in a meeting: WORLD-4.
+  void watch(messages_beside& beside) noexcept { beside_ = &beside; }
+
+  MPI_Comm comm() const noexcept { return all_; }
+  int level() const noexcept { return level_; }
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t size() const noexcept { return size_; }
+  std::size_t node_rank() const noexcept { return node_rank_; }
+  std::size_t node_size() const noexcept { return node_size_; }
+  std::size_t nodes() const noexcept { return nodes_; }
+  /// CPUs that this rank may count with, and that its node's ranks have together.
+  std::size_t cpus() const noexcept { return cpus_; }
+  std::size_t node_cpus() const noexcept { return node_cpus_; }
+
+  /// How the ranks of this node wait for each other where each has `members` members.
+  wait_policy policy(std::size_t members) const noexcept {
+    return wait_policy().when_crowded(members * node_size_ > node_cpus_);
+  }
+
+  /// Blocks until all ranks have come, and returns what they came for. If all go on, `value` is the fold of all values.
+  /// One thread of each rank at a time. Requires: bytes <= node_board::most_bytes.
+  meeting_record meet(const meeting_note& note, void* value, const world_combine& combine,
+                      wait_policy policy) {
+    const meeting_record mine = meeting_record::of(note, rank_);
+    if (size_ == 1) return mine;
+    ++number_;
+    return nodes_ == 1 && node_size_ <= most_flat ? meet_flat(mine, value, combine, policy)
+                                                  : meet_led(mine, value, combine, policy);
+  }
+
+ private:
+  static constexpr std::size_t most_flat = 8;
+
+  static std::size_t rank_in(MPI_Comm of) {
+    int rank = 0;
+    checked(MPI_Comm_rank(of, &rank), "MPI_Comm_rank");
+    return static_cast<std::size_t>(rank);
+  }
+  static std::size_t size_of(MPI_Comm of) {
+    int size = 0;
+    checked(MPI_Comm_size(of, &size), "MPI_Comm_size");
+    return static_cast<std::size_t>(size);
+  }
+  static void check_communicator(MPI_Comm of) {
+    int is_between_groups = 0;
+    if (of != MPI_COMM_NULL) MPI_Comm_test_inter(of, &is_between_groups);
+    if (of != MPI_COMM_NULL && is_between_groups == 0) return;
+    fail_argument(of == MPI_COMM_NULL ? "lockstep::mpi::world: MPI_COMM_NULL given: this rank is "
+                                        "in no such communicator, so it makes no world"
+                                      : "lockstep::mpi::world: a communicator between two groups "
+                                        "given: merge them by MPI_Intercomm_merge");
+  }
+
+  void divide_into_nodes(std::size_t ranks_per_node) {
+    const int key = static_cast<int>(rank_);
+    checked(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &node_),
+            "MPI_Comm_split_type");
+    if (ranks_per_node != 0) {
+      const int part = static_cast<int>(rank_in(node_) / ranks_per_node);
+      split_node(part);
+    }
+    const int first_and_size[2] = {first_of_node(), static_cast<int>(size_of(node_))};
+    const bool are_neighbours = key - first_and_size[0] == static_cast<int>(rank_in(node_));
+    int all_are = are_neighbours ? 1 : 0;
+    checked(MPI_Allreduce(MPI_IN_PLACE, &all_are, 1, MPI_INT, MPI_MIN, all_), "MPI_Allreduce");
+    if (all_are == 0) split_node(key);  // WORLD-3
+    node_rank_ = rank_in(node_);
+    node_size_ = size_of(node_);
+    first_ = rank_ - node_rank_;
+    checked(MPI_Comm_split(all_, node_rank_ == 0 ? 0 : MPI_UNDEFINED, key, &leaders_),
+            "MPI_Comm_split");
+    int leads = node_rank_ == 0 ? 1 : 0;
+    checked(MPI_Allreduce(MPI_IN_PLACE, &leads, 1, MPI_INT, MPI_SUM, all_), "MPI_Allreduce");
+    nodes_ = static_cast<std::size_t>(leads);
+    if (leaders_ != MPI_COMM_NULL) MPI_Comm_set_errhandler(leaders_, MPI_ERRORS_RETURN);
+  }
+  void split_node(int part) {
+    MPI_Comm smaller = MPI_COMM_NULL;
+    checked(MPI_Comm_split(node_, part, static_cast<int>(rank_), &smaller), "MPI_Comm_split");
+    MPI_Comm_free(&node_);
+    node_ = smaller;
+  }
+  int first_of_node() const {
+    int first = static_cast<int>(rank_);
+    checked(MPI_Bcast(&first, 1, MPI_INT, 0, node_), "MPI_Bcast");
+    return first;
+  }
+
+  void share_memory() {
+    const std::size_t bytes = node_board::bytes_for(node_size_) + alignment;
+    void* memory = nullptr;
+    checked(MPI_Win_allocate_shared(node_rank_ == 0 ? static_cast<MPI_Aint>(bytes) : 0, 1,
+                                    MPI_INFO_NULL, node_, &memory, &memory_),
+            "MPI_Win_allocate_shared");
+    MPI_Aint size = 0;
+    int unit = 1;
+    checked(MPI_Win_shared_query(memory_, 0, &size, &unit, &memory), "MPI_Win_shared_query");
+    // All processes map whole pages, so they agree on what is aligned.
+    const std::size_t off = reinterpret_cast<std::uintptr_t>(memory) % alignment;
+    memory = static_cast<unsigned char*>(memory) + (off == 0 ? 0 : alignment - off);
+    if (node_rank_ == 0) node_board::make(memory, node_size_);
+    checked(MPI_Win_lock_all(MPI_MODE_NOCHECK, memory_), "MPI_Win_lock_all");
+    checked(MPI_Barrier(node_), "MPI_Barrier");
+    board_ = node_board(memory, node_size_);
+  }
+
+  /// A CPU on which k ranks of the node may run counts 1/k for each. Whole CPUs are given in the order of ranks.
+  void share_cpus() {
+    std::vector<unsigned char> mine(most_cpus, 0), all(most_cpus * node_size_, 0);
+    for (const unsigned cpu : affinity()) {
+      if (cpu < most_cpus) mine[cpu] = 1;
+    }
+    checked(MPI_Allgather(mine.data(), most_cpus, MPI_BYTE, all.data(), most_cpus, MPI_BYTE, node_),
+            "MPI_Allgather");
+    double before = 0, until = 0;
+    for (std::size_t cpu = 0; cpu < most_cpus; ++cpu) {
+      std::size_t users = 0, up_to_here = 0;
+      for (std::size_t at = 0; at < node_size_; ++at) {
+        users += all[at * most_cpus + cpu];
+        if (at < node_rank_) up_to_here = users;
+      }
+      if (users == 0) continue;
+      ++node_cpus_;
+      before += static_cast<double>(up_to_here) / static_cast<double>(users);
+      until += static_cast<double>(up_to_here + mine[cpu]) / static_cast<double>(users);
+    }
+    const std::size_t usable = count_usable_cpus();
+    if (node_cpus_ == 0 || node_cpus_ > usable * node_size_) node_cpus_ = usable;
+    constexpr double rounding = 1e-6;
+    const std::size_t share =
+        static_cast<std::size_t>(until + rounding) - static_cast<std::size_t>(before + rounding);
+    cpus_ = share < usable ? share : usable;
+    if (cpus_ == 0) cpus_ = 1;
+  }
+
+  /// WORLD-4: it does not sleep while messages are under way.
+  void wait(std::size_t at, wait_policy policy) {
+    if (LOCKSTEP_UNLIKELY(beside_ != nullptr && beside_->are_under_way())) {
+      polling_nap nap;
+      while (!board_.has_come(at, number_) && beside_->are_under_way()) {
+        beside_->progress();
+        nap.take();
+      }
+    }
+    board_.wait(at, number_, policy, history_);
+  }
+
+  meeting_record meet_flat(const meeting_record& mine, void* value, const world_combine& combine,
+                           wait_policy policy) {
+    const std::size_t bytes = mine.note.bytes;
+    board_.publish(node_rank_, number_, mine, value, bytes);
+    for (std::size_t i = 1, at = node_rank_; i < node_size_; ++i) {
+      if (++at == node_size_) at = 0;
+      wait(at, policy);
+    }
+    meeting_record whole = board_.record_of(0, number_, first_);
+    for (std::size_t at = 1; at < node_size_; ++at) {
+      whole.merge(board_.record_of(at, number_, first_ + at));
+    }
+    if (whole.state != rank_state::goes_on || bytes == 0) return whole;
+    std::memcpy(value, board_.value_of(0, number_, bytes), bytes);
+    for (std::size_t at = 1; at < node_size_; ++at) {
+      combine(value, board_.value_of(at, number_, bytes));
+    }
+    return whole;
+  }
+
+  meeting_record meet_led(const meeting_record& mine, void* value, const world_combine& combine,
+                          wait_policy policy) {
+    const std::size_t bytes = mine.note.bytes, result = board_.result();
+    if (node_rank_ != 0) {
+      board_.publish(node_rank_, number_, mine, value, bytes);
+      wait(result, policy);
+      const meeting_record whole = board_.record_of(result, number_, 0);
+      if (whole.state == rank_state::goes_on && bytes != 0) {
+        std::memcpy(value, board_.value_of(result, number_, bytes), bytes);
+      }
+      return whole;
+    }
+    world_message folded;
+    folded.record = mine;
+    if (bytes != 0) std::memcpy(folded.value, value, bytes);
+    for (std::size_t at = 1; at < node_size_; ++at) {
+      wait(at, policy);
+      folded.record.merge(board_.record_of(at, number_, first_ + at));
+      if (folded.record.state == rank_state::goes_on && bytes != 0) {
+        combine(folded.value, board_.value_of(at, number_, bytes));
+      }
+    }
+    if (nodes_ > 1) exchange_.fold(folded, bytes, combine, policy);
+    board_.publish(result, number_, folded.record, folded.value, bytes);
+    if (folded.record.state == rank_state::goes_on && bytes != 0) {
+      std::memcpy(value, folded.value, bytes);
+    }
+    return folded.record;
+  }
+
+  static constexpr std::size_t alignment = 128;
+  static constexpr int most_cpus = 1024;
+
+  MPI_Comm all_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;
+  MPI_Win memory_ = MPI_WIN_NULL;
+  int level_ = MPI_THREAD_FUNNELED;
+  std::size_t rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1, nodes_ = 1;
+  std::size_t first_ = 0;  ///< the world's rank of the node's first
+  std::size_t cpus_ = 1, node_cpus_ = 0;
+  node_board board_;
+  node_exchange exchange_;
+  std::uint32_t number_ = 0;  ///< of the last meeting
+  messages_beside* beside_ = nullptr;
+  wait_history history_ = {};
+};
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_WORLD_CORE_HPP

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/world_region.hpp -- a region of all ranks, and what its members do together (layer: mpi)
+//
+// Each rank runs a region of its team. In a construct across ranks (world_values.hpp) member 0 meets the other ranks.
+//
+//   WREGION-1  A region of all ranks ends with one meeting at which not all ranks go on. That is the end, to which all come;
+//              or the first construct to which a rank comes whose region is over already.
+//   WREGION-2  A member 0 that learns there that the region is over stops the region of its rank.
+//   WREGION-3  No stop ends a meeting of ranks: the other ranks come to it, or to their end.
+//   WREGION-4  Where members wait for other ranks by other means, such as halos, an early_end_listener ends these waits: it
+//              learns that this rank's region is over early before others can, and then that it is over on all.
+#ifndef LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
+#define LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+#include <lockstep/member.hpp>
+
+#include "world_core.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
+class early_end_listener;
+class early_end_link {
+  friend class world_region;
+  early_end_listener* next_ = nullptr;
+};
+
+/// What has messages under way in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the
+/// regions.
+class early_end_listener : public early_end_link {
+ public:
+  /// This rank's region is over early; the other ranks may wait for messages of it.
+  virtual void leave() = 0;
+  /// The region is over early on all ranks. Comes to all of them, after leave() or without.
+  virtual void settle() = 0;
+  /// As those of messages_beside. By member 0 of the region as well.
+  virtual bool is_under_way() const noexcept = 0;
+  virtual void progress() noexcept = 0;
+
+ protected:
+  early_end_listener() = default;
+  ~early_end_listener() = default;
+};
+
+/// A region of one rank, as part of one of all ranks.
+class world_region final : private messages_beside {
+ public:
+  explicit world_region(world_core& ranks) noexcept : ranks_(ranks) { ranks_.watch(*this); }
+  world_region(const world_region&) = delete;
+  world_region& operator=(const world_region&) = delete;
+
+  world_core& ranks() const noexcept { return ranks_; }
+  bool is_in_progress() const noexcept { return is_in_progress_; }
+  void begin(std::size_t members) noexcept {
+    is_in_progress_ = true;
+    is_over_ = false;
+    first_ = nullptr;
+    policy_ = ranks_.policy(members);
+  }
+  /// By member 0, before the first meeting.
+  void belongs_to(const member_state& first) noexcept { first_ = &first; }
+
+  /// The rank's region is over. Returns the meeting that ended it on all.
+  const meeting_record& end(rank_state how) {
+    is_in_progress_ = false;
+    if (!is_over_) {
+      if (how != rank_state::has_ended) tell_listeners(&early_end_listener::leave);
+      end_ =
+          ranks_.meet({how, world_construct::end_of_region, 0, 0}, nullptr, no_combine(), policy_);
+    }
+    is_over_ = true;
+    if (end_.state != rank_state::has_ended) tell_listeners(&early_end_listener::settle);
+    return end_;
+  }
+  /// Outside of regions. Listeners are told in the order in which they were added: on all ranks the same.
+  void add(early_end_listener& one) noexcept {
+    early_end_listener** at = &listeners_;
+    while (*at != nullptr) at = &(*at)->next_;
+    *at = &one;
+  }
+  void remove(early_end_listener& one) noexcept {
+    early_end_listener** at = &listeners_;
+    while (*at != &one) at = &(*at)->next_;
+    *at = one.next_;
+  }
+
+  /// By member 0 of the region: meets the other ranks. False if the region is over.
+  bool meet(member_state& at, world_construct construct, std::uint32_t argument, void* value,
+            std::size_t bytes, const world_combine& combine) {
+    check_region(at, construct);
+    const meeting_note note = {rank_state::goes_on, construct, static_cast<std::uint16_t>(bytes),
+                               argument};
+    const meeting_record met = ranks_.meet(note, value, combine, policy_);
+    if (met.state == rank_state::goes_on) return true;
+    end_ = met;
+    is_over_ = true;
+    at.request_stop();
+    return false;
+  }
+
+  bool sync(member_state& at, call_site where) {
+    at.come_to("sync_threads(world)", where);
+    if (has_one_rank(at, world_construct::sync_threads)) return at.sync();
+    const auto meets = [&] {
+      return meet(at, world_construct::sync_threads, 0, nullptr, 0, no_combine());
+    };
+    if (at.is_alone()) return !at.is_stopped() && meets();
+    if (at.shared().barrier.has_flags(at.size())) return at.meet_at_first(meets);
+    if (!at.sync()) return false;
+    if (at.rank() == 0) meets();
+    return at.sync();
+  }
+
+  /// Whether there is no other rank: then the members meet as without a world, each by its own arrival. Where member 0 arrived
+  /// for all, as it does to meet other ranks, the last arrival would be seen one line transfer later.
+  bool has_one_rank(const member_state& at, world_construct construct) const {
+    if (ranks_.size() != 1) return false;
+    if (at.rank() == 0) check_region(at, construct);
+    return true;
+  }
+
+ private:
+  static world_combine no_combine() noexcept { return {nullptr, nullptr, MPI_DATATYPE_NULL}; }
+
+  /// Fails with std::logic_error where member 0 is that of another region, or of a sub-team.
+  void check_region(const member_state& at, world_construct construct) const {
+    if (is_in_progress_ && first_ == &at) return;
+    char message[240];
+    std::snprintf(
+        message, sizeof message,
+        is_in_progress_
+            ? "lockstep::member::%s(world): called by a sub-team or in a region inside of the "
+              "world's: call it "
+              "by all members of the region that world.run began"
+            : "lockstep::member::%s(world): the region was not begun by the world: begin it by "
+              "world.run(team, f), on every rank",
+        text_of(construct));
+    fail_use(message);
+  }
+
+  bool are_under_way() const noexcept override {
+    const early_end_listener* at = listeners_;
+    while (at != nullptr && !at->is_under_way()) at = at->next_;
+    return at != nullptr;
+  }
+  void progress() noexcept override {
+    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) at->progress();
+  }
+
+  void tell_listeners(void (early_end_listener::*what)()) {
+    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) (at->*what)();
+  }
+
+  world_core& ranks_;
+  early_end_listener* listeners_ = nullptr;
+  bool is_in_progress_ = false;
+  bool is_over_ = false;  ///< the meeting that ends it has been
+  const member_state* first_ = nullptr;
+  wait_policy policy_;
+  meeting_record end_ = {};
+};
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
