@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// src/wait/misuse_table.hpp -- who owns and waits on objects, where misuse is diagnosed (layer: wait)
+#ifndef LOCKSTEP_SRC_WAIT_MISUSE_TABLE_HPP
+#define LOCKSTEP_SRC_WAIT_MISUSE_TABLE_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/base/growing_array.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace misuse {
+
+/// The calling thread waits on `object` while this lives.
+class waiting_scope {
+ public:
+  explicit waiting_scope(const void* object) : object_(object) { waiting(object_); }
+  ~waiting_scope() {
+    if (diagnosed) let_go(object_, detail::number_of_this_thread());
+  }
+  waiting_scope(const waiting_scope&) = delete;
+  waiting_scope& operator=(const waiting_scope&) = delete;
+
+ private:
+  const void* object_;
+};
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+
+/// Which thread holds or waits on which object. One table for the process.
+class registry {
+ public:
+  enum class role { owner, reader, waiter };
+
+  static void add(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
+  }
+
+  /// Takes one entry of that thread out; false if there is none.
+  static bool remove(const void* object, role as,
+                                   std::uint64_t thread = detail::number_of_this_thread()) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
+      if (each.object != object || each.as != as || each.who.number != thread) continue;
+      entries[i] = entries.back();
+      entries.pop_back();
+      return true;
+    }
+    return false;
+  }
+
+  /// Any thread in that role; its number is 0 if there is none.
+  static detail::thread_label find(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return detail::thread_label();
+    for (const entry& each : entries_of(home)) {
+      if (each.object == object && each.as == as) return each.who;
+    }
+    return detail::thread_label();
+  }
+
+ private:
+  struct entry {
+    const void* object;
+    role as;
+    detail::thread_label who;
+  };
+  using list = growing_array<entry>;
+  using bucket = detail::misuse_bucket;
+
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
+
+  // One table for the process, never destroyed: static objects may be used until the very end.
+  static bucket& bucket_of(const void* object) {
+    detail::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return detail::process().misuse[place % detail::process_state::misuse_size];
+  }
+
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!detail::process().misuse_forks.enter()) return;
+      for (bucket& each : detail::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!detail::process().misuse_forks.is_held()) return;
+      for (bucket& each : detail::process().misuse) each.lock.unlock();
+      detail::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!detail::process().misuse_forks.is_held()) return;
+      for (bucket& each : detail::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      detail::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
+      for (std::size_t at = entries.size(); at-- > 0;) {
+        if (entries[at].who.number == detail::number_of_this_thread()) continue;
+        entries[at] = entries.back();
+        entries.pop_back();
+      }
+    }
+  };
+};
+
+#endif
+
+}  // namespace misuse
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_WAIT_MISUSE_TABLE_HPP
