@@ -1,34 +1,48 @@
 # SPDX-License-Identifier: MIT
-# Makes one header of a unit of the library and all that it includes of it:
-#   cmake -D UNIT=src/lockstep.cpp -D OUTPUT=lockstep.hpp [-D SETTINGS="A;B"] -P cmake/make_single_header.cmake
+# Makes the headers to copy, which need nothing to link:
+#   cmake -D DIRECTORY=build/single -P cmake/make_single_header.cmake
+# makes in that directory
+#   lockstep.hpp            the library: of src/lockstep.cpp
+#   lockstep/NAME.hpp       include it, for programs that are written for the many headers
+#   thread_synchronizer.h   the five classes of ThreadSynchronizer: of src/thread_synchronizer.cpp
 #
-# Includes of files of ours are replaced by the files, each once. One inside an #if is replaced there, and does not count for
-# what follows: its guard makes it one. Comments go, but those of the public headers. SETTINGS are defined as 1 before all.
+# A header has what its unit includes of ours. Each file follows those that it includes, once: a file that only some
+# systems can compile has an #if of its own. A file whose guard was defined before is left out. The functions of the
+# sources are inline. Comments stay in the headers for users only.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
-get_filename_component(name ${OUTPUT} NAME)
-get_filename_component(unit ${UNIT} ABSOLUTE BASE_DIR ${root})
 
-# count(<variable> <text> <regex>): how often the text has it. In lists semicolons separate: none is in a match.
+file(READ ${root}/include/lockstep/detail/platform/config.hpp version)
+string(REGEX REPLACE ".*VERSION_MAJOR ([0-9]+)\n.*VERSION_MINOR ([0-9]+)\n.*VERSION_PATCH ([0-9]+)\n.*" "\\1.\\2.\\3"
+  version "${version}")
+
+# count(<variable> <text> <regex>): how often the text has it.
 function(count variable text regex)
   string(REGEX MATCHALL "${regex}" found "${text}")
   list(LENGTH found length)
   set(${variable} ${length} PARENT_SCOPE)
 endfunction()
 
-# embed(<file>): appends to `made` the file as it is to stand there. `seen` has the files that stand outside of any #if.
-function(embed file open_outside)
+# embed(<file> <in place>): puts the files that it includes into `made`, then its own text; or, in place, that into `text`.
+function(embed file in_place)
   file(READ ${file} rest)
+  string(PREPEND rest "\n")
+  if(rest MATCHES "\n#ifndef ([A-Z_0-9]+_HPP)\n")
+    string(FIND "${made}" "\n#define ${CMAKE_MATCH_1}\n" defined)
+    if(NOT defined EQUAL -1)
+      set(text "" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  string(REPLACE "\n// SPDX-License-Identifier: MIT" "" rest "${rest}")
   get_filename_component(directory ${file} DIRECTORY)
-  if(NOT file MATCHES "/include/lockstep/[^/]*$|/include/[^/]*$")
-    string(REGEX REPLACE "\n *//[^\n]*" "" rest "\n${rest}")
+  if(NOT file MATCHES "${public}")
+    string(REGEX REPLACE "\n *//[^\n]*" "" rest "${rest}")
+    string(REGEX REPLACE "[ \t]+//[^\n\"]*\n" "\n" rest "${rest}")
+    string(REGEX REPLACE "\n[ \t\n]*\n" "\n" rest "${rest}")
   endif()
-  string(REGEX REPLACE "// SPDX-License-Identifier: MIT\n" "" rest "${rest}")
-  set(open ${open_outside})
-  if(rest MATCHES "\n#ifndef (LOCKSTEP|THREAD_SYNCHRONIZER)[A-Z0-9_]*_(HPP|H)\n")
-    math(EXPR open "${open} - 1")  # the guard is no condition
-  endif()
-  while(rest MATCHES "\n#include (<lockstep/[^>\n]*>|<thread_synchronizer.h>|\"[^\"\n]*\")[^\n]*")
+  set(own "")
+  while(rest MATCHES "\n *# *include (<lockstep/[^>\n]*>|<thread_synchronizer.h>|\"[^\"\n]*\")[^\n]*")
     set(line "${CMAKE_MATCH_0}")
     set(written "${CMAKE_MATCH_1}")
     string(FIND "${rest}" "${line}" at)
@@ -36,44 +50,75 @@ function(embed file open_outside)
     string(SUBSTRING "${rest}" 0 ${at} before)
     math(EXPR at "${at} + ${length}")
     string(SUBSTRING "${rest}" ${at} -1 rest)
-    string(APPEND made "${before}")
-    count(begun "${before}" "\n *# *if")
-    count(ended "${before}" "\n *# *endif")
-    math(EXPR open "${open} + ${begun} - ${ended}")
+    string(APPEND own "${before}")
     string(REGEX REPLACE "[<>\"]" "" target "${written}")
     if(written MATCHES "^<")
       set(target ${root}/include/${target})
     else()
       get_filename_component(target ${directory}/${target} ABSOLUTE)
     endif()
-    if(NOT target IN_LIST seen)
-      if(open EQUAL 0)
-        list(APPEND seen ${target})
-        embed(${target} 0)
-      else()
-        set(outside "${seen}")
-        list(APPEND seen ${target})
-        embed(${target} ${open})
-        set(seen "${outside}")
-      endif()
+    if(target IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${target})
+    # The umbrella has headers that not every system can compile, and which say so.
+    set(open 0)
+    if(target MATCHES "${public}" AND file MATCHES "${public}")
+      count(begun "${own}" "\n *# *if")
+      count(ended "${own}" "\n *# *endif")
+      math(EXPR open "${begun} - ${ended} - 1")
+    endif()
+    if(open GREATER 0)
+      embed(${target} TRUE)
+      string(APPEND own "${text}")
+    else()
+      embed(${target} FALSE)
     endif()
   endwhile()
-  string(APPEND made "${rest}")
+  string(APPEND own "${rest}")
+  if(in_place)
+    set(text "${own}" PARENT_SCOPE)
+  elseif(NOT file STREQUAL unit)
+    string(APPEND made "${own}")
+  endif()
   set(made "${made}" PARENT_SCOPE)
   set(seen "${seen}" PARENT_SCOPE)
 endfunction()
 
-set(made "")
-set(seen "")
-embed(${unit} 0)
+# make_header(<name> <unit> <headers for users> [<from> <to>]...): replaces words after all else.
+function(make_header name unit public)
+  set(unit ${root}/src/${unit})
+  set(public "^${root}/include/${public}$")
+  set(made "")
+  set(seen "")
+  embed(${unit} FALSE)
+  string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
+  string(REPLACE "\nLOCKSTEP_INLINE " "\ninline " made "${made}")
+  set(closed "\n}\n}\n}\n")
+  set(opened "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\nnamespace detail {\n")
+  string(REPLACE "${closed}${opened}" "\n" made "${made}")
+  string(PREPEND made "#pragma once
+#undef LOCKSTEP_HEADER_ONLY
+#define LOCKSTEP_HEADER_ONLY 1
+")
+  set(words ${ARGN})
+  while(words)
+    list(POP_FRONT words from to)
+    string(REPLACE "${from}" "${to}" made "${made}")
+  endwhile()
+  file(WRITE ${DIRECTORY}/${name} "// SPDX-License-Identifier: MIT
+// ${name} ${version} -- made of include/ and src/ of lockstep, which have the comments
+${made}")
+endfunction()
 
-# Includes of the system once where they stand outside of any #if, which compilers would see to by themselves: nothing.
-string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
-set(settings "")
-foreach(setting ${SETTINGS})
-  string(APPEND settings "#define ${setting} 1\n")
+make_header(lockstep.hpp lockstep.cpp "(lockstep/)?[^/]*")
+file(GLOB headers RELATIVE ${root}/include ${root}/include/lockstep/*.hpp)
+list(FILTER headers EXCLUDE REGEX "/mpi")  # which need what is not in it
+foreach(header ${headers})
+  file(WRITE ${DIRECTORY}/${header} "// SPDX-License-Identifier: MIT\n#include \"../lockstep.hpp\"\n")
 endforeach()
-file(WRITE ${OUTPUT} "// SPDX-License-Identifier: MIT
-// ${name} -- the library in one header; made from include/ and src/ of lockstep, which have the comments
-#pragma once
-${settings}${made}")
+# Names of its own: it stands beside the library in a program, and in a unit. What its users write stays.
+make_header(thread_synchronizer.h thread_synchronizer.cpp "thread_synchronizer.h"
+  LOCKSTEP_ THREAD_SYNCHRONIZER_  THREAD_SYNCHRONIZER_COMPAT LOCKSTEP_COMPAT
+  THREAD_SYNCHRONIZER_THREAD_SYNCHRONIZER_H LOCKSTEP_THREAD_SYNCHRONIZER_H
+  "namespace lockstep" "namespace thread_synchronizer"  lockstep:: thread_synchronizer::)

@@ -6,8 +6,8 @@
 
 #include <new>
 
-#include "platform/made_once.hpp"
 #include <lockstep/detail/team/environment.hpp>
+#include "platform/made_once.hpp"
 
 #include "affinity.hpp"
 #include "barrier.hpp"

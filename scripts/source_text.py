@@ -25,14 +25,24 @@ TOKEN = re.compile(
 
 
 def headers(root):
-    """The headers below root/include, and the bodies of their cold functions (.ipp), in a fixed order."""
-    include = root / "include"
-    return sorted(p for p in include.rglob("*") if p.suffix in (".hpp", ".h", ".ipp"))
+    """The headers below root/include, in a fixed order."""
+    return sorted(p for p in (root / "include").rglob("*") if p.suffix in (".hpp", ".h"))
 
 
-def guard_of(header):
-    """The include guard of a header, given by its path relative to include/."""
-    return "LOCKSTEP_" + re.sub(r"\W", "_", header.removeprefix("lockstep/")).upper()
+def sources(root):
+    """The headers and sources below root/src, in a fixed order."""
+    return sorted(p for p in (root / "src").rglob("*") if p.suffix in (".hpp", ".cpp"))
+
+
+def name_of(root, path):
+    """What a banner calls a file: its path below include/, or from src/ on."""
+    return path.relative_to(root / "include" if path.is_relative_to(root / "include") else root).as_posix()
+
+
+def guard_of(root, header):
+    """The include guard of a header."""
+    name = name_of(root, header).removeprefix("lockstep/")
+    return "LOCKSTEP_" + re.sub(r"\W", "_", name).upper()
 
 
 def split_lines(text):

@@ -11,6 +11,10 @@
 #endif
 #include <lockstep/lockstep.hpp>
 
+// What follows is not for users: a shared library hides it.
+#undef LOCKSTEP_ABI
+#define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE
+
 // platform
 #include "platform/binding.cpp"
 #include "platform/cache_line.cpp"
@@ -103,7 +107,6 @@
 #include "graph/plan_body.cpp"
 #include "graph/plan_report.cpp"
 #include "graph/plan_text.cpp"
-#include "graph/series_parallel.cpp"
 
 // trace
 #include "trace/debug_aids.cpp"

@@ -48,7 +48,6 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/graph/graph_model.hpp>
 #include <lockstep/detail/graph/node_function.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
@@ -58,14 +57,9 @@ inline namespace LOCKSTEP_ABI {
 
 class graph;
 namespace detail {
-
-/// What a graph owns, and its handles point to.
-struct graph_body {
-  graph_model model;
-  growing_array<node_function> functions;  // as many as nodes; empty: nothing to do
-};
+struct graph_body;  // src/graph/graph_model.hpp
 struct graph_access;
-
+enum class edge_kind : std::uint8_t;
 }  // namespace detail
 
 /// A handle on a node. Copies are of the same node. Valid while the graph lives, also after that was moved.
@@ -92,11 +86,11 @@ class graph_node {
   friend class graph;
   friend class graph_block;
 
-  graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
+  graph_node(detail::graph_body* of, std::uint32_t index) noexcept : of_(of), index_(index) {}
   void refuse_unless_of_graph(const char* function) const;
 
   detail::graph_body* of_ = nullptr;
-  detail::node_index index_ = detail::no_node;
+  std::uint32_t index_ = ~std::uint32_t{0};
 };
 
 /// Part of a graph: where it begins, and where it ends. What series(), parallel() and loop() take and return.
@@ -113,7 +107,7 @@ class graph_block {
   friend class graph;
 
   detail::graph_body* of_ = nullptr;
-  detail::node_list firsts_, lasts_;
+  std::vector<std::uint32_t> firsts_, lasts_;
 };
 
 /// Nodes, edges between them, loops and feedback.
@@ -199,16 +193,12 @@ class graph {
 
   // --- looks ---
 
-  std::size_t size() const noexcept { return body_ ? body_->model.nodes.size() : 0; }
+  std::size_t size() const noexcept;
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle of edges; a loop that no way of edges closes; loops that cross;
   /// a node that no iteration can reach; two nodes of one name; a condition node that does not return bool.
   std::string validate() const;
-
-  /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
-  /// Loops count as one node outside, and are looked into; feedback does not count.
-  std::string not_series_parallel() const;
 
   /// For Graphviz: loops are boxes, ways back and feedback are dashed, conditions are labels.
   std::string dot() const;
@@ -221,10 +211,9 @@ class graph {
     return detail::node_function::returns_bool<Form, typename std::decay<Function>::type>();
   }
 
-  graph_node add(std::string name, detail::node_function f, bool returns_bool,
-                               std::size_t width, bool is_wide);
-  void check_join(const char* function, const graph_block& from,
-                                const graph_block& to) const;
+  graph_node add(std::string name, detail::node_function f, bool returns_bool, std::size_t width,
+                 bool is_wide);
+  void check_join(const char* function, const graph_block& from, const graph_block& to) const;
   void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   void check_own(const char* function, const detail::graph_body* of) const;
 
@@ -233,14 +222,6 @@ class graph {
 
   detail::owner<detail::graph_body> body_;
 };
-
-namespace detail {
-
-struct graph_access {
-  static const graph_body& body_of(const graph& of) { return of.own(); }
-};
-
-}  // namespace detail
 
 /// A value for each of `depth` iterations that overlap: what iteration i writes with buffer[i] stays until iteration
 /// i + depth. Nodes take the iteration as an argument. The graph says that nobody writes too early:

@@ -48,17 +48,19 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
+#include <type_traits>
 
-#include <lockstep/detail/graph/plan_body.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
-#include <lockstep/external_team.hpp>
 #include <lockstep/graph.hpp>
 #include <lockstep/team.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+class external_team;
+namespace detail {
+struct plan_body;  // src/graph/plan_body.hpp
+}
 
 /// What run_by() says of an iteration.
 struct timed_run {
@@ -78,12 +80,10 @@ class plan {
   /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses the first so many of the team.
   /// The ledger of the team knows the plan by `where`.
-  /// `on`: a team or an external_team.
-  template <class Team, class = detail::if_team<Team>>
-  plan(const graph& of, Team& on, call_site where = {}) : plan(of, on, on.size(), where) {}
-  template <class Team, class = detail::if_team<Team>>
-  plan(const graph& of, Team& on, std::size_t members, call_site where = {})
-      : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
+  plan(const graph& of, team& on, call_site where = {});
+  plan(const graph& of, team& on, std::size_t members, call_site where = {});
+  plan(const graph& of, external_team& on, call_site where = {});
+  plan(const graph& of, external_team& on, std::size_t members, call_site where = {});
   /// A plan for so many members without a team, to look at. run() fails with std::logic_error.
   plan(const graph& of, std::size_t members);
 
@@ -98,23 +98,22 @@ class plan {
   // --- runs ---
 
   /// PLAN-1 to PLAN-4. False if it was stopped.
-  bool run(std::size_t iterations = 1) { return detail::plan_calls::run(body(), iterations); }
+  bool run(std::size_t iterations = 1);
 
   /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
   /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
   /// False if the run was stopped otherwise.
   template <class Stop>
   bool run_until(Stop&& stop) {
-    detail::iteration_gate gate = detail::iteration_gate::asking(stop);
-    return detail::plan_calls::run_until(body(), gate);
+    using held = typename std::remove_reference<Stop>::type;
+    return run_until(const_cast<void*>(static_cast<const void*>(&stop)),
+                     [](void* of) -> bool { return (*static_cast<held*>(of))(); });
   }
-  std::size_t max_ahead() const noexcept { return body_ ? detail::max_ahead_of(*body_) : 0; }
+  std::size_t max_ahead() const noexcept;
 
   /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
   /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
-  LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
-    return detail::plan_calls::start(body(), iterations);
-  }
+  LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1);
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.
@@ -135,7 +134,7 @@ class plan {
   // --- looks ---
 
   /// How many members it uses: the first of the team.
-  std::size_t members() const noexcept { return body_ ? detail::members_of(*body_) : 0; }
+  std::size_t members() const noexcept;
 
   /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
   /// an iteration will take. Loops count as one turn.
@@ -151,10 +150,8 @@ class plan {
   std::string dot() const;
 
  private:
-  detail::plan_body& body() const {
-    if (LOCKSTEP_UNLIKELY(!body_)) detail::fail_moved_plan();
-    return *body_;
-  }
+  bool run_until(void* stop, bool (*asks)(void* stop));
+  detail::plan_body& body() const;
 
   detail::owner<detail::plan_body> body_;
 };

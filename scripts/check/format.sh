@@ -11,7 +11,7 @@ if ! command -v clang-format-19 >/dev/null; then
 fi
 
 sources() {
-  find include src openmp tests examples bench tool bindings/c/src bindings/c/bench \( -name '*.hpp' -o -name '*.ipp' -o -name '*.h' -o -name '*.cpp' \) -print0 2>/dev/null
+  find include src openmp tests examples bench tool bindings/c/src bindings/c/bench \( -name '*.hpp' -o -name '*.h' -o -name '*.cpp' \) -print0 2>/dev/null
 }
 
 if [ "${1:-}" != --check ]; then

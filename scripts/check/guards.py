@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Gives each header below include/ the include guard that its path asks for.
+"""Gives each header below include/ and src/ the include guard that its path asks for.
 
 usage: guards.py [--check] [tree]
 
@@ -15,10 +15,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, guard_of, headers, root_argument  # noqa: E402
+from source_text import Report, guard_of, headers, root_argument, sources  # noqa: E402
 
 ONCE = re.compile(r"^#pragma once\n", re.MULTILINE)
-GUARD = re.compile(r"^#ifndef (LOCKSTEP_\w+_(?:HPP|H|IPP))\n#define \1\n(.*)^#endif  // \1\n\Z", re.MULTILINE | re.DOTALL)
+GUARD = re.compile(r"^#ifndef (LOCKSTEP_\w+_(?:HPP|H))\n#define \1\n(.*)^#endif  // \1\n\Z", re.MULTILINE | re.DOTALL)
 
 
 def guarded(text, guard):
@@ -38,9 +38,9 @@ def main(argv):
     check = "--check" in argv
     root = root_argument([a for a in argv if a != "--check"])
     report = Report(root, "guards")
-    found = headers(root)
+    found = headers(root) + [p for p in sources(root) if p.suffix == ".hpp"]
     for path in found:
-        guard = guard_of(path.relative_to(root / "include").as_posix())
+        guard = guard_of(root, path)
         text = path.read_text(encoding="utf-8")
         wanted = guarded(text, guard)
         if wanted is None:

@@ -4,27 +4,27 @@
 
 usage: layers.py [tree]
 
-In include/: public headers lie directly in lockstep/, the others in lockstep/detail/LAYER/. Each header names its
-layer in its banner, and includes only headers of that layer and of the layers before it, with one exception: EXEMPT.
-Questions about system, compiler or architecture are asked in detail/platform/ only; macros but include guards are defined there only and are
-called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a header has in namespace lockstep
-it has in the inline namespace LOCKSTEP_ABI; a header has at most 600 lines, the SPDX line and a banner that gives
+In include/: public headers lie directly in lockstep/, the others in lockstep/detail/ROOM/; in src/: headers and sources lie
+in src/ROOM/. Each file names its layer in its banner, and includes only headers of that layer and of the layers before it.
+Nothing outside of src/ includes a header of it, but for tests, and openmp/, which compile the sources themselves.
+Questions about system, compiler or architecture are asked in the room platform only; macros but include guards are defined there only and are
+called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a file has in namespace lockstep
+it has in the inline namespace LOCKSTEP_ABI; a file has at most 600 lines, the SPDX line and a banner that gives
 its path. Everywhere: source files carry the SPDX line, and no file
 names a directory of somebody's machine.
 """
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines  # noqa: E402
+from source_text import Report, directives, guard_of, headers, includes, name_of, root_argument, sources, split_lines  # noqa: E402
 
 LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace", "mpi")
-# Where the program wants observers in a header-only build, the port includes their bodies at its end.
-EXEMPT = {("lockstep/detail/observe/hooks.hpp", "lockstep/detail/trace/bodies.hpp")}
-LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h")
+LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h", "src/lockstep.cpp", "src/lockstep_checked.cpp")
 # What MPI libraries ask to be told before their header is read.
 MPI_SETTINGS = ("OMPI_SKIP_MPICXX", "MPICH_SKIP_MPICXX")
 SEAM = "lockstep/detail/platform/atomic.hpp"
@@ -42,9 +42,11 @@ ATOMIC = re.compile(r"\b(std::atomic\w*|atomic_(?:thread|signal)_fence)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|Users)/\w|\b[A-Z]:\\Users\\")
 
 
-def directory_layer(header):
-    """The layer of a header below lockstep/detail/, given relative to include/; None for public headers."""
-    parts = PurePosixPath(header).parts
+def directory_layer(name):
+    """The layer of a file in a room; None for public headers."""
+    parts = PurePosixPath(name).parts
+    if parts[0] == "src":
+        return parts[1] if len(parts) > 2 else None
     return parts[2] if len(parts) > 3 and parts[:2] == ("lockstep", "detail") else None
 
 
@@ -55,27 +57,21 @@ def named_layer(text):
 
 
 def layers_of(root):
-    """Maps each header, relative to include/, to its layer; None for the umbrella and the compatibility header."""
+    """Maps each file of include/ and src/ to its layer; None for those that include all."""
     found = {}
-    for path in headers(root):
-        header = path.relative_to(root / "include").as_posix()
-        found[header] = directory_layer(header) or named_layer(path.read_text(encoding="utf-8"))
+    for path in headers(root) + sources(root):
+        name = name_of(root, path)
+        found[name] = directory_layer(name) or named_layer(path.read_text(encoding="utf-8"))
     return found
 
 
-def included_path(header, bracket, path):
-    """The included path relative to include/, or None if it is not one of ours."""
+def included_path(name, bracket, path):
+    """The included file of ours as name_of() has it, or None if it is not one."""
     if path.startswith("lockstep/") or path == "thread_synchronizer.h":
         return path
     if bracket == "<":
         return None
-    parts = list(PurePosixPath(header).parent.parts)
-    for part in PurePosixPath(path).parts:
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
+    return os.path.normpath(PurePosixPath(name).parent / path)
 
 
 def check_includes(report, path, header, text, layers):
@@ -87,8 +83,10 @@ def check_includes(report, path, header, text, layers):
         return
     for number, bracket, included in includes(text):
         target = included_path(header, bracket, included)
-        if target is None or (header, target) in EXEMPT:
+        if target is None:
             continue
+        if bracket == '"' and not header.startswith("src/"):
+            report.add(path, number, f"{target} is to be included as <lockstep/...>")
         other = layers.get(target) or directory_layer(target)
         if other is None:
             report.add(path, number, f"layer {layer} includes {target}, which is above all layers")
@@ -96,7 +94,7 @@ def check_includes(report, path, header, text, layers):
             report.add(path, number, f"layer {layer} includes {target} of the later layer {other}")
 
 
-def check_macros(report, path, header, lines):
+def check_macros(report, path, header, lines, guard):
     in_platform = directory_layer(header) == "platform"
     for directive in directives(lines):
         if directive.name in ("if", "ifdef", "ifndef", "elif") and not in_platform:
@@ -105,7 +103,7 @@ def check_macros(report, path, header, lines):
                     report.add(path, directive.number, f"{macro} is asked about outside platform/")
         if directive.name in ("define", "undef"):
             macro = re.match(r"\w*", directive.rest).group()
-            if directive.rest == guard_of(header) or macro in MPI_SETTINGS:
+            if macro == guard or macro in MPI_SETTINGS:
                 continue
             if not in_platform:
                 report.add(path, directive.number, f"#{directive.name} {macro} outside platform/")
@@ -177,15 +175,16 @@ def main(argv):
     root = root_argument(argv)
     report = Report(root, "layers")
     layers = layers_of(root)
-    for path in headers(root):
-        header = path.relative_to(root / "include").as_posix()
+    for path in headers(root) + sources(root):
+        name = name_of(root, path)
         text = path.read_text(encoding="utf-8")
         lines = split_lines(text)
-        check_includes(report, path, header, text, layers)
-        check_macros(report, path, header, lines)
-        check_seam(report, path, header, lines)
+        check_includes(report, path, name, text, layers)
+        if path.parent != root / "src":
+            check_macros(report, path, name, lines, guard_of(root, path))
+        check_seam(report, path, name, lines)
         check_namespace(report, path, lines)
-        check_banner(report, path, header, text)
+        check_banner(report, path, name, text)
     files = repository_files(root)
     for path in files:
         check_any_file(report, path, path.relative_to(root).as_posix())

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is every memory order in include/ argued for in the table of its header?
+"""Is every memory order in include/ and src/ argued for in the table of its file?
 
 usage: orders.py [tree]
 
-A header with atomic accesses has a table in a comment, headed 'Memory order' and '#', and every
+A file with atomic accesses has a table in a comment, headed 'Memory order' and '#', and every
 line of code with an order ends in the numbers of its rows: '// 2' or '// 3, 4'. A table is good for what
 follows it, up to the next table: a header of several classes has one in its banner or one above each. Complaints: an
 order without a number; a number without a row; a row that no access cites; a number on a line
 without access, fence or call of the wait engine; an atomic access that leaves its order to the
-default; atomic accesses that no table precedes. An .ipp without a table of its own has the last one of its header.
+default; atomic accesses that no table precedes. A source without a table of its own has the last one of the header of its
+name, if that is of the same room.
 """
 
 import re
@@ -18,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, headers, root_argument, split_lines  # noqa: E402
+from source_text import Report, headers, root_argument, sources, split_lines  # noqa: E402
 
 ORDER = re.compile(r"\bmemory_order(?:_|::)\w+")
 NAMES = r"(load|store|exchange|fetch_\w+|compare_exchange_\w+|test_and_set)"
@@ -132,7 +133,7 @@ def check_marks(report, path, lines, rows):
         report.add(path, rows[row], f"row {row} is cited by no access")
 
 
-def check_header(report, path, lines):
+def check_file(report, path, lines):
     for number, name, arguments in accesses(lines):
         if not ORDER.search(arguments) and not FORWARDED.search(arguments):
             report.add(path, number, f"{name} leaves its memory order to the default")
@@ -146,24 +147,32 @@ def check_header(report, path, lines):
         check_marks(report, path, lines[start:end], rows)
 
 
-def with_bodies(path, text):
-    """The lines of a header, and of the .ipp that it includes if that has no table: their numbers go on."""
-    lines = split_lines(text)
-    included = re.search(r'^#include "(.*\.ipp)"$', text, re.MULTILINE)
-    bodies = (path.parent / included.group(1)).read_text(encoding="utf-8") if included else ""
-    if "// Memory order" not in bodies:
-        lines += [line._replace(number=line.number + len(lines)) for line in split_lines(bodies)]
-    return lines
+def header_of(root, source):
+    """The header of the same room and name, or None."""
+    room = source.relative_to(root / "src").parts[0]
+    places = (source.parent, root / "include" / "lockstep" / "detail" / room, root / "include" / "lockstep")
+    found = [place / f"{source.stem}.hpp" for place in places]
+    return next((path for path in found if path.exists()), None)
 
 
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "orders")
-    found = headers(root)
+    found = headers(root) + sources(root)
+    texts = {path: path.read_text(encoding="utf-8") for path in found}
+    bodies = {}  # of a header: the source that has no table
     for path in found:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix != ".ipp" or "// Memory order" in text:
-            check_header(report, path, with_bodies(path, text))
+        if path.suffix == ".cpp" and "// Memory order" not in texts[path]:
+            header = header_of(root, path) if path.parent != root / "src" else None
+            if header is not None and "// Memory order" in texts[header]:
+                bodies[header] = path
+    for path in found:
+        if path in bodies.values():
+            continue
+        lines = split_lines(texts[path])
+        if path in bodies:
+            lines += [line._replace(number=line.number + len(lines)) for line in split_lines(texts[bodies[path]])]
+        check_file(report, path, lines)
     return report.finish(len(found))
 
 

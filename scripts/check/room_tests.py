@@ -4,7 +4,7 @@
 
 usage: room_tests.py [tree]
 
-The tests of include/lockstep/.../NAME.hpp are tests/LAYER/NAME_test.cpp, and parts of it tests/LAYER/NAME_PART_test.cpp;
+The tests of include/lockstep/.../NAME.hpp and src/.../NAME.hpp are tests/LAYER/NAME_test.cpp, and parts of it tests/LAYER/NAME_PART_test.cpp;
 LAYER is the one that the header names in its banner. A header without them stands in tests/covered_elsewhere.txt, in a
 line with the tests that cover it: 'lockstep/fan.hpp  contract/notify_wait_contract_test.cpp'. Complaints: a header that
 has neither; a line whose header or test is not there; a line for a header that has tests of its name.
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, root_argument  # noqa: E402
+from source_text import Report, headers, name_of, root_argument, sources  # noqa: E402
 
 LAYER = re.compile(r"\(layer: (\w+)\)")
 LIST = "tests/covered_elsewhere.txt"
@@ -23,19 +23,18 @@ TEST = "_test.cpp"
 
 
 def layers(root):
-    """The headers that name a layer, by their paths below include/."""
-    include = root / "include"
+    """The headers that name a layer: their paths below include/, or from src/ on."""
     found = {}
-    for header in sorted(include.rglob("*.hpp")):
-        layer = LAYER.search(header.read_text(encoding="utf-8").split("\n#", 1)[0])
+    for path in headers(root) + [p for p in sources(root) if p.suffix == ".hpp"]:
+        layer = LAYER.search(path.read_text(encoding="utf-8").split("\n#", 1)[0])
         if layer:
-            found[header.relative_to(include).as_posix()] = layer.group(1)
+            found[name_of(root, path)] = layer.group(1)
     return found
 
 
-def tested(root, headers):
+def tested(root, names):
     """The headers that have a test of their name. NAME_PART_test.cpp is of the header with the longest such name."""
-    by_name = {(layer, Path(header).stem): header for header, layer in headers.items()}
+    by_name = {(layer, Path(header).stem): header for header, layer in names.items()}
     found = set()
     for test in (root / "tests").glob(f"*/*{TEST}"):
         words = test.name.removesuffix(TEST).split("_")
@@ -44,7 +43,7 @@ def tested(root, headers):
     return found
 
 
-def check_list(root, headers, has_test, report):
+def check_list(root, names, has_test, report):
     """Returns the headers that the list has."""
     path = root / LIST
     listed = set()
@@ -53,7 +52,7 @@ def check_list(root, headers, has_test, report):
             continue
         header, *tests = line.split()
         listed.add(header)
-        if header not in headers:
+        if header not in names:
             report.add(path, number, f"there is no header {header} with a layer")
         elif header in has_test:
             report.add(path, number, f"{header} has a test of its name: remove this line")
@@ -68,14 +67,14 @@ def check_list(root, headers, has_test, report):
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "room_tests")
-    headers = layers(root)
-    has_test = tested(root, headers)
-    listed = check_list(root, headers, has_test, report)
-    for header, layer in headers.items():
+    names = layers(root)
+    has_test = tested(root, names)
+    listed = check_list(root, names, has_test, report)
+    for header, layer in names.items():
         if header not in has_test | listed:
-            report.add(root / "include" / header, 1,
+            report.add(root / ("" if header.startswith("src/") else "include") / header, 1,
                        f"has no tests/{layer}/{Path(header).stem}{TEST}, and does not stand in {LIST}")
-    return report.finish(len(headers))
+    return report.finish(len(names))
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@
 usage: mutate_orders.py [--build DIR] [--only REGEX] [--list] [--jobs N] [--json FILE]
 
 Mutants of memory order need no compiler: the explorer weakens one access at its line while it runs
-(tests/model/explorer/site.hpp). They are found in the sources: every acquire, release and acq_rel of
-the headers but detail/platform is weakened, every fence and every futex wake left out. Mutants of the protocol
-(a re-check, a notify, an order of two steps) are in tests/model/mutants.txt, as text to replace; the
-model tests that include the header are compiled against a changed copy of include/; for what observers make of what
-they have seen, the unit tests that UNIT_TESTS names.
+(tests/model/explorer/site.hpp). They are found in include/ and src/: every acquire, release and acq_rel but those of the
+rooms platform and mpi is weakened, every fence and every futex wake left out. Mutants of the protocol (a re-check, a
+notify, an order of two steps) are in tests/model/mutants.txt, as text to replace: '== ROOM/NAME: what is wrong', for NAME.hpp
+and NAME.cpp of the room, in include/ or src/. A copy of the sources with the changed text is compiled, and what includes
+it; for what observers make of what they have seen, the unit tests that UNIT_TESTS names run as well.
 
 A mutant that no test kills must be in tests/model/equivalent.txt with the reason why it does no harm,
-and one that is listed there must survive. detail/platform/ is not mutated: the seams replace it in the model. Nor is
-detail/mpi/ but for MODELLED, which no model includes: tests/mpi/order_mutants.py has it.
+and one that is listed there must survive. The seams replace the room platform in the model. Of the room mpi only MODELLED
+is in it: tests/mpi/order_mutants.py has the rest.
 """
 
 import argparse
@@ -30,77 +30,85 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from check.orders import ACCESS, ORDER, closing  # noqa: E402
-from source_text import ROOT, headers, includes, split_lines  # noqa: E402
+from source_text import ROOT, headers, name_of, sources, split_lines  # noqa: E402
 
-OTHERS, MODELLED = (("detail", "platform"), ("detail", "mpi")), ("node_board.hpp",)
+OTHERS, MODELLED = ("platform", "mpi"), ("mpi/node_board",)
 MODEL = ROOT / "tests" / "model"
-INCLUDE = ROOT / "include"
 PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
-# Which test says most about a header that nearly all include.
-FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
-         "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
-         "detail/wait/queued_word.hpp": "locks",
-         "detail/team/critical_name.hpp": "locks",
-         "detail/region/turns.hpp": "regions", "detail/region/team_door.hpp": "regions",
-         "detail/region/share_board.hpp": "regions", "detail/region/share_claims.hpp": "constructs",
-         "detail/region/region_board.hpp": "regions", "detail/region/region_tree.hpp": "regions",
-         "detail/loop/loops.hpp": "constructs", "detail/region/construct_boards.hpp": "constructs",
-         "detail/region/team_barrier.hpp": "constructs", "detail/wait/ranked_phases.hpp": "boards",
-         "detail/wait/arrival_tree.hpp": "boards",
-         "detail/region/stop_source.hpp": "regions",
-         "detail/region/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
+# Which test says most about a part, ROOM/NAME.
+FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
+         "wait/parking_lot": "locks", "wait/short_lock": "locks",
+         "wait/queued_word": "locks",
+         "team/critical_name": "locks",
+         "region/turns": "regions", "region/team_door": "regions",
+         "region/share_board": "regions", "region/share_claims": "constructs",
+         "region/region_board": "regions", "region/region_tree": "regions",
+         "loop/loops": "constructs", "region/construct_boards": "constructs",
+         "region/team_barrier": "constructs", "wait/ranked_phases": "boards",
+         "wait/arrival_tree": "boards",
+         "region/stop_source": "regions",
+         "region/group": "regions", "team/sub_team": "regions", "team/team_core": "team", "team/workers": "team"}
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
-UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/trace/delay_hooks.hpp": ["trace/debug_aids"],
-              "detail/trace/hook_bodies.hpp": ["trace/thread_log", "trace/trace"],
-              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_hook_bodies.hpp": ["trace/ledger"],
-              "detail/trace/records.hpp": ["trace/trace"], "detail/trace/kept_texts.hpp": ["trace/trace"],
-              "detail/trace/recorder.hpp": ["trace/trace"],
-              "detail/trace/segment.hpp": ["trace/segment"], "detail/trace/stuck_report.hpp": ["trace/stuck_report"],
-              "detail/trace/thread_log.hpp": ["trace/thread_log"],
-              "detail/trace/trace_view.hpp": ["trace/trace"], "detail/trace/wait_histogram.hpp": ["trace/wait_histogram"],
-              "detail/trace/watch_hooks.hpp": ["trace/watch_hooks", "trace/watchdog"]}
-PURE = {"detail/trace/delay_hooks.hpp", "detail/trace/ledger_board.hpp",
-        "detail/trace/segment.hpp", "detail/trace/stuck_report.hpp", "detail/trace/trace_view.hpp",
-        "detail/trace/wait_histogram.hpp"}
+UNIT_TESTS = {"trace/account_table": ["trace/ledger_board"], "trace/delay_hooks": ["trace/debug_aids"],
+              "trace/hook_bodies": ["trace/thread_log", "trace/trace"],
+              "trace/ledger_board": ["trace/ledger_board"], "trace/ledger_hook_bodies": ["trace/ledger"],
+              "trace/records": ["trace/trace"], "trace/kept_texts": ["trace/trace"],
+              "trace/recorder": ["trace/trace"],
+              "trace/segment": ["trace/segment"], "trace/stuck_report": ["trace/stuck_report"],
+              "trace/thread_log": ["trace/thread_log"],
+              "trace/trace_view": ["trace/trace"], "trace/wait_histogram": ["trace/wait_histogram"],
+              "trace/watch_hooks": ["trace/watch_hooks", "trace/watchdog"]}
+PURE = {"trace/delay_hooks", "trace/ledger_board",
+        "trace/segment", "trace/stuck_report", "trace/trace_view",
+        "trace/wait_histogram"}
 
-# what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).
-Mutant = namedtuple("Mutant", "header line what text old new")
+# what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new). file: below include/ or src/.
+Mutant = namedtuple("Mutant", "part file line what text old new")
 
 
 def key(mutant):
     """What a mutant is called in lists: no line numbers, they rot."""
-    return f"{mutant.header} | {mutant.text} | {mutant.what or 'text'}"
+    return f"{mutant.part} | {mutant.text} | {mutant.what or 'text'}"
 
 
-def order_mutants(path):
-    """Weaker orders, and fences and wakes left out, in one header."""
-    name = str(path.relative_to(INCLUDE / "lockstep"))
-    lines = split_lines(path.read_text(encoding="utf-8"))
-    text = "\n".join(line.code for line in lines)
-    for found in ACCESS.finditer(text):
-        arguments = text[found.end() - 1 : closing(text, found.end() - 1)]
+def part_of(path, text):
+    """ROOM/NAME of a header or source; None for those that stand in no room."""
+    layer = re.search(r"\(layer: (\w+)\)", text.split("\n#", 1)[0])
+    return f"{layer.group(1)}/{path.stem}" if layer else None
+
+
+def order_mutants(path, part, text):
+    """Weaker orders, and fences and wakes left out, in one file."""
+    lines = split_lines(text)
+    code = "\n".join(line.code for line in lines)
+    for found in ACCESS.finditer(code):
+        arguments = code[found.end() - 1 : closing(code, found.end() - 1)]
         orders = [order.replace("memory_order_", "") for order in ORDER.findall(arguments)]
-        number = text.count("\n", 0, found.start(2)) + 1
-        code = lines[number - 1].code.strip()
-        for part, order in zip(("order", "failure"), orders):
+        number = code.count("\n", 0, found.start(2)) + 1
+        line = lines[number - 1].code.strip()
+        for which, order in zip(("order", "failure"), orders):
             for weaker in WEAKER.get(order, []):
-                yield Mutant(name, number, f"{part}={weaker}", code, None, None)
-    for found in LEFT_OUT.finditer(text):
-        number = text.count("\n", 0, found.start()) + 1
-        yield Mutant(name, number, "drop", lines[number - 1].code.strip(), None, None)
+                yield Mutant(part, path, number, f"{which}={weaker}", line, None, None)
+    for found in LEFT_OUT.finditer(code):
+        number = code.count("\n", 0, found.start()) + 1
+        yield Mutant(part, path, number, "drop", lines[number - 1].code.strip(), None, None)
 
 
-def text_mutants():
-    """The blocks of mutants.txt: '== header: title', then lines '-old' and '+new'."""
+def text_mutants(files):
+    """The blocks of mutants.txt: '== ROOM/NAME: title', then lines '-old' and '+new'."""
     title, old, new = None, [], []
     for line in (MODEL / "mutants.txt").read_text(encoding="utf-8").split("\n") + ["== "]:
         if line.startswith("== "):
             if title:
-                header, _, what = title.partition(": ")
-                yield Mutant(header, 0, None, what, "\n".join(old), "\n".join(new))
+                part, _, what = title.partition(": ")
+                places = [path for path, (known, text) in files.items() for _ in range(text.count("\n".join(old)))
+                          if known == part]
+                if len(places) != 1:
+                    raise SystemExit(f"mutants.txt: {title}: the old text is there {len(places)} times")
+                yield Mutant(part, places[0], 0, None, what, "\n".join(old), "\n".join(new))
             title, old, new = line[3:].strip(), [], []
         elif line.startswith("-"):
             old.append(line[1:])
@@ -109,11 +117,12 @@ def text_mutants():
 
 
 def all_mutants():
-    for path in headers(ROOT):
-        parts = path.relative_to(INCLUDE).parts
-        if parts[0] == "lockstep" and (parts[1:3] not in OTHERS or parts[-1] in MODELLED):
-            yield from order_mutants(path)
-    yield from text_mutants()
+    texts = {path: path.read_text(encoding="utf-8") for path in headers(ROOT) + sources(ROOT)}
+    files = {path: (part_of(path, text), text) for path, text in texts.items()}
+    for path, (part, text) in files.items():
+        if part and (part.split("/")[0] not in OTHERS or part in MODELLED):
+            yield from order_mutants(path, part, text)
+    yield from text_mutants(files)
 
 
 def equivalents():
@@ -126,74 +135,65 @@ def equivalents():
     return found
 
 
-def included_by(program):
-    """The headers of the library, as names, that a model test includes at last."""
-    seen, left = set(), [MODEL / f"{program}_model_test.cpp"]
-    while left:
-        path = left.pop()
-        for _, bracket, name in includes(path.read_text(encoding="utf-8")):
-            place = INCLUDE / name if bracket == "<" else (path.parent / name).resolve()
-            if place.is_relative_to(INCLUDE / "lockstep") and place.exists() and place not in seen:
-                seen.add(place)
-                left.append(place)
-    return {str(path.relative_to(INCLUDE / "lockstep")) for path in seen}
-
-
 class Campaign:
     def __init__(self, build):
         self.build = build
         self.scratch = Path(tempfile.mkdtemp(prefix="lockstep-mutants-"))
-        self.programs = {program: included_by(program) for program in PROGRAMS}
         self.equivalent = equivalents()
         commands = json.loads((build / "compile_commands.json").read_text())
-        self.commands = {Path(each["file"]).name: each for each in commands}
+        self.tests = {Path(each["file"]).name: each for each in commands}
+        seams = [each for each in commands if Path(each["file"]).name == "lockstep.cpp" and "explorer/atomic_seam" in each["command"]]
+        self.library = {"SEAM_OBSERVERS" in each["command"]: each for each in seams}
 
     def programs_for(self, mutant):
-        header = mutant.header
-        unit_tests = [] if mutant.what else UNIT_TESTS.get(header, [])
-        if header.startswith(("detail/observe/", "detail/trace/")) or unit_tests:
+        unit_tests = [] if mutant.what else UNIT_TESTS.get(mutant.part, [])
+        if mutant.part.startswith(("observe/", "trace/")) or unit_tests:
             # Nobody watches in the other programs of the model. What only computes is not in its scenarios.
-            is_pure = header in PURE and not mutant.what
+            is_pure = mutant.part in PURE and not mutant.what
             return unit_tests if is_pure else ["observers"] + unit_tests
-        found = [program for program in PROGRAMS if header in self.programs[program]]
-        first = FIRST.get(header)
-        return sorted(found, key=lambda program: program != first)
+        first = FIRST.get(mutant.part)
+        return sorted(PROGRAMS, key=lambda program: program != first)
 
     def compiled(self, program, mutant, number):
-        """The program against a changed copy of include/; None if that does not compile."""
-        place = self.place(number, program)
-        shutil.copytree(INCLUDE, place / "include")
-        header = place / "include" / "lockstep" / mutant.header
-        text = header.read_text(encoding="utf-8")
-        if text.count(mutant.old) != 1:
-            raise SystemExit(f"mutants.txt: {mutant.header}: {mutant.text}: the old text is there "
-                             f"{text.count(mutant.old)} times")
-        header.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-        if program in self.programs:
-            steps, directory = self.model_commands(program, place)
-        else:
-            steps, directory = self.unit_commands(program, place), ROOT
-        for step in steps:
-            done = subprocess.run(step, shell=True, cwd=directory, capture_output=True, text=True)
+        """The program with a changed copy of the library."""
+        place = self.scratch / str(number)
+        if not place.exists():
+            for directory in ("include", "src"):
+                shutil.copytree(ROOT / directory, place / directory)
+            file = place / mutant.file.relative_to(ROOT)
+            file.write_text(file.read_text(encoding="utf-8").replace(mutant.old, mutant.new), encoding="utf-8")
+        for step in self.model_steps(program, mutant, place) if program in PROGRAMS else self.unit_steps(program, place):
+            done = subprocess.run(step, shell=True, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
-                raise SystemExit(f"{mutant.header}: {mutant.text}: does not compile\n{done.stderr[-2000:]}")
+                raise SystemExit(f"{mutant.part}: {mutant.text}: does not compile\n{done.stderr[-2000:]}")
         return place / "test"
 
-    def place(self, number, program):
-        return self.scratch / f"{number}-{program.replace('/', '-')}"
+    @staticmethod
+    def changed(entry, place, output):
+        """The command of an object, with the sources of the changed copy."""
+        command = entry["command"]
+        for directory in ("include", "src"):
+            command = command.replace(str(ROOT / directory), str(place / directory))
+        return f"cd {entry['directory']} && " + re.sub(r" -o \S+", f" -o {output}", command).replace("-Werror", "-w")
 
-    def model_commands(self, program, place):
-        entry = self.commands[f"{program}_model_test.cpp"]
-        command = entry["command"].replace(str(INCLUDE), str(place / "include"))
-        command = re.sub(r" -o \S+", f" -o {place}/test.o", command).replace("-Werror", "-w")
-        link = (f"{command.split()[0]} {place}/test.o {self.build}/tests/model/libmodel_explorer.a "
-                f"-lgtest -lgtest_main -lboost_context -pthread -o {place}/test")
-        return (command, link), entry["directory"]
+    def model_steps(self, program, mutant, place):
+        test = self.tests[f"{program}_model_test.cpp"]
+        watched = program == "observers"
+        library = place / ("watched.o" if watched else "library.o")
+        if not library.exists():
+            yield self.changed(self.library[watched], place, library)
+        made = Path(test["directory"]) / re.search(r" -o (\S+)", test["command"]).group(1)
+        if mutant.file.is_relative_to(ROOT / "include"):
+            made = place / "test.o"
+            yield self.changed(test, place, made)
+        yield (f"{test['command'].split()[0]} {made} {library} {self.build}/tests/model/libmodel_explorer.a "
+               f"-lgtest -lgtest_main -lboost_context -pthread -o {place}/test")
 
-    def unit_commands(self, program, place):
-        compiler = self.commands["observers_model_test.cpp"]["command"].split()[0]
-        return [f"{compiler} -std=c++20 -w -D_GLIBCXX_ASSERTIONS -DLOCKSTEP_OBSERVABLE=1 -I{place}/include -Itests "
-                f"tests/{program}_test.cpp -lgtest -lgtest_main -pthread -o {place}/test"]
+    def unit_steps(self, program, place):
+        compile_it = f"g++ -std=c++20 -w -D_GLIBCXX_ASSERTIONS -I{place}/include -I{place}/src -Itests"
+        if not (place / "unit.o").exists():
+            yield f"{compile_it} -c {place}/src/lockstep_checked.cpp -o {place}/unit.o"
+        yield f"{compile_it} tests/{program}_test.cpp {place}/unit.o -lgtest -lgtest_main -pthread -o {place}/test"
 
     def run(self, program, mutant, number):
         """The name of the test that the mutant fails, or None."""
@@ -201,16 +201,14 @@ class Campaign:
                            LOCKSTEP_TEST_BRIEF="1")  # as ./do test
         if mutant.what:
             test = self.build / "tests" / "model" / f"model.{program}"
-            environment["LOCKSTEP_MODEL_MUTATION"] = f"{mutant.header}:{mutant.line}:{mutant.what}"
+            environment["LOCKSTEP_MODEL_MUTATION"] = f"{mutant.file.relative_to(ROOT)}:{mutant.line}:{mutant.what}"
         else:
             test = self.compiled(program, mutant, number)
         try:
-            done = subprocess.run([test, "--gtest_fail_fast"], env=environment, timeout=1800 if program in self.programs else 300,
+            done = subprocess.run([test, "--gtest_fail_fast"], env=environment, timeout=1800 if program in PROGRAMS else 300,
                                   capture_output=True, text=True)
         except subprocess.TimeoutExpired:
             return f"{program}: runs for ever"
-        finally:
-            shutil.rmtree(self.place(number, program), ignore_errors=True)
         if done.returncode == 0:
             return None
         failed = re.search(r"\[  FAILED  \] (?:\w+/)?([\w.]+)", done.stdout)
@@ -221,6 +219,7 @@ class Campaign:
         killer = None
         for program in self.programs_for(mutant):
             killer = killer or self.run(program, mutant, number)
+        shutil.rmtree(self.scratch / str(number), ignore_errors=True)
         verdict = "killed" if killer else "survived"
         reason = self.equivalent.get(key(mutant))
         if reason is not None:
@@ -232,7 +231,7 @@ class Campaign:
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "dev")
-    parser.add_argument("--only", default="", help="regular expression on 'header | code | mutation'")
+    parser.add_argument("--only", default="", help="regular expression on 'ROOM/NAME | code | mutation'")
     parser.add_argument("--list", action="store_true", help="list the mutants, run none")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=Path, help="write the results there")
@@ -240,7 +239,7 @@ def main(argv):
 
     mutants = [each for each in all_mutants() if re.search(options.only, key(each))]
     if options.list:
-        print("\n".join(f"{each.header}:{each.line} {key(each)}" for each in mutants))
+        print("\n".join(f"{name_of(ROOT, each.file)}:{each.line} {key(each)}" for each in mutants))
         return 0
     campaign = Campaign(options.build.resolve())
     stale = set(campaign.equivalent) - {key(each) for each in all_mutants()}

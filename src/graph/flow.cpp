@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow.cpp -- the bodies of flow.hpp (layer: graph)
-#include <lockstep/detail/graph/flow.hpp>
+#include "flow.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,23 +13,23 @@ LOCKSTEP_INLINE std::string quoted(const graph_model& of, node_index node) {
   return "'" + of.nodes[node].name + "'";
 }
 
-LOCKSTEP_INLINE adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
-                                 bool by_end) {
+LOCKSTEP_INLINE adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+                                   bool by_end) {
   adjacency made;
   made.begin.assign(nodes + 1, 0);
   made.edges.resize(edges.size());
   for (const model_edge& each : edges) ++made.begin[(by_end ? each.to : each.from) + 1];
   for (std::size_t i = 0; i < nodes; ++i) made.begin[i + 1] += made.begin[i];
-  growing_array<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
+  std::vector<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
   for (std::uint32_t i = 0; i < edges.size(); ++i) {
     made.edges[next[by_end ? edges[i].to : edges[i].from]++] = i;
   }
   return made;
 }
 
-LOCKSTEP_INLINE growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
+LOCKSTEP_INLINE std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges,
                                                     const adjacency& out, std::size_t count) {
-  growing_array<std::uint32_t> missing(count, 0), order;
+  std::vector<std::uint32_t> missing(count, 0), order;
   order.reserve(count);
   for (const model_edge& each : edges) ++missing[each.to];
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -44,16 +44,16 @@ LOCKSTEP_INLINE growing_array<std::uint32_t> order_of(const growing_array<model_
 }
 
 /// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
-LOCKSTEP_INLINE growing_array<std::uint32_t> cycle_of(const growing_array<model_edge>& edges,
-                                                    const growing_array<std::uint32_t>& order,
+LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge>& edges,
+                                                    const std::vector<std::uint32_t>& order,
                                                     std::size_t count) {
   const adjacency in = edges_by(edges, count, true);
-  growing_array<bool> is_missing(count, true), seen(count, false);
+  std::vector<bool> is_missing(count, true), seen(count, false);
   for (const std::uint32_t each : order) is_missing[each] = false;
   std::uint32_t at = 0;
   while (!is_missing[at]) ++at;
   // Each of them misses another one: backwards, until one comes again.
-  growing_array<std::uint32_t> back(count, 0);  // the edge by which it was left
+  std::vector<std::uint32_t> back(count, 0);  // the edge by which it was left
   while (!seen[at]) {
     seen[at] = true;
     const std::uint32_t* e = in.first(at);
@@ -61,7 +61,7 @@ LOCKSTEP_INLINE growing_array<std::uint32_t> cycle_of(const growing_array<model_
     at = edges[*e].from;
     back[at] = *e;
   }
-  growing_array<std::uint32_t> found;
+  std::vector<std::uint32_t> found;
   std::uint32_t next = at;
   do {
     found.push_back(back[next]);
@@ -100,9 +100,10 @@ class flow_builder {
   }
 
   std::string same_names() const {
-    growing_array<const std::string*> names;
+    std::vector<const std::string*> names;
     for (const model_node& each : of_.nodes) names.push_back(&each.name);
-    sort_by(names, [](const std::string* a, const std::string* b) { return *a < *b; });
+    std::sort(names.begin(), names.end(),
+              [](const std::string* a, const std::string* b) { return *a < *b; });
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
     }
@@ -155,7 +156,7 @@ class flow_builder {
   };
 
   std::string find_loops() {
-    growing_array<found_loop> loops;  // the longest first
+    std::vector<found_loop> loops;  // the longest first
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop()) continue;
       found_loop made = {each.from, each.to, body_of(each)};
@@ -181,7 +182,7 @@ class flow_builder {
 
   /// The nodes on ways from `to` to `from`, in order.
   node_list body_of(const model_feedback& loop) const {
-    growing_array<bool> ahead(size(), false), behind(size(), false);
+    std::vector<bool> ahead(size(), false), behind(size(), false);
     ahead[loop.to] = behind[loop.from] = true;
     node_list body;
     for (const node_index node : made_.order) {
@@ -257,7 +258,7 @@ class flow_builder {
   /// that of each other.
   std::string sort_items() {
     const std::size_t items = size() + made_.blocks.size();
-    growing_array<model_edge> edges;
+    std::vector<model_edge> edges;
     edges.reserve(made_.edges.size());
     made_.item_edges.reserve(made_.edges.size());
     for (const model_edge& each : made_.edges) {
@@ -299,7 +300,7 @@ class flow_builder {
   }
 
   /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
-  using answers = growing_array<std::uint32_t>;
+  using answers = std::vector<std::uint32_t>;
 
   /// What one of them has, or both have. All are sorted.
   static answers merged(const answers& a, const answers& b, bool only_common) {
@@ -322,7 +323,7 @@ class flow_builder {
   }
 
   std::string contradictions() {
-    growing_array<answers> known(size());  // nothing of a node that is never skipped
+    std::vector<answers> known(size());  // nothing of a node that is never skipped
     for (const node_index node : made_.order) {
       if (!made_.may_be_skipped[node]) continue;
       answers here, common;

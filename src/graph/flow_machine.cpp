@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_machine.cpp -- the bodies of flow_machine.hpp (layer: graph)
-#include <lockstep/detail/graph/flow_machine.hpp>
+#include "flow_machine.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,9 +11,10 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& checked, flow_plan made,
-                                         const growing_array<node_function>& functions,
-                                         wait_policy policy, stop_source* stop)
+LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& checked,
+                                           flow_plan made,
+                                           const std::vector<node_function>& functions,
+                                           wait_policy policy, stop_source* stop)
     : plan(std::move(made)),
       board(plan.lanes.size(), policy, stop),
       wide_of(of.nodes.size(), nullptr),
@@ -63,8 +64,8 @@ LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& ch
 LOCKSTEP_INLINE flow_machine::~flow_machine() = default;
 
 LOCKSTEP_INLINE bound_call flow_machine::bind(const graph_model& of, const flow& checked,
-                                            const growing_array<node_function>& functions,
-                                            plan_call what) const {
+                                              const std::vector<node_function>& functions,
+                                              plan_call what) const {
   const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
   bound_call made = bound_call();
   made.call = [](void*, std::size_t, member*) -> bool { return true; };
@@ -145,7 +146,8 @@ LOCKSTEP_INLINE bool flow_machine::is_skipped(node_index node) const noexcept {
   return !one_ran;
 }
 
-LOCKSTEP_INLINE void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration, member* me) {
+LOCKSTEP_INLINE void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
+                                             member* me) {
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
     bool result;
@@ -164,7 +166,8 @@ LOCKSTEP_INLINE void flow_machine::run_asked(const bound_call& what, std::uint64
   if (what.rank == 0) answers_[what.node] = said;
 }
 
-LOCKSTEP_INLINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration, member* me) {
+LOCKSTEP_INLINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
+                                             member* me) {
   const bool notes = is_timed(what, iteration);
   if (observers() != 0) node_begins(name_of(what));
   const std::uint64_t begin = tick_clock::now();
@@ -179,7 +182,7 @@ LOCKSTEP_INLINE const char* flow_machine::name_of(node_index node) const noexcep
 }
 
 LOCKSTEP_INLINE void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,
-                                          std::uint64_t begin) const noexcept {
+                                            std::uint64_t begin) const noexcept {
   note_node(name_of(what), iteration, false, begin);
 }
 
@@ -211,8 +214,8 @@ LOCKSTEP_INLINE bool flow_machine::run_plain(std::uint64_t iterations, const sto
   return !stop();
 }
 
-LOCKSTEP_INLINE bool flow_machine::run_alone(std::uint64_t iterations, const iteration_gate* asks, member* me,
-                             const stop_question& stop) {
+LOCKSTEP_INLINE bool flow_machine::run_alone(std::uint64_t iterations, const iteration_gate* asks,
+                                             member* me, const stop_question& stop) {
   look_at_run();
   if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
   for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
@@ -250,7 +253,7 @@ LOCKSTEP_INLINE std::uint64_t time_of_nothing() noexcept {
     nothing(nullptr, 0, nullptr);
     each = tick_clock::now() - begin;
   }
-  sort_by(took, count, [](std::uint64_t x, std::uint64_t y) { return x < y; });
+  std::sort(took, took + count, [](std::uint64_t x, std::uint64_t y) { return x < y; });
   return took[count / 2];
 }
 

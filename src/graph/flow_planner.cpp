@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// src/graph/flow_planner.cpp -- the bodies of flow_planner.hpp (layer: graph)
-#include <lockstep/detail/graph/flow_planner.hpp>
+// src/graph/flow_planner.cpp -- makes a plan of a graph (layer: graph)
+//
+// Scheduling (flow_schedule.hpp): of the nodes that could begin, the one with the longest path to the end is next. It goes
+// to the member on which it can begin first; a value from another member arrives `crossing` later. [KA99]
+#include "flow_plan.hpp"
 
 #include <algorithm>
 
-#include "flow_simulation.hpp"
 #include "flow_waits.hpp"
 
 namespace lockstep {
@@ -14,8 +16,8 @@ namespace detail {
 /// Makes lanes of a schedule, then the waits between them, then steps.
 class plan_assembler {
  public:
-  plan_assembler(const graph_model& of, const flow& checked,
-                               const flow_scheduler& schedule, flow_plan& made)
+  plan_assembler(const graph_model& of, const flow& checked, const flow_scheduler& schedule,
+                 flow_plan& made)
       : of_(of),
         flow_(checked),
         schedule_(schedule),
@@ -26,7 +28,7 @@ class plan_assembler {
 
   void assemble() {
     const block_schedule& top = schedule_.blocks[0];
-    growing_array<std::uint32_t> members(top.used);
+    std::vector<std::uint32_t> members(top.used);
     for (std::uint32_t m = 0; m < top.used; ++m) members[m] = m;
     made_.members = (std::max)(top.used, std::uint32_t{1});
     made_.lane_at.assign(flow_.blocks.size() * made_.members, std::uint32_t{no_lane});
@@ -48,23 +50,23 @@ class plan_assembler {
     if (at != no_lane) return at;
     at = static_cast<std::uint32_t>(made_.lanes.size());
     made_.lanes.push_back({block, member, 0, 0, no_lane, 0});
-    layout_.operations.push_back(growing_array<lane_operation>());
+    layout_.operations.push_back(std::vector<lane_operation>());
     return at;
   }
 
-  void lay(std::uint32_t block, const growing_array<std::uint32_t>& members,
-                         plan_time begin) {
+  void lay(std::uint32_t block, const std::vector<std::uint32_t>& members, plan_time begin) {
     const block_schedule& from = schedule_.blocks[block];
     const std::size_t begin_of_line = made_.line.size();
     std::uint32_t order = 0;
     for (const placed_item& each : from.placed) {
-      growing_array<std::uint32_t> own;
+      std::vector<std::uint32_t> own;
       for (std::uint32_t k = each.first_member; k < each.last_member; ++k) {
         own.push_back(members[from.members[k]]);
       }
       const bool is_loop = each.item >= nodes_;
-      growing_array<std::uint32_t> sorted = own;
-      sort_by(sorted, [](std::uint32_t a, std::uint32_t b) { return a < b; });
+      std::vector<std::uint32_t> sorted = own;
+      std::sort(sorted.begin(), sorted.end(),
+                [](std::uint32_t a, std::uint32_t b) { return a < b; });
       spot_range& place = layout_.place_of[each.item];
       place.first = static_cast<std::uint32_t>(layout_.spots.size());
       std::uint32_t rank = 0;
@@ -101,11 +103,11 @@ class plan_assembler {
     made.is_decision = true;
     operations(lane).push_back(made);
   }
-  void lay_loop(const placed_item& each, const growing_array<std::uint32_t>& own,
-                              const spot_range& place, plan_time begin) {
+  void lay_loop(const placed_item& each, const std::vector<std::uint32_t>& own,
+                const spot_range& place, plan_time begin) {
     const std::uint32_t inner = each.item - nodes_;
     // A bound loop's members are known by their own numbers.
-    growing_array<std::uint32_t> members = own;
+    std::vector<std::uint32_t> members = own;
     if (schedule_.blocks[inner].is_bound) {
       members.resize(schedule_.blocks[inner].used);
       for (std::uint32_t m = 0; m < members.size(); ++m) members[m] = m;
@@ -170,7 +172,7 @@ class plan_assembler {
     plan_step made = plan_step();
     made.first_call = made.last_call = static_cast<std::uint32_t>(made_.calls.size());
     made.first_wait = static_cast<std::uint32_t>(made_.waits.size());
-    made_.waits.append(layout_.waits.begin() + first.first_wait,
+    made_.waits.insert(made_.waits.end(), layout_.waits.begin() + first.first_wait,
                        layout_.waits.begin() + first.last_wait);
     made.last_wait = static_cast<std::uint32_t>(made_.waits.size());
     made.loop = first.item >= nodes_ ? first.item - nodes_ : 0;
@@ -184,11 +186,11 @@ class plan_assembler {
   flow_plan& made_;
   flow_layout layout_;
   const std::uint32_t nodes_;
-  growing_array<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
+  std::vector<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
 };
 
 LOCKSTEP_INLINE flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const growing_array<double>& costs, std::size_t members) {
+                                         const std::vector<double>& costs, std::size_t members) {
   flow_plan made;
   for (std::size_t i = 0; i < of.nodes.size(); ++i) {
     const model_node& node = of.nodes[i];

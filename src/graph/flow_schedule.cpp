@@ -2,6 +2,7 @@
 // src/graph/flow_schedule.cpp -- the bodies of flow_schedule.hpp (layer: graph)
 #include "flow_schedule.hpp"
 
+#include <queue>
 #include <utility>
 
 namespace lockstep {
@@ -9,8 +10,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const growing_array<plan_time>& costs,
-                                             std::uint32_t members)
+                                               const std::vector<plan_time>& costs,
+                                               std::uint32_t members)
     : blocks(checked.blocks.size()),
       of_(of),
       flow_(checked),
@@ -64,18 +65,18 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
   block_schedule& in = blocks[block];
   const std::size_t count = in.items.size();
   // By their place in `items`.
-  growing_array<std::uint32_t> local(nodes_ + blocks.size(), 0);
+  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
   for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
-  growing_array<model_edge> edges;
+  std::vector<model_edge> edges;
   edges.reserve(in.edges.size());
   for (const item_edge& each : in.edges) {
     edges.push_back({local[each.from], local[each.to], edge_kind::plain});
   }
   const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
 
-  const growing_array<std::uint32_t> order = order_of(edges, out, count);
+  const std::vector<std::uint32_t> order = order_of(edges, out, count);
   // How far it is to the end: with and without what edges between members cost.
-  growing_array<plan_time> way(count, 0), bare(count, 0);
+  std::vector<plan_time> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
     const std::uint32_t i = order[k];
     for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
@@ -93,23 +94,24 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
     plan_time key;
     std::uint32_t item;
   };
-  // The first of the heap: the longest way; the earliest arrival. Then the lower number.
+  // At the top: the longest way; the earliest arrival. Then the lower number.
   const auto shorter_way = [](const entry& a, const entry& b) {
     return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
   };
   const auto later = [](const entry& a, const entry& b) {
     return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
   };
-  growing_array<entry> ready, coming;
-  growing_array<arrival> arrivals(count, arrival{0, -1, no_lane});
-  growing_array<plan_time> free(members_, 0), finish(count, 0);
-  growing_array<std::uint32_t> home(count, no_lane);
-  growing_array<std::uint32_t> missing(count);
+  std::priority_queue<entry, std::vector<entry>, decltype(shorter_way)> ready(shorter_way);
+  std::priority_queue<entry, std::vector<entry>, decltype(later)> coming(later);
+  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
+  std::vector<plan_time> free(members_, 0), finish(count, 0);
+  std::vector<std::uint32_t> home(count, no_lane);
+  std::vector<std::uint32_t> missing(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) push_to_heap(coming, entry{0, i}, later);
+    if (missing[i] == 0) coming.push(entry{0, i});
   }
-  growing_array<std::uint32_t> member_of_group(group_of_.size(), no_lane);
+  std::vector<std::uint32_t> member_of_group(group_of_.size(), no_lane);
   for (std::size_t i = 0; i < count && !group_of_.empty(); ++i) {
     if (in.items[i] >= nodes_ || of_.nodes[in.items[i]].pin == no_node) continue;
     member_of_group[group_of_[in.items[i]]] = of_.nodes[in.items[i]].pin;
@@ -118,12 +120,14 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
   while (!ready.empty() || !coming.empty()) {
     plan_time now = free[0];
     for (const plan_time each : free) now = (std::min)(now, each);
-    if (ready.empty()) now = (std::max)(now, coming.front().key);
-    while (!coming.empty() && coming.front().key <= now) {
-      const std::uint32_t next = pop_from_heap(coming, later).item;
-      push_to_heap(ready, entry{way[next], next}, shorter_way);
+    if (ready.empty()) now = (std::max)(now, coming.top().key);
+    while (!coming.empty() && coming.top().key <= now) {
+      const std::uint32_t next = coming.top().item;
+      coming.pop();
+      ready.push(entry{way[next], next});
     }
-    const std::uint32_t i = pop_from_heap(ready, shorter_way).item;
+    const std::uint32_t i = ready.top().item;
+    ready.pop();
 
     placed_item place = {in.items[i], 0, 0, 0};
     // What ends a turn, or an iteration, is best where the next one begins.
@@ -163,7 +167,7 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
         at.second = finish[i];
       }
       if (--missing[to] > 0) continue;
-      push_to_heap(coming, entry{start_on(at, 0, at.home), to}, later);
+      coming.push(entry{start_on(at, 0, at.home), to});
     }
   }
   for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
@@ -171,7 +175,7 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
 
 /// (A loop's first item is placed first.)
 LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate& of,
-                                          growing_array<plan_time>& free, placed_item& place) {
+                                            std::vector<plan_time>& free, placed_item& place) {
   const std::uint32_t item = of.item, next = of.next;
   const arrival& at = of.at;
   const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
@@ -182,8 +186,8 @@ LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate&
     width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
   }
   if (is_loop && blocks[item - nodes_].is_bound) {
-    growing_array<std::uint32_t> taken = blocks[item - nodes_].members;
-    sort_by(taken, lower);
+    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
+    std::sort(taken.begin(), taken.end(), lower);
     for (const std::uint32_t each : taken) {
       const bool is_first = in.members.size() == place.first_member;
       if (is_first || in.members.back() != each) in.members.push_back(each);
@@ -214,15 +218,15 @@ LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate&
     }
     in.members.push_back(best);
   } else {
-    growing_array<std::uint32_t> all(members_);
+    std::vector<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    sort_by(all, [&](std::uint32_t a, std::uint32_t b) {
+    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
       const plan_time start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
       return start_a < start_b || (!(start_b < start_a) && a < b);
     });
     all.resize(width);
-    sort_by(all, lower);
-    in.members.append(all.begin(), all.end());
+    std::sort(all.begin(), all.end(), lower);
+    in.members.insert(in.members.end(), all.begin(), all.end());
   }
   place.last_member = static_cast<std::uint32_t>(in.members.size());
   for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_schedule.hpp -- list scheduling of a block, loops as one item (layer: graph)
 //
-// Pure, for flow_planner.hpp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
+// Pure, for flow_planner.cpp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
 // members that are numbers only; the block around chooses which members they are, and these are in the loop until it
 // ends. Where a node is pinned, they are as they are numbered.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_SCHEDULE_HPP
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/graph/flow_plan.hpp>
+#include "flow_plan.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -25,10 +25,10 @@ struct placed_item {
 };
 
 struct block_schedule {
-  growing_array<std::uint32_t> items;
-  growing_array<item_edge> edges;
-  growing_array<placed_item> placed;  ///< in order
-  growing_array<std::uint32_t> members;
+  std::vector<std::uint32_t> items;
+  std::vector<item_edge> edges;
+  std::vector<placed_item> placed;  ///< in order
+  std::vector<std::uint32_t> members;
   std::uint32_t used = 0;  ///< how many members
   bool is_bound = false;   ///< to their numbers
   plan_time length = 0;
@@ -37,10 +37,10 @@ struct block_schedule {
 
 class flow_scheduler {
  public:
-  flow_scheduler(const graph_model& of, const flow& checked,
-                               const growing_array<plan_time>& costs, std::uint32_t members);
+  flow_scheduler(const graph_model& of, const flow& checked, const std::vector<plan_time>& costs,
+                 std::uint32_t members);
 
-  growing_array<block_schedule> blocks;
+  std::vector<block_schedule> blocks;
 
  private:
   struct arrival {
@@ -60,8 +60,8 @@ class flow_scheduler {
   void collect();
   void collect_wishes();
   void schedule(std::uint32_t block);
-  void choose(block_schedule& in, const candidate& of, growing_array<plan_time>& free,
-                            placed_item& place);
+  void choose(block_schedule& in, const candidate& of, std::vector<plan_time>& free,
+              placed_item& place);
   plan_time start_on(const arrival& at, plan_time free, std::uint32_t member) const noexcept {
     plan_time there = time_after(at.latest, crossing_time);
     if (member == at.home || at.home == no_lane) {
@@ -76,7 +76,7 @@ class flow_scheduler {
 
   const graph_model& of_;
   const flow& flow_;
-  const growing_array<plan_time>& costs_;
+  const std::vector<plan_time>& costs_;
   const std::uint32_t nodes_, members_;
   node_list
       group_of_;  ///< of each node: one of those that it is kept near, the same for all; empty: no wishes

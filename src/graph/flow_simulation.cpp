@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/graph/flow_simulation.cpp -- the bodies of flow_simulation.hpp (layer: graph)
-#include "flow_simulation.hpp"
+// src/graph/flow_simulation.cpp -- goes through a plan without threads (layer: graph)
+//
+// Pure. Does what the members will do (flow_walk.hpp), but one member after the other, each as far as it can go: so a
+// plan that could get stuck does so here. Adds up times to predict how long an iteration takes.
+#include "flow_plan.hpp"
 
 #include <algorithm>
 
@@ -16,7 +19,7 @@ class plan_simulation {
   std::string run() {
     // Longer delays hold up nobody that shorter ones do not.
     iterations_ = (std::min)(flow_.most_delay, std::uint32_t{64}) + 2;
-    growing_array<member> members(of_.members);
+    std::vector<member> members(of_.members);
     for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
     end_.assign(iterations_, 0);
     bool moves = true;
@@ -48,8 +51,8 @@ class plan_simulation {
   };
   struct lane_state {
     std::uint32_t turn = 0, at = 0;
-    growing_array<plan_time> done;  ///< when, of each step of each turn
-    std::size_t forgotten = 0;  ///< turns of a loop begin when all lanes have done the one before
+    std::vector<plan_time> done;  ///< when, of each step of each turn
+    std::size_t forgotten = 0;    ///< turns of a loop begin when all lanes have done the one before
   };
   struct decision {
     std::uint32_t turns;
@@ -117,9 +120,9 @@ class plan_simulation {
 
   const flow& flow_;
   flow_plan& of_;
-  growing_array<lane_state> lanes_;
-  growing_array<decision> decided_;
-  growing_array<plan_time> end_;
+  std::vector<lane_state> lanes_;
+  std::vector<decision> decided_;
+  std::vector<plan_time> end_;
   std::uint32_t iterations_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
 //
-// Pure, for flow_planner.hpp. Keeps for each lane, operation by operation, how far every other lane must be by then.
+// Pure, for flow_planner.cpp. Keeps for each lane, operation by operation, how far every other lane must be by then.
 // What a lane knows already needs no wait.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_WAITS_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_WAITS_HPP
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <lockstep/detail/graph/flow_plan.hpp>
+#include "flow_plan.hpp"
 #include "flow_schedule.hpp"
 
 namespace lockstep {
@@ -37,18 +37,17 @@ struct spot_range {
 
 /// The lanes of a schedule.
 struct flow_layout {
-  growing_array<growing_array<lane_operation>> operations;  ///< of each lane
-  growing_array<lane_spot> spots;
-  growing_array<spot_range> place_of;  ///< of each item, in `spots`
-  growing_array<plan_wait> waits;      ///< `steps` is the place of an operation
+  std::vector<std::vector<lane_operation>> operations;  ///< of each lane
+  std::vector<lane_spot> spots;
+  std::vector<spot_range> place_of;  ///< of each item, in `spots`
+  std::vector<plan_wait> waits;      ///< `steps` is the place of an operation
 };
 
 /// Finds the waits of each block.
 class flow_waits {
  public:
-  flow_waits(const graph_model& of, const flow& checked,
-                           const flow_scheduler& schedule, const flow_plan& made,
-                           flow_layout& layout)
+  flow_waits(const graph_model& of, const flow& checked, const flow_scheduler& schedule,
+             const flow_plan& made, flow_layout& layout)
       : of_(of),
         flow_(checked),
         schedule_(schedule),
@@ -72,7 +71,7 @@ class flow_waits {
     }
   };
   /// How far a lane is known to be: operations done, counted from the beginning of this turn.
-  using knowledge = growing_array<std::int64_t>;
+  using knowledge = std::vector<std::int64_t>;
 
   lane_operation& operation_at(const lane_spot& at) const {
     return layout_.operations[at.lane][at.at];
@@ -94,8 +93,7 @@ class flow_waits {
   }
 
   /// The operation after which the item is done: a loop is over when the member that decides has left it.
-  void need_item(std::uint32_t item, std::uint32_t delay,
-                               growing_array<need>& needs) {
+  void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
     const spot_range& place = layout_.place_of[item];
     const std::int64_t order =
         order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
@@ -112,7 +110,7 @@ class flow_waits {
   }
   /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to
   /// leave it.
-  void need_turn(growing_array<need>& needs) {
+  void need_turn(std::vector<need>& needs) {
     for (const std::uint32_t lane : own_) {
       const std::uint32_t last = static_cast<std::uint32_t>(layout_.operations[lane].size() - 1);
       needs.push_back({{lane, last}, 0, layout_.operations[lane][last].order});
@@ -129,13 +127,13 @@ class flow_waits {
   }
   void find_waits(std::uint32_t block) {
     const block_schedule& of = schedule_.blocks[block];
-    growing_array<model_edge> edges;
+    std::vector<model_edge> edges;
     for (const item_edge& each : of.edges) {
       edges.push_back({each.from, each.to, edge_kind::plain});
     }
     const adjacency in = edges_by(edges, layout_.place_of.size(), true),
                     out = edges_by(edges, layout_.place_of.size(), false);
-    growing_array<model_edge> delays;
+    std::vector<model_edge> delays;
     if (block == 0) {
       for (std::uint32_t i = 0; i < flow_.delayed.size(); ++i) {
         delays.push_back({i, item_in(0, flow_.delayed[i].to), edge_kind::plain});
@@ -160,7 +158,7 @@ class flow_waits {
     after_.clear();
     if (keeps_all_) after_.resize(own_.size());
 
-    growing_array<need> needs;
+    std::vector<need> needs;
     for (const placed_item& each : of.placed) {
       const spot_range place = layout_.place_of[each.item];
       for (std::uint32_t k = place.first; k < place.last; ++k) {
@@ -195,10 +193,10 @@ class flow_waits {
   std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
 
   /// Adds the waits that nothing known implies; the latest first, since they imply others.
-  void wait_for(const lane_spot& here, growing_array<need>& needs) {
+  void wait_for(const lane_spot& here, std::vector<need>& needs) {
     lane_operation& own = operation_at(here);
     own.first_wait = own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
-    sort_by(needs, need::comes_before);
+    std::sort(needs.begin(), needs.end(), need::comes_before);
     std::int64_t* const known = known_on(here.lane);
     for (const need& each : needs) {
       const std::uint32_t k = number_[each.what.lane];
@@ -215,7 +213,7 @@ class flow_waits {
   /// What was known after that operation.
   void learn(std::int64_t* known, const lane_spot& from) {
     if (!keeps_all_) return;
-    const growing_array<std::int64_t>& rows = after_[number_[from.lane]];
+    const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
     for (std::uint32_t k = 0; k < lanes_; ++k) {
       known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
     }
@@ -236,15 +234,14 @@ class flow_waits {
     std::int64_t* const known = known_on(here.lane);
     known[number_[here.lane]] = here.at + 1;
     if (!keeps_all_) return;
-    growing_array<std::int64_t>& rows = after_[number_[here.lane]];
-    rows.append(known, known + lanes_);
+    std::vector<std::int64_t>& rows = after_[number_[here.lane]];
+    rows.insert(rows.end(), known, known + lanes_);
   }
 
   /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
   /// Whatever else comes first on a lane waits for such a node.
-  void wait_for_iteration(const block_schedule& of, const adjacency& in,
-                                        const adjacency& out) {
-    growing_array<need> ends;
+  void wait_for_iteration(const block_schedule& of, const adjacency& in, const adjacency& out) {
+    std::vector<need> ends;
     for (const placed_item& each : of.placed) {
       if (out.first(each.item) == out.last(each.item)) need_item(each.item, 1, ends);
     }
@@ -256,7 +253,7 @@ class flow_waits {
         if (here.at != 0 || !enters(each.item, here.lane)) continue;
         // What the lane knew at the end of the iteration before; then the last of each lane first.
         knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
-        sort_by(ends, need::comes_before);
+        std::sort(ends.begin(), ends.end(), need::comes_before);
         lane_operation& own = operation_at(here);
         own.first_wait = static_cast<std::uint32_t>(layout_.waits.size());
         for (const need& end : ends) {
@@ -283,10 +280,10 @@ class flow_waits {
 
   // Of the block whose waits are sought.
   std::size_t lanes_ = 0;
-  growing_array<std::uint32_t> number_, own_;
+  std::vector<std::uint32_t> number_, own_;
   knowledge known_;  // of each lane at its present end
   bool keeps_all_ = true;
-  growing_array<knowledge> after_;  // the same after each of its operations
+  std::vector<knowledge> after_;  // the same after each of its operations
 };
 
 }  // namespace detail

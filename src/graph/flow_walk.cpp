@@ -10,7 +10,7 @@ namespace detail {
 
 /// The awaited step is named by its last node: that of a loop, by the node that decides.
 LOCKSTEP_INLINE void flow_walk::count_wait(std::uint32_t lane, std::uint64_t steps,
-                                         std::uint64_t ticks) const noexcept {
+                                           std::uint64_t ticks) const noexcept {
   const plan_lane& on = plan_.lanes[lane];
   if (on.steps == 0 || steps == 0) return;
   const plan_step& step =
@@ -290,7 +290,8 @@ LOCKSTEP_INLINE void flow_walk::run_wide(const bound_call& what) {
   of_.run_asked(what, iteration(), &access.self);
 }
 
-LOCKSTEP_INLINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
+LOCKSTEP_INLINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
+                                       std::uint64_t outer_turn) {
   const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
   decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
   of_.board.decide(lane, decided_);

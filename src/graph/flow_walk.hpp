@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/graph/flow_machine.hpp>
+#include "flow_machine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -64,8 +64,7 @@ class flow_walk {
     return own_.seen[lane] >= steps || await_slowly(lane, steps);
   }
   bool await_slowly(std::uint32_t lane, std::uint64_t steps);
-  void count_wait(std::uint32_t lane, std::uint64_t steps,
-                                std::uint64_t ticks) const noexcept;
+  void count_wait(std::uint32_t lane, std::uint64_t steps, std::uint64_t ticks) const noexcept;
   /// Stores what this member has left behind: before others may have to wait for it.
   void catch_up();
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <lockstep/graph.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/graph/flow.hpp>
+#include <lockstep/graph.hpp>
+#include "flow.hpp"
 #include "plan_text.hpp"
-#include "series_parallel.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -62,7 +61,7 @@ LOCKSTEP_INLINE graph_node graph::node(std::string name) {
 }
 
 LOCKSTEP_INLINE graph_node graph::add(std::string name, detail::node_function f, bool returns_bool,
-                                    std::size_t width, bool is_wide) {
+                                      std::size_t width, bool is_wide) {
   detail::checked_range("lockstep::graph::node", "as the width", width, 0,
                         detail::max_participants);
   detail::model_node made;
@@ -84,7 +83,7 @@ LOCKSTEP_INLINE void graph::check_own(const char* function, const detail::graph_
 }
 
 LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& from,
-                                     const graph_block& to) const {
+                                       const graph_block& to) const {
   check_own(function, from.of_);
   check_own(function, to.of_);
   for (const detail::node_index a : from.lasts_) {
@@ -96,7 +95,7 @@ LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& 
 }
 
 LOCKSTEP_INLINE void graph::join(const graph_block& from, const graph_block& to,
-                               detail::edge_kind kind) {
+                                 detail::edge_kind kind) {
   for (const detail::node_index a : from.lasts_) {
     for (const detail::node_index b : to.firsts_) own().model.edges.push_back({a, b, kind});
   }
@@ -126,7 +125,7 @@ LOCKSTEP_INLINE graph& graph::repeat_while(const graph_node& test, const graph_n
   return *this;
 }
 LOCKSTEP_INLINE graph& graph::feedback(const graph_node& from, const graph_node& to,
-                                     std::size_t delay) {
+                                       std::size_t delay) {
   constexpr std::size_t most_delay = 1000000;
   check_own("feedback", from.of_);
   check_own("feedback", to.of_);
@@ -157,8 +156,8 @@ LOCKSTEP_INLINE graph_block graph::parallel(const std::vector<graph_block>& part
     if (each.empty()) continue;
     check_own("parallel", each.of_);
     whole.of_ = each.of_;
-    whole.firsts_.append(each.firsts_.begin(), each.firsts_.end());
-    whole.lasts_.append(each.lasts_.begin(), each.lasts_.end());
+    whole.firsts_.insert(whole.firsts_.end(), each.firsts_.begin(), each.firsts_.end());
+    whole.lasts_.insert(whole.lasts_.end(), each.lasts_.begin(), each.lasts_.end());
   }
   return whole;
 }
@@ -182,14 +181,13 @@ LOCKSTEP_INLINE graph_block graph::loop(const graph_block& body) {
   return whole;
 }
 
-LOCKSTEP_INLINE std::string graph::not_series_parallel() const {
-  const detail::flow checked = detail::make_flow(own().model);
-  if (!checked.problem.empty()) detail::fail_argument(checked.problem.c_str());
-  return detail::where_not_series_parallel(own().model, checked);
+LOCKSTEP_INLINE std::size_t graph::size() const noexcept {
+  return body_ ? body_->model.nodes.size() : 0;
 }
-
 LOCKSTEP_INLINE std::string graph::dot() const { return detail::dot_of(own().model); }
-LOCKSTEP_INLINE std::string graph::validate() const { return detail::make_flow(own().model).problem; }
+LOCKSTEP_INLINE std::string graph::validate() const {
+  return detail::make_flow(own().model).problem;
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -3,21 +3,109 @@
 #include <algorithm>
 #include <chrono>
 
+#include <lockstep/detail/team/basic_team.hpp>
+#include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
-#include <lockstep/detail/graph/flow_planner.hpp>
-#include <lockstep/detail/graph/plan_body.hpp>
-#include "plan_report.hpp"
+#include "plan_body.hpp"
 #include "plan_text.hpp"
-#include "timed_plan.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class Threads>
+plan_team::plan_team(basic_team<Threads>& of)
+    : team(&of),
+      size(of.size()),
+      policy(of.body_->core.policy()),
+      stop(&of.body_->core.stop()),
+      run([](void* held, std::size_t members, plan_part& part, source_place where) {
+        return static_cast<basic_team<Threads>*>(held)->run_as("plan", members, part, where);
+      }),
+      run_shares([](void* held, const shares_request& wanted, job& what) {
+        basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
+      }) {
+  if (!Threads::starts_regions()) return;
+  start = [](void* held, plan_part& part, source_place where) {
+    return static_cast<basic_team<Threads>*>(held)->start_as("plan", part, where);
+  };
+  running = [](void* held) {
+    return static_cast<basic_team<Threads>*>(held)->body_->core.running();
+  };
+  let_go = [](void* held, int in_flight) {
+    basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
+    if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
+    started_region open(on.door_, on.body_->core);
+    open.in_flight_ = in_flight;
+    open.let_go();
+    return true;
+  };
+}
+
+LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
+                                     call_site where) {
+  checked_range("lockstep::plan", "members", members, 1,
+                on.team != nullptr ? on.size : std::size_t{max_participants});
+  return new plan_body(graph_access::body_of(of), on, members, where);
+}
+
+/// Runs look at the clock while it lives.
+class timed_plan {
+ public:
+  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
+    if (of.is_running || of.has_started) of.check_ready("measure");
+    of.learns = false;
+    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
+  }
+  ~timed_plan() { machine_.timed_iterations = 0; }
+  timed_plan(const timed_plan&) = delete;
+  timed_plan& operator=(const timed_plan&) = delete;
+
+ private:
+  flow_machine& machine_;
+};
+
+}  // namespace detail
+
+LOCKSTEP_INLINE plan::plan(const graph& of, team& on, call_site where)
+    : plan(of, on, on.size(), where) {}
+LOCKSTEP_INLINE plan::plan(const graph& of, team& on, std::size_t members, call_site where)
+    : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
+LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, call_site where)
+    : plan(of, on, on.size(), where) {}
+LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, std::size_t members, call_site where)
+    : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_INLINE plan::~plan() {
   if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }
 LOCKSTEP_INLINE plan::plan(plan&& other) noexcept = default;
+
+LOCKSTEP_INLINE detail::plan_body& plan::body() const {
+  if (LOCKSTEP_UNLIKELY(!body_)) {
+    detail::fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
+  }
+  return *body_;
+}
+
+LOCKSTEP_INLINE bool plan::run(std::size_t iterations) {
+  return body().run(iterations, nullptr, "run");
+}
+LOCKSTEP_INLINE bool plan::run_until(void* stop, bool (*asks)(void* stop)) {
+  const detail::iteration_gate gate = {stop, asks};
+  return body().run(1, &gate, "run_until");
+}
+LOCKSTEP_INLINE started_region plan::start(std::size_t iterations) {
+  return body().start(iterations);
+}
+LOCKSTEP_INLINE std::size_t plan::max_ahead() const noexcept {
+  return body_ ? detail::converted<std::size_t>(body_->machine->ahead) : 0;
+}
+LOCKSTEP_INLINE std::size_t plan::members() const noexcept {
+  return body_ ? body_->machine->plan.members : 0;
+}
 
 LOCKSTEP_INLINE bool plan::measure(std::size_t iterations) {
   const detail::timed_plan here(body());

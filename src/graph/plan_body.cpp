@@ -1,59 +1,21 @@
 // SPDX-License-Identifier: MIT
 // src/graph/plan_body.cpp -- the bodies of plan_body.hpp (layer: graph)
-#include <lockstep/detail/graph/plan_body.hpp>
+#include "plan_body.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include <lockstep/external_team.hpp>
-#include <lockstep/team.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
-#include <lockstep/detail/graph/flow_planner.hpp>
+#include "flow_plan.hpp"
 #include "flow_walk.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-template <class Threads>
-plan_team::plan_team(basic_team<Threads>& of)
-    : team(&of),
-      size(of.size()),
-      policy(of.body_->core.policy()),
-      stop(&of.body_->core.stop()),
-      run([](void* held, std::size_t members, plan_part& part, source_place where) {
-        return static_cast<basic_team<Threads>*>(held)->run_as("plan", members, part, where);
-      }),
-      run_shares([](void* held, const shares_request& wanted, job& what) {
-        basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
-      }) {
-  if (!Threads::starts_regions()) return;
-  start = [](void* held, plan_part& part, source_place where) {
-    return static_cast<basic_team<Threads>*>(held)->start_as("plan", part, where);
-  };
-  running = [](void* held) {
-    return static_cast<basic_team<Threads>*>(held)->body_->core.running();
-  };
-  let_go = [](void* held, int in_flight) {
-    basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-    if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
-    started_region open(on.door_, on.body_->core);
-    open.in_flight_ = in_flight;
-    open.let_go();
-    return true;
-  };
-}
-
-#if !LOCKSTEP_HEADER_ONLY
-template plan_team::plan_team(basic_team<worker_threads>& of);
-template plan_team::plan_team(basic_team<serving_threads>& of);
-#endif
-
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                                   call_site made_in)
+                                     call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
@@ -145,13 +107,6 @@ LOCKSTEP_INLINE void plan_body::learn() {
   machine->most_samples = most_samples;
 }
 
-LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where) {
-  checked_range("lockstep::plan", "members", members, 1,
-                on.team != nullptr ? on.size : std::size_t{max_participants});
-  return new plan_body(graph_access::body_of(of), on, members, where);
-}
-
 LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
   const char* why = nullptr;
   if (host.team == nullptr) why = "the plan was made without a team, to look at";
@@ -208,7 +163,8 @@ class plan_run {
   plan_body& of_;
 };
 
-LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks, const char* function) {
+LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                    const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
   iterations = count;
@@ -322,26 +278,6 @@ LOCKSTEP_INLINE void plan_part::operator()(member& me) const {
   } else if (me.rank() < of->machine->plan.members) {
     flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
   }
-}
-
-[[noreturn]] LOCKSTEP_INLINE void fail_moved_plan() {
-  fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
-}
-
-LOCKSTEP_INLINE bool plan_calls::run(plan_body& of, std::size_t iterations) {
-  return of.run(iterations, nullptr, "run");
-}
-LOCKSTEP_INLINE bool plan_calls::run_until(plan_body& of, const iteration_gate& gate) {
-  return of.run(1, &gate, "run_until");
-}
-LOCKSTEP_INLINE started_region plan_calls::start(plan_body& of, std::size_t iterations) {
-  return of.start(iterations);
-}
-LOCKSTEP_INLINE std::size_t max_ahead_of(const plan_body& of) noexcept {
-  return converted<std::size_t>(of.machine->ahead);
-}
-LOCKSTEP_INLINE std::size_t members_of(const plan_body& of) noexcept {
-  return of.machine->plan.members;
 }
 
 }  // namespace detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// src/graph/plan_report.cpp -- the bodies of plan_report.hpp (layer: graph)
-#include "plan_report.hpp"
+// src/graph/plan_report.cpp -- a plan's report on the runs that it has measured (layer: graph)
+#include <cstdio>
+
+#include "plan_body.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -48,7 +50,7 @@ LOCKSTEP_INLINE std::string report_of(const plan_body& of) {
   const double each =
       static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
   text += "measured: an iteration " + in_microseconds(each) + "\n";
-  growing_array<double> busy(plan.members, 0);
+  std::vector<double> busy(plan.members, 0);
   for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
     const node_times& at = machine.times[i];
     const double sum = tick_clock::nanoseconds(at.sum);

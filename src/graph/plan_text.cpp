@@ -37,7 +37,7 @@ LOCKSTEP_INLINE std::string dot_edges(const graph_model& of) {
 
 /// The nodes of a block, and of the loops in it as boxes.
 LOCKSTEP_INLINE std::string dot_block(const graph_model& of, const flow& checked,
-                                    std::uint32_t block) {
+                                      std::uint32_t block) {
   std::string text;
   for (node_index i = 0; i < of.nodes.size(); ++i) {
     if (checked.block_of[i] == block) text += "  " + dot_node(of, i) + ";\n";
@@ -62,7 +62,7 @@ LOCKSTEP_INLINE std::string dot_of(const graph_model& of) {
 }
 
 LOCKSTEP_INLINE std::string dot_of(const graph_model& of, const flow& checked,
-                                 const flow_plan& plan) {
+                                   const flow_plan& plan) {
   std::string text = "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
   for (std::uint32_t m = 0; m < plan.members; ++m) {
     text += "  subgraph cluster_" + std::to_string(m) + " {\n    label=\"member " +

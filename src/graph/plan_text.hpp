@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <lockstep/detail/graph/flow_plan.hpp>
+#include "flow_plan.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -31,14 +31,15 @@ lone_outcome lone_call::run(const lone_team& of, const Part& part) {
   return door.is_stopped_alone(look) ? lone_outcome::stopped : lone_outcome::complete;
 }
 
-LOCKSTEP_INLINE lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length) {
+LOCKSTEP_INLINE lone_outcome lone_call::attempt(const lone_team& of, const range_body& body,
+                                                std::size_t length) {
   return run(of, [&](const lone_region&, std::uint32_t) {
     if (length > 0) body(0, length);
   });
 }
 
-LOCKSTEP_INLINE lone_outcome lone_call::attempt(const lone_team& of, const range_body& body, std::size_t length,
-                                schedule how) {
+LOCKSTEP_INLINE lone_outcome lone_call::attempt(const lone_team& of, const range_body& body,
+                                                std::size_t length, schedule how) {
   return run(of, [&](const lone_region& here, std::uint32_t look) {
     lone_share share(here, of.door, look);
     loops::hand_out_in(share, share, length, how, body);

@@ -7,7 +7,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
-LOCKSTEP_INLINE any_aligned_array::any_aligned_array(const element_type& type, std::size_t room) : type_(type) {
+LOCKSTEP_INLINE any_aligned_array::any_aligned_array(const element_type& type, std::size_t room)
+    : type_(type) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
   const std::size_t line = type.alignment;
   raw_ = ::operator new(room > (most - 2 * line) / type.size ? most : room * type.size + 2 * line);

@@ -63,7 +63,7 @@ LOCKSTEP_INLINE void sort_once(std::vector<unsigned>& values) {
   while (values.size() > kept) values.pop_back();
 }
 LOCKSTEP_INLINE std::size_t find_sorted(const std::vector<unsigned>& values,
-                                      unsigned value) noexcept {
+                                        unsigned value) noexcept {
   if (values.empty()) return 0;
   const void* const at =
       std::bsearch(&value, values.data(), values.size(), sizeof value, compare_numbers);

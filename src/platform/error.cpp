@@ -19,8 +19,9 @@ namespace detail {
 }
 [[noreturn]] LOCKSTEP_INLINE void fail_use(const char* message) { fail<std::logic_error>(message); }
 
-[[noreturn]] LOCKSTEP_INLINE void fail_range(const char* object, const char* what, std::size_t value,
-                                           std::size_t least, std::size_t most) {
+[[noreturn]] LOCKSTEP_INLINE void fail_range(const char* object, const char* what,
+                                             std::size_t value, std::size_t least,
+                                             std::size_t most) {
   char message[160];
   std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
                 what, least, most);
@@ -28,7 +29,7 @@ namespace detail {
 }
 
 [[noreturn]] LOCKSTEP_INLINE void fail_rank(const char* object, const char* what, std::size_t rank,
-                                          std::size_t count) {
+                                            std::size_t count) {
   char message[160];
   std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
                 object, rank, count, what, count - 1);

@@ -6,9 +6,9 @@
 
 #include <lockstep/detail/platform/binding.hpp>
 #include <lockstep/detail/platform/futex.hpp>
-#include "made_once.hpp"
 #include <lockstep/detail/platform/process_fence.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "made_once.hpp"
 #if defined(_WIN32)
 #include <lockstep/detail/platform/timed_sleep_windows.hpp>
 #endif

@@ -106,8 +106,7 @@ struct process_modules {
     return result.found != nullptr ? 1 : 0;
   }
 
-  void read_notes(const char* notes, std::size_t size,
-                                std::size_t alignment) noexcept {
+  void read_notes(const char* notes, std::size_t size, std::size_t alignment) noexcept {
     const auto rounded = [alignment](std::size_t n) {
       return (n + alignment - 1) / alignment * alignment;
     };

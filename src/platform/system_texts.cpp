@@ -58,7 +58,7 @@ LOCKSTEP_INLINE bool is_switched_off(const char* text) noexcept {
 }
 
 LOCKSTEP_INLINE bool read_number(const char*& at, unsigned long long most,
-                               unsigned long long& result) noexcept {
+                                 unsigned long long& result) noexcept {
   const char* digit = at;
   unsigned long long value = 0;
   for (; *digit >= '0' && *digit <= '9'; ++digit) {

@@ -10,7 +10,7 @@ namespace detail {
 namespace sysfs {
 
 LOCKSTEP_INLINE unsigned number_in(const char* root, unsigned cpu, const char* file,
-                                 unsigned otherwise) {
+                                   unsigned otherwise) {
   const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
   const char* at = skip_blanks(text.c_str());
   unsigned long long number = 0;
@@ -42,8 +42,8 @@ LOCKSTEP_INLINE bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpu
   return !cpus.empty();
 }
 
-LOCKSTEP_INLINE bool read_sharing(const char* root, unsigned cpu, const char* file, cpus_parser parse,
-                                std::vector<unsigned>& cpus) {
+LOCKSTEP_INLINE bool read_sharing(const char* root, unsigned cpu, const char* file,
+                                  cpus_parser parse, std::vector<unsigned>& cpus) {
   const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
   parse(text.c_str(), cpus);
   sort_once(cpus);

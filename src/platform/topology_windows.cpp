@@ -35,8 +35,9 @@ Number number_at(const unsigned char* record, std::size_t offset) noexcept {
 }
 
 /// The CPUs that a record names, ascending as far as its groups are. False if they lie outside of it.
-LOCKSTEP_INLINE bool read_masks(const unsigned char* record, std::size_t size, std::size_t groups_at,
-                              std::size_t masks_at, std::size_t word, std::vector<unsigned>& cpus) {
+LOCKSTEP_INLINE bool read_masks(const unsigned char* record, std::size_t size,
+                                std::size_t groups_at, std::size_t masks_at, std::size_t word,
+                                std::vector<unsigned>& cpus) {
   cpus.clear();
   if (size < masks_at) return false;
   // Older systems have one group for each node and cache, and do not say so.
@@ -58,7 +59,8 @@ LOCKSTEP_INLINE bool read_masks(const unsigned char* record, std::size_t size, s
   return true;
 }
 
-LOCKSTEP_INLINE cpu_topology read(const unsigned char* records, std::size_t size, std::size_t word) {
+LOCKSTEP_INLINE cpu_topology read(const unsigned char* records, std::size_t size,
+                                  std::size_t word) {
   struct found {
     unsigned core, package, node, cache, level, efficiency;
     bool is_known;

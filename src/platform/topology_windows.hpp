@@ -27,8 +27,7 @@ namespace windows_records {
 
 /// The CPUs of `size` bytes of records, whose masks have `word` bytes: the size of a pointer of the system that wrote
 /// them. Ascending. Empty if the records are broken, or name no core.
-cpu_topology read(const unsigned char* records, std::size_t size,
-                                std::size_t word = sizeof(void*));
+cpu_topology read(const unsigned char* records, std::size_t size, std::size_t word = sizeof(void*));
 
 }  // namespace windows_records
 

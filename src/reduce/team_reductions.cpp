@@ -7,8 +7,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-LOCKSTEP_INLINE void range_reduction::run(loop_share& me, const operations& what, const operands& of,
-                          std::size_t length) {
+LOCKSTEP_INLINE void range_reduction::run(loop_share& me, const operations& what,
+                                          const operands& of, std::size_t length) {
   const std::size_t leaves = reduction_tree::leaves_of(length);
   tree_walk values(me, what, of, length);
   if (me.is_alone()) {
@@ -40,7 +40,8 @@ LOCKSTEP_INLINE void range_reduction::run_nodes(loop_share& me, tree_walk& value
   }
 }
 
-LOCKSTEP_INLINE void range_reduction::prepare(void* data, const loop_plan& plan, loop_cells& cells) {
+LOCKSTEP_INLINE void range_reduction::prepare(void* data, const loop_plan& plan,
+                                              loop_cells& cells) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;
   self.cells_ = &cells;
@@ -53,7 +54,8 @@ LOCKSTEP_INLINE void range_reduction::prepare(void* data, const loop_plan& plan,
   if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
 }
 
-LOCKSTEP_INLINE void range_reduction::finish(void* data, const loop_plan& plan, const loop_values& of_share) {
+LOCKSTEP_INLINE void range_reduction::finish(void* data, const loop_plan& plan,
+                                             const loop_values& of_share) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;
   const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);

@@ -6,7 +6,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+LOCKSTEP_INLINE void anticipating_wait::wait_long(any_waitable what, wait_policy policy,
+                                                  wait_history& history) {
   observed_wait seen(what);
   start_ = now_ = monotonic_nanoseconds();
   const bool is_resumed = resumes_at_ != 0;

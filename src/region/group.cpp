@@ -10,8 +10,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& stop,
-                           group* of_region, bool separates_cpus, std::size_t most_flags,
-                           const rank_groups& groups)
+                             group* of_region, bool separates_cpus, std::size_t most_flags,
+                             const rank_groups& groups)
     : barrier(most, policy, stop, most_flags, separates_cpus, groups),
       loops(policy, stop),
       progress(most, policy, stop),
@@ -47,9 +47,9 @@ LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
 }
 
 [[noreturn]] LOCKSTEP_INLINE void group::report_constructs(std::size_t low,
-                                                         const construct_note& lows,
-                                                         std::size_t high,
-                                                         const construct_note& highs) {
+                                                           const construct_note& lows,
+                                                           std::size_t high,
+                                                           const construct_note& highs) {
   char places[2][300] = {};
   for (const bool is_low : {true, false}) {
     const call_site where = (is_low ? lows : highs).where;

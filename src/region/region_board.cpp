@@ -7,8 +7,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE region_board::region_board(region_tree tree, wait_policy policy, way how,
-                                         std::uint32_t first_phase, bool anticipates,
-                                         std::uint64_t most_age, cpu_separation* separation)
+                                           std::uint32_t first_phase, bool anticipates,
+                                           std::uint64_t most_age, cpu_separation* separation)
     : tree_(std::move(tree)),
       lines_(tree_.lines(), policy),
       reports_(tree_.members(), policy),
@@ -56,8 +56,8 @@ LOCKSTEP_INLINE void region_board::relay(std::size_t rank, const assignment& fro
   publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
 }
 
-LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
-                                 announcement as, bool wakes) {
+LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_head& head,
+                                                 const job& what, announcement as, bool wakes) {
   const auto tell = [&](const region_tree::line& at) {
     lines_.beside(at.index).what = what;
     publish(at.index, head, as, wakes);
@@ -70,7 +70,7 @@ LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_
 }
 
 LOCKSTEP_INLINE std::size_t region_board::find_told(std::size_t rank, announcement of,
-                                    std::size_t after) const noexcept {
+                                                    std::size_t after) const noexcept {
   // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
   const std::size_t end = of.is_loop() ? of.size() : members();
   if (how_ == way::direct && rank != 0) return members();
@@ -94,7 +94,8 @@ LOCKSTEP_INLINE void region_board::collect(std::size_t rank, announcement of) {
   }
 }
 
-LOCKSTEP_INLINE bool region_board::collect_shortly(std::size_t rank, announcement of, unsigned polls) {
+LOCKSTEP_INLINE bool region_board::collect_shortly(std::size_t rank, announcement of,
+                                                   unsigned polls) {
   bool all = true;
   for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
     bool has_come = has_reported(at, of);

@@ -7,7 +7,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE region_tree::region_tree(std::size_t members, std::size_t width,
-                                       const rank_groups& groups)
+                                         const rank_groups& groups)
     : ranks_(members), width_(width) {
   // A line for all is one hop.
   const rank_groups none;
@@ -15,8 +15,8 @@ LOCKSTEP_INLINE region_tree::region_tree(std::size_t members, std::size_t width,
   index();
 }
 
-LOCKSTEP_INLINE void region_tree::grow(const rank_groups& groups, std::size_t begin, std::size_t end,
-                                     unsigned level) {
+LOCKSTEP_INLINE void region_tree::grow(const rank_groups& groups, std::size_t begin,
+                                       std::size_t end, unsigned level) {
   std::vector<std::uint32_t> heads;
   for (std::size_t at = begin; at < end; ++at) {
     const std::uint32_t head = static_cast<std::uint32_t>(at);
@@ -30,7 +30,7 @@ LOCKSTEP_INLINE void region_tree::grow(const rank_groups& groups, std::size_t be
 }
 
 LOCKSTEP_INLINE void region_tree::plant(const rank_groups& groups,
-                                      const std::vector<std::uint32_t>& heads) {
+                                        const std::vector<std::uint32_t>& heads) {
   const std::size_t count = heads.size();
   std::size_t step = 1;
   while (step * width_ < count) step *= width_;

@@ -43,7 +43,7 @@ LOCKSTEP_INLINE void stop_source::note_return(std::uint32_t region, std::uint32_
 }
 
 LOCKSTEP_INLINE bool stop_source::has_returned(std::uint32_t region,
-                                             const std::uint32_t& by) const noexcept {
+                                               const std::uint32_t& by) const noexcept {
   lock_.lock();
   const bool has = by == region;
   lock_.unlock();

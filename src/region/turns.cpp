@@ -7,7 +7,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE caller_queue::label::label(const void* of, const char* its_kind,
-                                         const char* its_name) noexcept
+                                           const char* its_name) noexcept
     : team(of), kind(its_kind) {
   std::snprintf(name, sizeof name, "%s", its_name);
 }

@@ -2,8 +2,8 @@
 // src/team/basic_team.cpp -- the bodies of basic_team.hpp (layer: team)
 #include <lockstep/detail/team/basic_team.hpp>
 
-#include <lockstep/detail/team/placement.hpp>
 #include <cstdio>
+#include <lockstep/detail/team/placement.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

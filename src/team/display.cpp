@@ -58,8 +58,8 @@ LOCKSTEP_INLINE void append_reason(std::string& text, decided_by who, const char
 
 /// Whether a team does what only some can.
 LOCKSTEP_INLINE void append_ability(std::string& text, const char* what, bool does, bool could,
-                                  decided_by who, const char* variable, const char* cannot,
-                                  const char* how) {
+                                    decided_by who, const char* variable, const char* cannot,
+                                    const char* how) {
   text.append(what);
   if (!does && !could) {
     text.append(cannot);
@@ -74,7 +74,7 @@ LOCKSTEP_INLINE void append_ability(std::string& text, const char* what, bool do
 }  // namespace display_text
 
 LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environment& variables,
-                                   const granted_cpus& machine, const build_information& build) {
+                                     const granted_cpus& machine, const build_information& build) {
   using namespace display_text;
   std::string text;
   append(text, "lockstep %s, the first team:\n", build.version);

@@ -25,7 +25,7 @@ struct granted_cpus {
 
 /// Several lines, each with a newline; pure. `made` came from these variables and this machine.
 std::string describe(const resolved_team& made, const environment& variables,
-                                   const granted_cpus& machine, const build_information& build);
+                     const granted_cpus& machine, const build_information& build);
 
 /// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
 void display_first_team(const resolved_team& made);

@@ -135,7 +135,7 @@ LOCKSTEP_INLINE void append_binding(std::string& text, const binding& where) {
 /// The value of that variable, without the blanks around it, in small letters of ASCII whatever the locale. Keeps what
 /// a message shows of it.
 LOCKSTEP_INLINE const char* plain_word(const char* value, environment_entry& entry,
-                                     std::string& word) {
+                                       std::string& word) {
   const char* const text = skip_blanks(value != nullptr ? value : "");
   std::size_t size = std::strlen(text);
   if (size > 0) entry.given = quoted_text(value);
@@ -199,7 +199,7 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
 }
 
 LOCKSTEP_INLINE void environment::describe(std::string& text, const char* before,
-                                         bool only_ignored) const {
+                                           bool only_ignored) const {
   const environment_entry* const all[] = {&members, &policy,         &bind,           &anticipate,
                                           &learn,   &cpu_separation, &processor_wait, &ledger,
                                           &trace,   &watchdog,       &delay,          &display};

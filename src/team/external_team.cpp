@@ -7,7 +7,8 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_INLINE external_team::external_team(std::size_t members) : external_team(options_for(members)) {}
+LOCKSTEP_INLINE external_team::external_team(std::size_t members)
+    : external_team(options_for(members)) {}
 
 LOCKSTEP_INLINE external_team::external_team(std::size_t members, wait_policy policy)
     : external_team(options_for(members).policy(policy)) {}

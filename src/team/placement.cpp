@@ -58,7 +58,7 @@ LOCKSTEP_INLINE int compare_by_core(const void* left, const void* right) noexcep
 }
 
 LOCKSTEP_INLINE void deal(const cpu_place* places, std::size_t size, std::size_t count,
-                        unsigned level, std::vector<unsigned>& order) {
+                          unsigned level, std::vector<unsigned>& order) {
   static unsigned cpu_place::* const numbers[] = {&cpu_place::package, &cpu_place::node,
                                                   &cpu_place::cache};
   constexpr unsigned levels = 3;
@@ -103,7 +103,7 @@ LOCKSTEP_INLINE void deal(const cpu_place* places, std::size_t size, std::size_t
 }
 
 LOCKSTEP_INLINE void spread(const cpu_topology& sorted, std::size_t count,
-                          std::vector<unsigned>& order) {
+                            std::vector<unsigned>& order) {
   for (std::size_t i = 0; order.size() < count;) {
     std::size_t end = i + 1;
     while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
@@ -117,7 +117,7 @@ LOCKSTEP_INLINE void spread(const cpu_topology& sorted, std::size_t count,
 }
 
 LOCKSTEP_INLINE void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
+                                 std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
   std::vector<unsigned> known;
   for (const cpu_place& place : usable) known.push_back(place.cpu);
   sort_once(known);
@@ -127,7 +127,7 @@ LOCKSTEP_INLINE void part_by_use(const cpu_topology& usable, const std::vector<u
 }
 
 LOCKSTEP_INLINE std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where) {
+                                           const binding& where) {
   std::vector<unsigned> order, left_out;
   if (where.is_list()) {
     part_by_use(usable, where.list(), order, left_out);
@@ -154,7 +154,7 @@ LOCKSTEP_INLINE std::vector<unsigned> plan(const cpu_topology& usable, std::size
 }
 
 LOCKSTEP_INLINE rank_groups groups_of(const cpu_topology& usable,
-                                    const std::vector<unsigned>& cpu_of_rank) {
+                                      const std::vector<unsigned>& cpu_of_rank) {
   std::vector<unsigned> known;
   for (const cpu_place& place : usable) known.push_back(place.cpu);
   sort_once(known);
@@ -179,14 +179,14 @@ LOCKSTEP_INLINE decided_by who(bool is_programs, bool is_environments) noexcept 
 }
 
 LOCKSTEP_INLINE const binding& binding_of(const team_options& options,
-                                        const environment& variables) noexcept {
+                                          const environment& variables) noexcept {
   return options.bind().is_unset() ? variables.bind.value : options.bind();
 }
 
 }  // namespace placement
 
 LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const cpu_topology& cpus) {
+                                      std::size_t usable, const cpu_topology& cpus) {
   using placement::who;
   if (options.cpus() != 0 && options.cpus() < usable) usable = options.cpus();
   resolved_team result;
@@ -230,8 +230,7 @@ LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environ
   result.separates_cpus =
       can_adapt && result.cpu_of_rank.empty() &&
       (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
-  result.keeps_ledger =
-      options.has_ledger() ? options.ledger() : variables.ledger.value;
+  result.keeps_ledger = options.has_ledger() ? options.ledger() : variables.ledger.value;
   return result;
 }
 

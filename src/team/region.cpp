@@ -73,7 +73,8 @@ LOCKSTEP_INLINE const char* started_region::refusal() const noexcept {
                                 "to join it";
 }
 
-LOCKSTEP_INLINE inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
+LOCKSTEP_INLINE inside_region::inside_region(const region_token& of)
+    : before_(detail::nesting::innermost()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
     detail::end_program(

@@ -2,8 +2,8 @@
 // src/team/team.cpp -- team.hpp (layer: team)
 #include <cstdlib>
 
-#include "display.hpp"
 #include <lockstep/detail/team/placement.hpp>
+#include "display.hpp"
 
 #include <lockstep/team.hpp>
 

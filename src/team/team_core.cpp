@@ -39,9 +39,7 @@ LOCKSTEP_INLINE bool team_core::ends_inside() noexcept {
   return nesting::is_inside(this);
 }
 
-LOCKSTEP_INLINE void team_core::keep_ledger(bool yes) {
-  detail::keep_ledger(team_seen_, yes);
-}
+LOCKSTEP_INLINE void team_core::keep_ledger(bool yes) { detail::keep_ledger(team_seen_, yes); }
 
 LOCKSTEP_INLINE void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
 
@@ -104,7 +102,8 @@ LOCKSTEP_INLINE region_board::way team_core::way_of(const resolved_team& made) n
                                                                      : region_board::way::direct;
 }
 
-LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {
+LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head,
+                                          job& what) {
   std::uint32_t done = 0;
   for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
     crew_.run_unannounced(head, plan.parts, what, 0, done, next);
@@ -132,8 +131,8 @@ LOCKSTEP_INLINE void team_core::request_stop() {
   if (!nesting::is_inside(this)) door_.stop_lone_loops();
 }
 
-LOCKSTEP_INLINE void team_core::announce_seen(const region_head& head, const job& what, const char* kind,
-                              source_place where) {
+LOCKSTEP_INLINE void team_core::announce_seen(const region_head& head, const job& what,
+                                              const char* kind, source_place where) {
   if (head.size > 1) board_.announce_seen(head, what);
   region_begins(seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
 }
@@ -147,7 +146,8 @@ LOCKSTEP_INLINE void team_core::run_part(std::size_t rank, const assignment& wha
   board_.report(rank, what.announced);
 }
 
-LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, job& what, const loop_ends& ends) {
+LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, job& what,
+                                                 const loop_ends& ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
   lone_region here(of, nesting::innermost(), of.door.look_alone());
   const nesting::inside mark(here.where());

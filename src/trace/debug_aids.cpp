@@ -71,7 +71,8 @@ LOCKSTEP_INLINE bool plain_word(const char* value, char* word, std::size_t room)
   return size > 0;
 }
 
-LOCKSTEP_INLINE void complain_of(const char* name, const char* word, const char* expected) noexcept {
+LOCKSTEP_INLINE void complain_of(const char* name, const char* word,
+                                 const char* expected) noexcept {
   char shown_word[64];
   std::size_t size = 0;
   for (; word[size] != 0 && size + 1 < sizeof shown_word; ++size) {

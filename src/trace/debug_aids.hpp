@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/watchdog.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/system_texts.hpp>
+#include <lockstep/watchdog.hpp>
 
 #endif  // LOCKSTEP_SRC_TRACE_DEBUG_AIDS_HPP

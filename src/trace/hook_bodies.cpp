@@ -47,8 +47,9 @@ LOCKSTEP_INLINE void observed_wait::change(wait_stage next) noexcept {
 }
 
 /// Who has let the thread go, if that has left word of it. Behind the records of the wait.
-LOCKSTEP_INLINE void put_releaser(record_ring& ring, const thread_log& log, const wait_subject& what,
-                                std::uint64_t since, std::uint64_t now) noexcept {
+LOCKSTEP_INLINE void put_releaser(record_ring& ring, const thread_log& log,
+                                  const wait_subject& what, std::uint64_t since,
+                                  std::uint64_t now) noexcept {
   std::uint32_t from = 0;
   std::uint64_t sent = 0;
   const last_notifies& known = recorder::session()->notifies;
@@ -121,7 +122,7 @@ LOCKSTEP_INLINE void show_visit(const member_view& self, std::uint32_t on) noexc
 }
 
 LOCKSTEP_INLINE void member_comes(member_view& self, const char* kind, source_place where,
-                  std::size_t extent) noexcept {
+                                  std::size_t extent) noexcept {
   const std::uint32_t on = observers();
   const bool is_shown = watch_others_than_ledger(on);
   self.in_construct = {kind, where, extent, LOCKSTEP_UNLIKELY(is_shown) ? tick_clock::now() : 0};
@@ -201,7 +202,7 @@ LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
 }
 
 LOCKSTEP_INLINE open_part* show_part(const observed_member& who, std::uint32_t part,
-                                   bool is_of_loop) noexcept {
+                                     bool is_of_loop) noexcept {
   const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
@@ -216,7 +217,8 @@ LOCKSTEP_INLINE open_part* show_part(const observed_member& who, std::uint32_t p
   return &made;
 }
 
-LOCKSTEP_INLINE open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noexcept {
+LOCKSTEP_INLINE open_part* loop_part_begins(const observed_member& who,
+                                            std::uint32_t part) noexcept {
   return watch_others_than_ledger(observers()) ? show_part(who, part, true) : nullptr;
 }
 
@@ -241,7 +243,8 @@ LOCKSTEP_INLINE void loop_part_ends(open_part& what) noexcept {
   ring->put(both, 2);
 }
 
-LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why, std::uint64_t number) noexcept {
+LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why,
+                               std::uint64_t number) noexcept {
   const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
   if (log != nullptr && (on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
@@ -320,7 +323,8 @@ LOCKSTEP_INLINE void node_begins(const char* name) noexcept {
   }
 }
 
-LOCKSTEP_INLINE void note_node_wait(const char* name, source_place plan, std::uint64_t ticks) noexcept {
+LOCKSTEP_INLINE void note_node_wait(const char* name, source_place plan,
+                                    std::uint64_t ticks) noexcept {
   if (!is_observed_by(observer::accounts)) return;
   if (thread_log* const log = log_of_this_thread()) {
     ledger_hooks::waited_for_node(*log, name, plan, ticks);
@@ -328,7 +332,7 @@ LOCKSTEP_INLINE void note_node_wait(const char* name, source_place plan, std::ui
 }
 
 LOCKSTEP_INLINE void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
-               std::uint64_t begin) noexcept {
+                               std::uint64_t begin) noexcept {
   const std::uint32_t on = observers();
   if ((on & (observer::records | observer::watches)) == 0) return;
   thread_log* const log = log_of_this_thread();
@@ -357,7 +361,8 @@ LOCKSTEP_INLINE void scope_ends(const char* name, const char* outer, std::uint64
   recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
 }
 
-LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose, std::size_t records) {
+LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
+                                            std::size_t records) {
   trace_export::start_for_program(path, whose, records);
 }
 

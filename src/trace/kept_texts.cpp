@@ -3,8 +3,8 @@
 #include "kept_texts.hpp"
 
 #include <cstdlib>
-#include <new>
 #include <lockstep/detail/platform/process.hpp>
+#include <new>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

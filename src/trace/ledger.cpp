@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/ledger.hpp>
 #include <lockstep/detail/platform/system_texts.hpp>
+#include <lockstep/ledger.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -87,7 +87,9 @@ LOCKSTEP_INLINE void append_json(std::string& text, std::uint64_t number) {
 }
 /// Without a decimal point, which a locale may change.
 LOCKSTEP_INLINE void append_json(std::string& text, double number) { append(text, "%.0f", number); }
-LOCKSTEP_INLINE void append_json(std::string& text, const ledger::waits& of) { text += json_of(of); }
+LOCKSTEP_INLINE void append_json(std::string& text, const ledger::waits& of) {
+  text += json_of(of);
+}
 template <class Value>
 void append_json(std::string& text, const char* name, const std::vector<Value>& values) {
   append(text, ",\"%s\":[", name);

@@ -5,16 +5,16 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/ledger.hpp>
 #include <lockstep/detail/base/growing_array.hpp>
 #include <lockstep/detail/platform/system_texts.hpp>
+#include <lockstep/ledger.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE ledger_board::ledger_board(std::size_t members, double ticks_per_second,
-                                         std::size_t cpus)
+                                           std::size_t cpus)
     : ticks_per_second_(ticks_per_second), members_(members) {
   const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
   paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
@@ -48,7 +48,7 @@ struct found_construct {
 inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr, nullptr}; }
 
 LOCKSTEP_INLINE void add_account(growing_array<found_construct>& to, const construct_key& key,
-                               account_place at) {
+                                 account_place at) {
   for (found_construct& each : to) {
     if (!each.key.is_same(key)) continue;
     each.accounts.push_back(at);
@@ -58,7 +58,7 @@ LOCKSTEP_INLINE void add_account(growing_array<found_construct>& to, const const
 }
 
 LOCKSTEP_INLINE ledger::waits waits_of(const construct_account& of, double nanosecond,
-                                     wait_counts& all) {
+                                       wait_counts& all) {
   wait_counts counts;
   counts.add(of.waits);
   all.add(of.waits);
@@ -76,7 +76,7 @@ LOCKSTEP_INLINE ledger::waits waits_of(const construct_account& of, double nanos
 
 /// `nanosecond`: in ticks.
 LOCKSTEP_INLINE ledger::construct construct_of(const ledger_board& board, const found_construct& of,
-                                             double nanosecond) {
+                                               double nanosecond) {
   ledger::construct result;
   result.kind = of.key.kind;
   if (of.key.where.file != nullptr) result.file = of.key.where.file;

@@ -270,8 +270,7 @@ class ledger_board {
   static constexpr std::size_t most_members = 1024;
 
   /// A second has so many ticks. The members have so many CPUs.
-  ledger_board(std::size_t members, double ticks_per_second,
-                             std::size_t cpus = ~std::size_t{0});
+  ledger_board(std::size_t members, double ticks_per_second, std::size_t cpus = ~std::size_t{0});
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
 

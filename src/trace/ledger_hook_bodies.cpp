@@ -81,7 +81,8 @@ LOCKSTEP_INLINE void print_ledger(const ledger& of, const ledger_output& to) {
 }
 
 // In destructors: where there is no memory it says so.
-LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name, const ledger_output& to) noexcept {
+LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name,
+                                 const ledger_output& to) noexcept {
   const ledger_board* const board = ledger_slot::made(of);
   if (board == nullptr || !to.is_wanted) return;
 #if LOCKSTEP_HAS_EXCEPTIONS
@@ -99,7 +100,7 @@ LOCKSTEP_INLINE void worker_ends() noexcept { ledger_hooks::work_for(nullptr); }
 
 /// A meeting that is not only counted.
 LOCKSTEP_INLINE meeting_view begin_to_see_meeting(member_view& self, bool arrives,
-                                                std::uint32_t on) noexcept {
+                                                  std::uint32_t on) noexcept {
   self.meets_in = watch_others_than_ledger(on) ? show_arrival(self, on) : nullptr;
   member_ledger* const own = (on & observer::accounts) != 0 ? self.accounts : nullptr;
   if (own == nullptr) return self.meets_in != nullptr ? meeting_view::all : meeting_view::none;
@@ -113,7 +114,7 @@ LOCKSTEP_INLINE meeting_view begin_to_see_meeting(member_view& self, bool arrive
 }
 
 LOCKSTEP_INLINE meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
-                            bool arrives) noexcept {
+                                            bool arrives) noexcept {
   const std::uint32_t on = observers();
   member_ledger* const own = self.accounts;
   if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(on) || own == nullptr ||
@@ -171,7 +172,7 @@ LOCKSTEP_INLINE void end_to_see_meeting(member_view& self) noexcept {
 }
 
 LOCKSTEP_INLINE void meeting_ends(member_view& self, meeting_view seen, const char* kind,
-                  source_place where) noexcept {
+                                  source_place where) noexcept {
   if (LOCKSTEP_UNLIKELY(seen == meeting_view::all)) return end_to_see_meeting(self);
   if (kind != nullptr) self.in_construct = {kind, where, 0, 0};
   self.accounts->count_light(self.in_construct.kind, self.in_construct.where);
@@ -301,7 +302,7 @@ LOCKSTEP_INLINE void part_ends(member_view& self) noexcept {
 }
 
 LOCKSTEP_INLINE member_ledger* share_begins(const team_view& team, std::size_t self,
-                            std::uint32_t region) noexcept {
+                                            std::uint32_t region) noexcept {
   ledger_board* const board = ledger_slot::if_on(team);
   if (board == nullptr) return nullptr;
   member_ledger* const own = &board->of(self);

@@ -3,8 +3,8 @@
 #include "object_names.hpp"
 
 #include <cstdio>
-#include <new>
 #include <lockstep/detail/platform/fork_tables.hpp>
+#include <new>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

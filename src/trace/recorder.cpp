@@ -77,7 +77,8 @@ LOCKSTEP_INLINE bool recorder::is_running() noexcept {
 }
 
 /// That of the thread, or a larger one in its place; null: no memory.
-LOCKSTEP_INLINE record_ring* recorder::ring_with_room(thread_log& log, std::size_t records) noexcept {
+LOCKSTEP_INLINE record_ring* recorder::ring_with_room(thread_log& log,
+                                                      std::size_t records) noexcept {
   record_ring* const known = log.ring.load(memory_order_relaxed);  // 7
   if (known != nullptr && known->room() >= records) return known;
   record_ring* const made = record_ring::make(records, known);

@@ -18,18 +18,18 @@ namespace detail {
 //   5  count.load     relaxed  -      4 orders it
 
 LOCKSTEP_INLINE record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
-  slot* const slots = static_cast<slot*>(std::calloc(room, sizeof(slot)));
-  if (slots == nullptr) return nullptr;
+  slot* const places = static_cast<slot*>(std::calloc(room, sizeof(slot)));
+  if (places == nullptr) return nullptr;
   // The others are zeros until they are written, which is what these are: a program that records little takes no more
   // memory.
-  for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (slots + i) slot();
-  record_ring* const made = new (std::nothrow) record_ring(slots, room, before);
-  if (made == nullptr) std::free(slots);
+  for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (places + i) slot();
+  record_ring* const made = new (std::nothrow) record_ring(places, room, before);
+  if (made == nullptr) std::free(places);
   return made;
 }
 
 LOCKSTEP_INLINE void record_ring::begin(std::uint32_t trace, std::size_t records,
-                                      bool stops) noexcept {
+                                        bool stops) noexcept {
   count_.store(0, memory_order_relaxed);  // 2
   lost_.store(0, memory_order_relaxed);   // 2
   records_ = records;

@@ -122,7 +122,7 @@ struct stuck_questions {
 };
 
 LOCKSTEP_INLINE bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                                growing_array<std::uint32_t>& missing) {
+                                  growing_array<std::uint32_t>& missing) {
   const stuck_questions ask{all};
   const construct_visit* const in = ask.meeting_of(ask.at(thread));
   if (in == nullptr) return false;
@@ -134,8 +134,8 @@ LOCKSTEP_INLINE bool find_missing(const stuck_snapshot& all, std::size_t thread,
 }
 
 LOCKSTEP_INLINE bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
-                                 growing_array<std::uint32_t>& come,
-                                 growing_array<std::uint32_t>& missing) {
+                                   growing_array<std::uint32_t>& come,
+                                   growing_array<std::uint32_t>& missing) {
   const shown_wait* const wait = wait_of(all.threads[thread]);
   if (wait == nullptr || wait->what.expected == 0) return false;
   growing_array<unsigned char> is_there(wait->what.expected, 0);
@@ -156,7 +156,8 @@ LOCKSTEP_INLINE bool find_arrivals(const stuck_snapshot& all, std::size_t thread
   return true;
 }
 
-LOCKSTEP_INLINE growing_array<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread) {
+LOCKSTEP_INLINE growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
+                                                      std::size_t thread) {
   const stuck_questions ask{all};
   growing_array<std::size_t> found;
   const auto add = [&](std::size_t other) {
@@ -220,7 +221,7 @@ LOCKSTEP_INLINE growing_array<std::size_t> find_ring(const stuck_snapshot& all) 
 }
 
 LOCKSTEP_INLINE bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
-                                 construct_mismatch& found) {
+                                   construct_mismatch& found) {
   // The first member whose visits of this region differ from those of another, in the earliest phase.
   bool is_found = false;
   const auto compare = [&](const construct_visit& a, const construct_visit& b) {

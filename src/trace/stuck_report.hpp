@@ -88,21 +88,19 @@ growing_array<std::size_t> find_ring(const stuck_snapshot& all);
 
 /// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
 bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                                growing_array<std::uint32_t>& missing);
+                  growing_array<std::uint32_t>& missing);
 
 /// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
 /// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
 bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
-                                 growing_array<std::uint32_t>& come,
-                                 growing_array<std::uint32_t>& missing);
+                   growing_array<std::uint32_t>& come, growing_array<std::uint32_t>& missing);
 
 /// Two members that were in the same phase of a region at different places, the earliest that is known.
 struct construct_mismatch {
   construct_visit one, other;
 };
 bool differ(const construct_visit& a, const construct_visit& b) noexcept;
-bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
-                                 construct_mismatch& found);
+bool find_mismatch(const stuck_snapshot& all, const construct_visit& in, construct_mismatch& found);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

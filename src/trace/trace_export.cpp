@@ -47,8 +47,7 @@ class trace_writer {
  private:
   static constexpr std::size_t most_open = 64;
 
-  json_file& meta(std::size_t track, const char* name,
-                                const char* argument = "name") {
+  json_file& meta(std::size_t track, const char* name, const char* argument = "name") {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
@@ -81,8 +80,8 @@ class trace_writer {
   }
   /// Up to the arguments, which follow.
   json_file& head(const trace_view::event& of, const char* before, const char* name,
-                                const char* category, const char* phase, std::uint64_t begin,
-                                const char* label = nullptr) {
+                  const char* category, const char* phase, std::uint64_t begin,
+                  const char* label = nullptr) {
     out_.put("{\"name\":\"").put(before).characters(name);
     if (label != nullptr) out_.put(" '").characters(label).put("'");
     out_.put("\"");
@@ -92,8 +91,8 @@ class trace_writer {
     return out_;
   }
   json_file& slice(const trace_view::event& of, const char* before, const char* name,
-                                 const char* category, std::uint64_t begin, std::uint64_t end,
-                                 const char* label = nullptr) {
+                   const char* category, std::uint64_t begin, std::uint64_t end,
+                   const char* label = nullptr) {
     return head(of, before, name, category, "X", begin, label).put(",\"dur\":").time(end - begin);
   }
   void site(const char* file, std::uint64_t line) {
@@ -102,8 +101,7 @@ class trace_writer {
     if (line != 0) out_.put(":").number(line);
     out_.put("\"");
   }
-  void write_event(const trace_view::event& each, std::uint64_t begin,
-                                 std::uint64_t end) {
+  void write_event(const trace_view::event& each, std::uint64_t begin, std::uint64_t end) {
     const trace_record& at = of_.record_of(each);
     const trace_record* const rest = of_.rest_of(each);
     const char* const name = at.text() != nullptr ? at.text() : "?";
@@ -166,9 +164,8 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  void write_region(const trace_view::event& each, const trace_record& at,
-                                  const trace_record* rest, std::uint64_t begin,
-                                  std::uint64_t end) {
+  void write_region(const trace_view::event& each, const trace_record& at, const trace_record* rest,
+                    std::uint64_t begin, std::uint64_t end) {
     const char* const kind = at.text() != nullptr ? at.text() : "region";
     const char* const user = rest != nullptr ? rest->rest_text() : nullptr;
     slice(each, "", user != nullptr ? user : kind, "region", begin, end);
@@ -181,8 +178,8 @@ class trace_writer {
     if (const trace_record* const where = of_.site_of(each)) site(where->text(), where->number());
     out_.put("}}");
   }
-  void write_mark(const trace_view::event& each, const trace_record& at,
-                                const trace_record* rest, std::uint64_t begin) {
+  void write_mark(const trace_view::event& each, const trace_record& at, const trace_record* rest,
+                  std::uint64_t begin) {
     static const char* const categories[] = {
         "decision",         "woken",     "anticipated", "missed wake-up",
         "share taken over", "separated", "crowded",     "user"};
@@ -331,7 +328,7 @@ LOCKSTEP_INLINE std::string trace_export::summary() {
 }
 
 LOCKSTEP_INLINE bool trace_export::start_for_program(const char* path, const char* whose,
-                                                   std::size_t records) {
+                                                     std::size_t records) {
   std::string real;
   for (const char* at = path; *at != 0; ++at) {
     if (at[0] == '%' && at[1] == 'p') {

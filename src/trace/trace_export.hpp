@@ -37,8 +37,7 @@ struct trace_export {
 
   /// Starts a trace that is written when the program ends, to where that name leads now. `path`: %p in it is the number of
   /// the process.
-  static bool start_for_program(const char* path, const char* whose,
-                                              std::size_t records);
+  static bool start_for_program(const char* path, const char* whose, std::size_t records);
   /// Stops that, and writes it; nothing if there is none.
   static void end_of_program();
   /// Where that was to be written; from now on it is not. Empty if there is none.

@@ -222,9 +222,9 @@ LOCKSTEP_INLINE void trace_view::join_regions(const end_points& all) {
 }
 
 LOCKSTEP_INLINE const trace_view::end_point* trace_view::last_of(const end_points& all,
-                                                               std::uint64_t whom,
-                                                               std::uint64_t what,
-                                                               std::uint64_t until) {
+                                                                 std::uint64_t whom,
+                                                                 std::uint64_t what,
+                                                                 std::uint64_t until) {
   const end_point sought = {whom, what, until, 0, 0, false};
   std::size_t low = 0, high = all.size();  // the first that is later
   while (low < high) {
@@ -277,7 +277,7 @@ LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
 /// The last wake of a word before a sleep on it was over; who let it go, if the thread itself has found that; else what
 /// the member has ended that was awaited. None where a meeting or a region has its arrow.
 LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& around,
-                                         const known_ends& known) {
+                                           const known_ends& known) {
   const trace_record& at = record_of(of);
   const trace_record* const rest = rest_of(of);
   if (rest == nullptr) return;
@@ -303,7 +303,7 @@ LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& a
 }
 
 LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slices& around,
-                                            const known_ends& known) {
+                                              const known_ends& known) {
   const wait_kind kind = record_of(wait).wait_kind_of();
   const std::uint32_t awaited = rest_of(wait)->size();
   if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
@@ -329,15 +329,15 @@ LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slic
 }
 
 LOCKSTEP_INLINE void trace_view::add_arrow(const char* name, std::uint32_t from, const event& to,
-                                         std::uint64_t sent, bool leaves_end) {
+                                           std::uint64_t sent, bool leaves_end) {
   if (from != to.track) arrows.push_back({name, from, to.track, sent, to.end, leaves_end, true});
 }
 
 /// The node whose end a wait for a step was for: the last one before the waiter went on, if that was at once. A waiter
 /// that had no CPU meanwhile has waited for the first one that ended.
 LOCKSTEP_INLINE const trace_view::end_point* trace_view::node_of(const end_point& member,
-                                                               const event& wait,
-                                                               const known_ends& known) const {
+                                                                 const event& wait,
+                                                                 const known_ends& known) const {
   const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);
   const end_point* const last = last_of(known.nodes, member.track, 0, wait.end);
   if (last == nullptr || last->at + look < wait.begin || last->at + look >= wait.end) {

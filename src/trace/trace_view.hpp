@@ -117,8 +117,8 @@ class trace_view {
   void join_meetings(const end_points& all);
   void join_regions(const end_points& all);
   /// The last of `all` that is of those, and at or before `until`; or null.
-  static const end_point* last_of(const end_points& all, std::uint64_t whom,
-                                                std::uint64_t what, std::uint64_t until);
+  static const end_point* last_of(const end_points& all, std::uint64_t whom, std::uint64_t what,
+                                  std::uint64_t until);
   static constexpr std::uint32_t no_track = ~std::uint32_t{0};
   std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
   static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
@@ -127,12 +127,11 @@ class trace_view {
   struct known_ends;
   void join_waits(const known_ends& known);
   void join_wait(const event& of, const open_slices& around, const known_ends& known);
-  void join_awaited(const event& wait, const open_slices& around,
-                                  const known_ends& known);
-  void add_arrow(const char* name, std::uint32_t from, const event& to,
-                               std::uint64_t sent, bool leaves_end);
+  void join_awaited(const event& wait, const open_slices& around, const known_ends& known);
+  void add_arrow(const char* name, std::uint32_t from, const event& to, std::uint64_t sent,
+                 bool leaves_end);
   const end_point* node_of(const end_point& member, const event& wait,
-                                         const known_ends& known) const;
+                           const known_ends& known) const;
 
   growing_array<event> scratch_;
 };

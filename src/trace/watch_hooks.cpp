@@ -44,7 +44,7 @@ LOCKSTEP_INLINE void watch_hooks::meets(thread_log& log, const wait_subject& wha
 }
 
 LOCKSTEP_INLINE void watch_hooks::visit_begins(thread_log& log,
-                                             const construct_visit& visit) noexcept {
+                                               const construct_visit& visit) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   const std::uint32_t number = own->visits_so_far();
@@ -53,7 +53,7 @@ LOCKSTEP_INLINE void watch_hooks::visit_begins(thread_log& log,
 }
 
 LOCKSTEP_INLINE void watch_hooks::visit_changes(thread_log& log,
-                                              const construct_visit& visit) noexcept {
+                                                const construct_visit& visit) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   show_outer_part(log);
@@ -94,7 +94,7 @@ LOCKSTEP_INLINE void watch_hooks::show_outer_part(thread_log& log) noexcept {
 }
 
 LOCKSTEP_INLINE void watch_hooks::node_begins(thread_log& log, const char* name,
-                                            std::uint64_t now) noexcept {
+                                              std::uint64_t now) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
   own->node_here = node_visit();

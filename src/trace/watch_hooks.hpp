@@ -110,8 +110,7 @@ struct watch_hooks {
   static void part_begins(thread_log& log, const region_part& part) noexcept;
   static void part_ends(thread_log& log, std::uint64_t now) noexcept;
 
-  static void node_begins(thread_log& log, const char* name,
-                                        std::uint64_t now) noexcept;
+  static void node_begins(thread_log& log, const char* name, std::uint64_t now) noexcept;
   static void node_ends(thread_log& log, std::uint64_t now) noexcept;
 
   static void lock_taken(thread_log& log, const void* object) noexcept;

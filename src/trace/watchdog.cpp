@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/watchdog.ipp -- the watchdog's thread (layer: trace)
+// src/trace/watchdog.cpp -- watchdog.hpp (layer: trace)
 //
 // The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
 // it wakes once in that time, and a little more often where waits are nearly too long.
@@ -15,11 +15,11 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/watchdog.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/system_texts.hpp>
+#include <lockstep/watchdog.hpp>
 #include "../platform/wake_pipe.hpp"
 #include "stuck_text.hpp"
 

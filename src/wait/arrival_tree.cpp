@@ -7,7 +7,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE tree_shape::tree_shape(std::size_t participants, std::size_t fan_in,
-                                     const rank_groups& groups)
+                                       const rank_groups& groups)
     : first_node_(participants, std::uint32_t{no_node}) {
   if (participants > 1) {
     gather(groups, fan_in, 0, participants, groups.has_groups() ? 0 : rank_groups::levels);
@@ -15,8 +15,8 @@ LOCKSTEP_INLINE tree_shape::tree_shape(std::size_t participants, std::size_t fan
 }
 
 LOCKSTEP_INLINE tree_shape::part tree_shape::gather(const rank_groups& groups, std::size_t fan_in,
-                                                  std::size_t begin, std::size_t end,
-                                                  unsigned level) {
+                                                    std::size_t begin, std::size_t end,
+                                                    unsigned level) {
   if (end - begin == 1) {
     const std::uint32_t rank = static_cast<std::uint32_t>(groups.rank_at(begin));
     return {rank, rank, false};

@@ -46,7 +46,7 @@ class tree_shape {
 
   /// Requires participants < 2^31, fan_in > 1; groups of so many ranks, or none. A tree of one participant has no node.
   tree_shape(std::size_t participants, std::size_t fan_in,
-                           const rank_groups& groups = rank_groups());
+             const rank_groups& groups = rank_groups());
 
   std::size_t nodes() const noexcept { return nodes_.size(); }
 
@@ -75,8 +75,8 @@ class tree_shape {
   };
 
   /// The participants at positions [begin, end), a group of the level before `level`, as one.
-  part gather(const rank_groups& groups, std::size_t fan_in, std::size_t begin,
-                            std::size_t end, unsigned level);
+  part gather(const rank_groups& groups, std::size_t fan_in, std::size_t begin, std::size_t end,
+              unsigned level);
   part join(const part* of, std::size_t count);
 
   std::vector<std::uint32_t> first_node_;

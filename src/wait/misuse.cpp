@@ -7,7 +7,7 @@
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
 //   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
-#include "misuse_table.hpp"
+#include "misuse_registry.hpp"
 
 #include <cstdio>
 

@@ -38,7 +38,7 @@
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 
-#include "misuse_table.hpp"
+#include "misuse_registry.hpp"
 #include "parking_lot.hpp"
 
 namespace lockstep {

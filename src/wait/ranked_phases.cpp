@@ -6,7 +6,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE ends_of_phases::ends_of_phases(std::size_t participants, const rank_groups& groups) {
+LOCKSTEP_INLINE ends_of_phases::ends_of_phases(std::size_t participants,
+                                               const rank_groups& groups) {
   constexpr std::size_t least = 4;
   if (!groups.has_groups()) return;
   for (unsigned level = rank_groups::levels; level-- > 0;) {

@@ -43,7 +43,7 @@
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
 
-#include "misuse_table.hpp"
+#include "misuse_registry.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/graph/flow_plan_test.cpp -- plans as values: who runs what, and which waits are left (FPLAN-1 to FPLAN-4)
-#include <lockstep/detail/graph/flow_planner.hpp>
+#include "graph/flow_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ using lockstep::test::random_graph;
 
 const auto nothing = [] {};
 
-std::vector<std::uint32_t> values_of(const growing_array<std::uint32_t>& of) {
+std::vector<std::uint32_t> values_of(const std::vector<std::uint32_t>& of) {
   return std::vector<std::uint32_t>(of.begin(), of.end());
 }
 
@@ -40,7 +40,7 @@ struct planned {
   /// `factor`: of the hints, so that the times are fractions, as those that were measured.
   planned(const graph& g, std::size_t members, double factor = 1)
       : checked(make_flow(model_of(g))) {
-    growing_array<double> costs;
+    std::vector<double> costs;
     for (const model_node& each : model_of(g).nodes) costs.push_back(factor * each.cost);
     plan = make_flow_plan(model_of(g), checked, costs, members);
   }

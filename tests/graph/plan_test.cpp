@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/external_team.hpp>
+
+#include "graph/plan_body.hpp"
 #include "support/team_sizes.hpp"
 #include "support/threads.hpp"
 
@@ -554,8 +557,12 @@ TEST_P(plan_run, is_made_anew_once_it_has_seen_five_iterations) {
 
 TEST(plan_times, about_as_guessed_are_no_reason_to_make_the_plan_anew) {
   const two_chains of(false);
-  const lockstep::detail::owner<lockstep::detail::plan_body> body(
-      lockstep::detail::make_plan(of.g, lockstep::detail::plan_team(), 2));
+  namespace detail = lockstep::detail;
+  const auto unmeasured = [](const graph& g) {
+    return std::make_unique<detail::plan_body>(
+        detail::graph_access::body_of(g), detail::plan_team(), 2, lockstep::call_site{nullptr, 0});
+  };
+  const auto body = unmeasured(of.g);
   EXPECT_TRUE(body->are_times_as_guessed()) << "nothing is measured";
   for (double& time : body->costs) time = 900;
   body->costs[0] = 1300;
@@ -566,8 +573,7 @@ TEST(plan_times, about_as_guessed_are_no_reason_to_make_the_plan_anew) {
   }
   graph large;
   for (int i = 0; i < 1000; ++i) large.node(std::to_string(i), [] {});
-  const lockstep::detail::owner<lockstep::detail::plan_body> many(
-      lockstep::detail::make_plan(large, lockstep::detail::plan_team(), 2));
+  const auto many = unmeasured(large);
   for (double& time : many->costs) time = 1100;
   many->costs[7] = 8000;
   EXPECT_TRUE(many->are_times_as_guessed()) << "the plan would be shorter by 7 us of 1000 at most";

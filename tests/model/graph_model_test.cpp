@@ -2,7 +2,7 @@
 // tests/model/graph_model_test.cpp -- members go through a plan, help and decide, under all schedules (CLAIM-1 to WALK-4)
 //
 // The members' walks on threads of the scenario, without a team. Nodes write plain memory: a missing order is a race.
-#include <lockstep/detail/graph/flow_planner.hpp>
+#include "graph/flow_plan.hpp"
 #include "graph/flow_walk.hpp"
 
 #include <functional>
@@ -30,18 +30,18 @@ class planned_graph {
  public:
   planned_graph(const graph& g, std::size_t members)
       : model_(graph_access::body_of(g).model), checked_(make_flow(model_)) {
-    plan_ = make_flow_plan(model_, checked_, growing_array<double>(), members);
+    plan_ = make_flow_plan(model_, checked_, std::vector<double>(), members);
   }
 
   std::size_t members() const noexcept { return plan_.members; }
   /// Of a member, in the graph.
   std::uint32_t lane(std::uint32_t member) const noexcept { return plan_.lane(0, member); }
   /// One run, by those members that come; `work` has a function for each node. False if it was stopped.
-  bool run(wait_policy policy, growing_array<node_function>& work, std::uint64_t iterations,
+  bool run(wait_policy policy, std::vector<node_function>& work, std::uint64_t iterations,
            const std::vector<std::size_t>& who_comes) const {
     return run(policy, work, iterations, nullptr, 1, who_comes);
   }
-  bool run(wait_policy policy, growing_array<node_function>& work, std::uint64_t iterations,
+  bool run(wait_policy policy, std::vector<node_function>& work, std::uint64_t iterations,
            const iteration_gate* gate, int runs, const std::vector<std::size_t>& who_comes,
            flow_board** look = nullptr) const {
     stop_source stop;
@@ -97,8 +97,8 @@ planned_graph fork_and_join(bool loops) {
 struct forked_sum {
   int before = 0, left = 0, right = 0, sum = 0, turns = 0;
 
-  growing_array<node_function> work(int turns_of_loop) {
-    growing_array<node_function> made;
+  std::vector<node_function> work(int turns_of_loop) {
+    std::vector<node_function> made;
     made.push_back(does([this] { ++before; }));
     made.push_back(does([this] { left = before; }));
     made.push_back(does([this] { right = 2 * before; }));
@@ -119,7 +119,7 @@ TEST_P(flow_walk_model, every_node_is_run_once_after_all_before_it_CLAIM_1_to_3)
   ASSERT_EQ(flow.members(), 2u);
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
     forked_sum sum;
-    growing_array<node_function> work = sum.work(1);
+    std::vector<node_function> work = sum.work(1);
     check(flow.run(policy(), work, 2, {0, 1}), "nobody stopped it");
     sum.check_after(2);
   });
@@ -129,7 +129,7 @@ TEST_P(flow_walk_model, runs_follow_each_other_without_a_reset_CLAIM_4) {
   const planned_graph flow = fork_and_join(true);
   explore_with({{1, 0, 0}, {0, 1, 0}}, [&] {
     forked_sum sum;
-    growing_array<node_function> work = sum.work(2);
+    std::vector<node_function> work = sum.work(2);
     check(flow.run(policy(), work, 1, nullptr, 2, {0, 1}), "nobody stopped it");
     sum.check_after(4);
   });
@@ -140,7 +140,7 @@ TEST_P(flow_walk_model, members_that_do_not_come_are_not_needed_WALK_1) {
     const planned_graph flow = fork_and_join(loops);
     explore_with({{1, 1, 1}}, [&] {
       forked_sum sum;
-      growing_array<node_function> work = sum.work(loops ? 2 : 1);
+      std::vector<node_function> work = sum.work(loops ? 2 : 1);
       check(flow.run(policy(), work, 2, {0}), "nobody stopped it");
       sum.check_after(loops ? 4 : 2);
     });
@@ -151,7 +151,7 @@ TEST_P(flow_walk_model, all_members_hear_of_every_decision_DECIDE_1) {
   const planned_graph flow = fork_and_join(true);
   const auto run = [&](int iterations) {
     forked_sum sum;
-    growing_array<node_function> work = sum.work(2);
+    std::vector<node_function> work = sum.work(2);
     check(flow.run(policy(), work, static_cast<std::uint64_t>(iterations), {0, 1}),
           "nobody stopped it");
     sum.check_after(2 * iterations);
@@ -168,7 +168,7 @@ TEST_P(flow_walk_model, iterations_overlap_no_further_than_feedback_allows) {
   const planned_graph flow(g, 2);
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
     int slots[2] = {}, made = 0, taken = 0;
-    growing_array<node_function> work;
+    std::vector<node_function> work;
     work.push_back(does([&] {
       slots[made % 2] = made;
       ++made;
@@ -186,7 +186,7 @@ TEST_P(flow_walk_model, a_stop_lets_all_members_go_WALK_3) {
   const planned_graph flow = fork_and_join(false);
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
     int after = 0;
-    growing_array<node_function> work;
+    std::vector<node_function> work;
     work.push_back(does(nothing));
     work.push_back(does(nothing));
     work.push_back(does([] { throw 1; }));
@@ -201,7 +201,7 @@ TEST_P(flow_walk_model, the_gate_is_asked_once_before_each_iteration) {
   explore_with({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, [&] {
     forked_sum sum;
     int asked = 0;
-    growing_array<node_function> work = sum.work(1);
+    std::vector<node_function> work = sum.work(1);
     auto stop = [&] {
       check(sum.turns == asked, "the iteration before is done");
       return asked++ == 2;
@@ -222,7 +222,7 @@ TEST_P(flow_walk_model, loops_in_loops_are_left_by_all_DECIDE_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [&] {
     forked_sum sum;
     int rounds = 0;
-    growing_array<node_function> work = sum.work(2);
+    std::vector<node_function> work = sum.work(2);
     work.push_back(does([&]() -> bool { return ++rounds % 2 != 0; }));
     check(flow.run(policy(), work, 1, {0, 1}), "nobody stopped it");
     sum.check_after(4);
@@ -237,7 +237,7 @@ TEST_P(flow_walk_model, a_turn_begins_after_what_was_done_in_the_one_before_DECI
   const planned_graph flow(g, 2);
   explore_with({{1, 0, 0}, {0, 1, 0}}, [&] {
     int turns = 0, sum = 0;
-    growing_array<node_function> work;
+    std::vector<node_function> work;
     work.push_back(does([&] { ++turns; }));
     work.push_back(does([&]() -> bool {
       sum += turns;
@@ -260,7 +260,7 @@ TEST_P(flow_walk_model, a_member_that_waits_has_told_what_it_has_done_WALK_5) {
   explore_with({{0, 0, 0}}, [&] {
     flow_board* board = nullptr;
     bool has_left = false, has_right = false;
-    growing_array<node_function> work;
+    std::vector<node_function> work;
     work.push_back(does([&] { has_left = true; }));
     work.push_back(does([&] {
       const std::uint32_t own = flow.lane(0);
@@ -289,7 +289,7 @@ TEST_P(flow_walk_model, a_stop_wakes_those_who_wait_for_a_lane_WALK_3) {
         flow_board* board = nullptr;
         bool sleeps = false;
         unsigned before = 0;
-        growing_array<node_function> work;
+        std::vector<node_function> work;
         work.push_back(does([&] {
           sleeps = board->done(flow.lane(0)).has_sleeper();
           before = explorer::active()->deadlines();

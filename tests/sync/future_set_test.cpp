@@ -2,6 +2,8 @@
 // tests/sync/future_set_test.cpp -- ready after n contributions from any threads
 #include <lockstep/future_set.hpp>
 
+#include "wait/misuse_registry.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -41,8 +41,8 @@
 #include <cstdio>
 #include <vector>
 
-#include <lockstep/schedule.hpp>
 #include <lockstep/mpi/halo_block.hpp>
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

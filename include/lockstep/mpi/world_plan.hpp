@@ -53,9 +53,9 @@
 #include <vector>
 
 #include <lockstep/detail/mpi/graph_channels.hpp>
-#include <lockstep/plan.hpp>
 #include <lockstep/mpi/world.hpp>
 #include <lockstep/mpi/world_graph.hpp>
+#include <lockstep/plan.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -2,9 +2,9 @@
 // tests/model/explorer/site.hpp -- where in the sources an operation is, and whether it is to be broken there
 //
 // A mutant of the shipped code needs no other source: the explorer weakens one access at its line while
-// it runs. LOCKSTEP_MODEL_MUTATION names it: "event.hpp:51:order=relaxed" weakens the order of the
+// it runs. LOCKSTEP_MODEL_MUTATION names it: "include/lockstep/event.hpp:51:order=relaxed" weakens the order of the
 // access that begins in that line (of a compare-exchange: on success; "failure=relaxed": on failure), and
-// "event.hpp:51:drop" leaves the fence, wake or notification out. scripts/run/mutate_orders.py lists them.
+// "src/wait/x.cpp:51:drop" leaves the fence, wake or notification out. scripts/run/mutate_orders.py lists them.
 #pragma once
 
 #include <atomic>

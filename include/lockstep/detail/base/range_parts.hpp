@@ -21,8 +21,8 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include <lockstep/schedule.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

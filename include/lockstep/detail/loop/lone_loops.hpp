@@ -35,10 +35,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/region/lone_region.hpp>
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/loop/loops.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/lone_region.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -104,10 +104,9 @@ enum class lone_outcome { refused, complete, stopped };
 
 struct lone_call {
   /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
-  static lone_outcome attempt(const lone_team& of, const range_body& body,
-                                            std::size_t length);
-  static lone_outcome attempt(const lone_team& of, const range_body& body,
-                                            std::size_t length, schedule how);
+  static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length);
+  static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length,
+                              schedule how);
 
  private:
   template <class Part>

@@ -27,8 +27,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/loop/loop_request.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -97,8 +97,7 @@ class loop_costs {
   }
 
   /// So much time of the caller's went into so many iterations at the place.
-  void learn_iterations(const void* place_key, std::size_t iterations,
-                                      double time) noexcept {
+  void learn_iterations(const void* place_key, std::size_t iterations, double time) noexcept {
     if (iterations == 0) return;
     place& at = at_place(place_key);
     const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);

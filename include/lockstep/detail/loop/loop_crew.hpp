@@ -26,10 +26,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/loop/loop_share.hpp>
 #include <lockstep/detail/loop/loop_timing.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/region_board.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -13,13 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/schedule.hpp>
 #include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/loop/loop_request.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
-#include <lockstep/detail/loop/loop_request.hpp>
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

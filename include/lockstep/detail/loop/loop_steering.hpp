@@ -25,10 +25,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/loop/lone_loops.hpp>
 #include <lockstep/detail/loop/loop_costs.hpp>
 #include <lockstep/detail/loop/loop_timing.hpp>
+#include <lockstep/detail/region/region_board.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -39,10 +39,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lockstep/detail/region/group.hpp>
-#include <lockstep/detail/region/member_state.hpp>
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/loop/misplaced.hpp>
+#include <lockstep/detail/region/group.hpp>
+#include <lockstep/detail/region/member_state.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

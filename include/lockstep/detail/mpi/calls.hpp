@@ -13,8 +13,8 @@
 #ifndef LOCKSTEP_DETAIL_MPI_CALLS_HPP
 #define LOCKSTEP_DETAIL_MPI_CALLS_HPP
 
-#include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/mpi/library.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

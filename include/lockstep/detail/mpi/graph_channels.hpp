@@ -30,9 +30,9 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/plan.hpp>
 #include <lockstep/detail/mpi/graph_ranks.hpp>
 #include <lockstep/detail/mpi/rank_graph.hpp>
+#include <lockstep/plan.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

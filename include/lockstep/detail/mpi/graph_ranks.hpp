@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/mpi/requests.hpp>
+#include <lockstep/detail/platform/error.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/detail/mpi/requests.hpp>
 #include <lockstep/mpi/halo_block.hpp>
 #include <lockstep/mpi/world.hpp>
-#include <lockstep/detail/mpi/requests.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -59,11 +59,11 @@
 #include <cstdint>
 #include <cstdio>
 
+#include <lockstep/detail/mpi/polling_nap.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/region/group.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/mpi/polling_nap.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -23,9 +23,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <lockstep/mpi/halo_block.hpp>
 #include <lockstep/detail/mpi/calls.hpp>
 #include <lockstep/detail/mpi/requests.hpp>
+#include <lockstep/mpi/halo_block.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

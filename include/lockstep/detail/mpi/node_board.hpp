@@ -31,11 +31,11 @@
 #include <cstring>
 #include <new>
 
+#include <lockstep/detail/mpi/meeting_record.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/shared_futex.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
-#include <lockstep/detail/mpi/meeting_record.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/detail/mpi/rank_part.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/graph.hpp>
 #include <lockstep/member.hpp>
 #include <lockstep/region_stopped.hpp>
-#include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/mpi/rank_part.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

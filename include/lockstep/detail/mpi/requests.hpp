@@ -12,10 +12,10 @@
 #ifndef LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
 #define LOCKSTEP_DETAIL_MPI_REQUESTS_HPP
 
-#include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/detail/mpi/calls.hpp>
 #include <lockstep/detail/mpi/polling_nap.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -23,9 +23,9 @@
 #include <cstring>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/mpi/node_exchange.hpp>
 #include <lockstep/detail/mpi/polling_nap.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

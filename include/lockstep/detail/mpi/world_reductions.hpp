@@ -23,9 +23,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/mpi/world_region.hpp>
 #include <lockstep/detail/mpi/world_tree.hpp>
+#include <lockstep/detail/reduce/reductions.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lockstep/member.hpp>
-#include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/mpi/world_core.hpp>
+#include <lockstep/detail/reduce/reductions.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

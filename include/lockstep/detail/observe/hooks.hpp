@@ -76,8 +76,7 @@ class observed_wait {
 // What was decided, or found out.
 
 /// A mark on the thread's track. `why` may be null.
-void note_mark(mark_kind kind, const char* name, const char* why,
-                             std::uint64_t number) noexcept;
+void note_mark(mark_kind kind, const char* name, const char* why, std::uint64_t number) noexcept;
 
 // Members and constructs.
 
@@ -144,18 +143,18 @@ class member_view {
 
 /// The member has come to a construct, which it notes in `in_construct`.
 void member_comes(member_view& self, const char* kind, source_place where,
-                                std::size_t extent) noexcept;
+                  std::size_t extent) noexcept;
 
 /// What observers want of a meeting: nothing, that it is counted when it is over, or all.
 enum class meeting_view : std::uint8_t { none, count, all };
 /// It is about to meet all others, in its next phase. `kind`: the construct, if it has not come to it yet, else null.
 /// `arrives`: by itself, so that others read nothing of it yet.
 meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
-                                          bool arrives) noexcept;
+                            bool arrives) noexcept;
 /// It goes on. No guard object: what that needs for exceptions costs a sum 20 ns. Where a combination throws, the end
 /// is not told.
 void meeting_ends(member_view& self, meeting_view seen, const char* kind,
-                                source_place where) noexcept;
+                  source_place where) noexcept;
 
 // Teams and regions.
 
@@ -187,8 +186,7 @@ void reset_ledger(team_view& of) noexcept;
 /// What was gathered so far, if the ledger was ever on. Any thread, at any time. Throws std::bad_alloc.
 void gather_ledger(const team_view& of, ledger& to);
 /// Prints the ledger, if there is one and it is wanted.
-void show_ledger(const team_view& of, const char* name,
-                               const ledger_output& to) noexcept;
+void show_ledger(const team_view& of, const char* name, const ledger_output& to) noexcept;
 /// Its memory is given back.
 void team_ends(team_view& of) noexcept;
 /// A worker's thread ends, or serves its team no more.
@@ -242,8 +240,7 @@ open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noex
 void loop_part_ends(open_part& what) noexcept;
 /// For the ledger: the thread of rank `self` begins to run such parts; and ends one before others can know. Null: none
 /// is kept.
-member_ledger* share_begins(const team_view& team, std::size_t self,
-                                          std::uint32_t region) noexcept;
+member_ledger* share_begins(const team_view& team, std::size_t self, std::uint32_t region) noexcept;
 void share_ends(member_ledger& of) noexcept;
 
 /// The parts of loops that one thread of a team runs.
@@ -269,11 +266,10 @@ class observed_share {
 /// A node is about to run. The name is copied.
 void node_begins(const char* name) noexcept;
 /// The member had to wait for a node of the plan that was made there.
-void note_node_wait(const char* name, source_place plan,
-                                  std::uint64_t ticks) noexcept;
+void note_node_wait(const char* name, source_place plan, std::uint64_t ticks) noexcept;
 /// A node was run.
 void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
-                             std::uint64_t begin) noexcept;
+               std::uint64_t begin) noexcept;
 
 // What the program adds, and what the environment asks for.
 

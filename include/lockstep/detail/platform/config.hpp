@@ -79,6 +79,12 @@
 #define LOCKSTEP_HAS_TSAN 0
 #endif
 
+#if LOCKSTEP_HAS_TSAN && defined(LOCKSTEP_WITHOUT_THREAD_SANITIZER) && !LOCKSTEP_BUILDS_LIBRARY && \
+    !LOCKSTEP_HEADER_ONLY
+#error \
+    "this build of the library does not serve ThreadSanitizer: build lockstep with LOCKSTEP_THREAD_SANITIZER=ON and BUILD_SHARED_LIBS=OFF, or use lockstep::header_only"
+#endif
+
 #if LOCKSTEP_DIAGNOSE_MISUSE
 #define LOCKSTEP_ABI_CHECKS v0c
 #else
@@ -104,11 +110,17 @@
 #define LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer) checks##errors##system##sanitizer
 #define LOCKSTEP_ABI_NAME(checks, errors, system, sanitizer) \
   LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer)
-/// The inline namespace of everything: its version, and the settings that change what functions do.
-#define LOCKSTEP_ABI                                                               \
+/// The inline namespace of everything: its version, and the settings that change what functions do. A shared library
+/// shows what include/ declares; src/lockstep.cpp goes on without.
+#define LOCKSTEP_ABI_ALONE                                                         \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
                     LOCKSTEP_ABI_SANITIZER)
-#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI)
+#if defined(LOCKSTEP_SHARED) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE __attribute__((visibility("default")))
+#else
+#define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE
+#endif
+#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI_ALONE)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.

@@ -28,9 +28,9 @@ constexpr std::size_t max_participants = 65536;
 [[noreturn]] void fail_argument(const char* message);
 [[noreturn]] void fail_use(const char* message);
 [[noreturn]] void fail_range(const char* object, const char* what, std::size_t value,
-                                           std::size_t least, std::size_t most);
+                             std::size_t least, std::size_t most);
 [[noreturn]] void fail_rank(const char* object, const char* what, std::size_t rank,
-                                          std::size_t count);
+                            std::size_t count);
 /// The same for other exceptions. Requires: the caller includes what defines them.
 [[noreturn]] void print_and_abort(const char* message) noexcept;
 template <class Exception>

@@ -44,8 +44,7 @@ bool is_switched_off(const char* text) noexcept;
 
 /// Reads all decimal digits at `at`, and moves behind them. False, and nothing changed, if there is no digit, or if the
 /// number is above `most`.
-bool read_number(const char*& at, unsigned long long most,
-                               unsigned long long& result) noexcept;
+bool read_number(const char*& at, unsigned long long most, unsigned long long& result) noexcept;
 
 namespace cgroup {
 

@@ -38,8 +38,7 @@ namespace detail {
 namespace sysfs {
 
 /// The number in a file of a CPU; `otherwise` if it holds none, or one above 2^32 - 1.
-unsigned number_in(const char* root, unsigned cpu, const char* file,
-                                 unsigned otherwise);
+unsigned number_in(const char* root, unsigned cpu, const char* file, unsigned otherwise);
 
 /// Reads a mask as Linux writes it, 32 bits to a group, the highest first: "3,00000001" are CPUs 0, 32 and 33. False, and
 /// `cpus` empty, if the text is no such mask, has no CPU, or one from `max_cpus` on.
@@ -49,7 +48,7 @@ bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpus);
 /// among them.
 using cpus_parser = bool (*)(const char* text, std::vector<unsigned>& cpus);
 bool read_sharing(const char* root, unsigned cpu, const char* file, cpus_parser parse,
-                                std::vector<unsigned>& cpus);
+                  std::vector<unsigned>& cpus);
 
 /// The lowest CPU of the core that `cpu` is on.
 unsigned first_of_core(const char* root, unsigned cpu);

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include <lockstep/detail/loop/loop_share.hpp>
-#include <lockstep/detail/region/job.hpp>
 #include <lockstep/detail/reduce/scans.hpp>
+#include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -58,8 +58,7 @@ class range_reduction {
     return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
   }
 
-  void run(loop_share& me, const operations& what, const operands& of,
-                         std::size_t length);
+  void run(loop_share& me, const operations& what, const operands& of, std::size_t length);
 
   void run_nodes(loop_share& me, tree_walk& values);
   static void prepare(void* data, const loop_plan& plan, loop_cells& cells);

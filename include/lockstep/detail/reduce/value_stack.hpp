@@ -15,8 +15,8 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/detail/reduce/reduction_operations.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

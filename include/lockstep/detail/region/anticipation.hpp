@@ -27,11 +27,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/detail/region/missed_loops.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

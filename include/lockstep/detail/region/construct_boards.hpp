@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -49,8 +49,7 @@ class loop_board final : public stoppable {
 
   /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
   /// so that numbers may wrap.
-  loop_board(wait_policy policy, stop_source& stop,
-                           std::uint32_t slot_count = usual_slots)
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
       : stop_(stop),
         open_(slot_count, policy),
         turns_(slot_count, policy),

@@ -30,11 +30,11 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/region/construct_boards.hpp>
 #include <lockstep/detail/region/member_state.hpp>
 #include <lockstep/detail/region/share_claims.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -67,10 +67,9 @@ class group {
  public:
   /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `separates_cpus`: see
   /// team_barrier.hpp. `most_flags`: regions of up to so many members meet by flags, larger ones by the tree.
-  group(std::size_t most, wait_policy policy, stop_source& stop,
-                      group* of_region = nullptr, bool separates_cpus = false,
-                      std::size_t most_flags = team_barrier::usual_most_flags,
-                      const rank_groups& groups = rank_groups());
+  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
+        bool separates_cpus = false, std::size_t most_flags = team_barrier::usual_most_flags,
+        const rank_groups& groups = rank_groups());
   ~group();
   group(const group&) = delete;
   group& operator=(const group&) = delete;
@@ -154,10 +153,8 @@ class group {
     if (a.kind == nullptr || b.kind == nullptr) return true;
     return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
   }
-  [[noreturn]] static void report_constructs(std::size_t low,
-                                                           const construct_note& lows,
-                                                           std::size_t high,
-                                                           const construct_note& highs);
+  [[noreturn]] static void report_constructs(std::size_t low, const construct_note& lows,
+                                             std::size_t high, const construct_note& highs);
 
   /// After a region that was stopped.
   void reset();

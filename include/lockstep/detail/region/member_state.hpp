@@ -12,11 +12,11 @@
 #include <cstdio>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/schedule.hpp>
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

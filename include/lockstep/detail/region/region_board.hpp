@@ -46,13 +46,13 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/region/announcement.hpp>
 #include <lockstep/detail/region/anticipation.hpp>
 #include <lockstep/detail/region/missed_loops.hpp>
 #include <lockstep/detail/region/region_tree.hpp>
 #include <lockstep/detail/region/share_board.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -67,10 +67,9 @@ class region_board {
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
   /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
-  region_board(region_tree tree, wait_policy policy, way how,
-                             std::uint32_t first_phase = 0, bool anticipates = false,
-                             std::uint64_t most_age = usual_most_age,
-                             cpu_separation* separation = nullptr);
+  region_board(region_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+               bool anticipates = false, std::uint64_t most_age = usual_most_age,
+               cpu_separation* separation = nullptr);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -252,12 +251,11 @@ class region_board {
     return now;
   }
   /// The lines that are published by this member.
-  void publish_lines(std::size_t rank, const region_head& head, const job& what,
-                                   announcement as, bool wakes);
+  void publish_lines(std::size_t rank, const region_head& head, const job& what, announcement as,
+                     bool wakes);
 
   /// next_told() where it is not simply the next rank.
-  std::size_t find_told(std::size_t rank, announcement of,
-                                      std::size_t after) const noexcept;
+  std::size_t find_told(std::size_t rank, announcement of, std::size_t after) const noexcept;
 
   void renew();
   void renew_below(std::size_t rank);

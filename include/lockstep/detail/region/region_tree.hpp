@@ -41,7 +41,7 @@ class region_tree {
 
   /// Requires 0 < members <= 65536, width > 1; groups of so many ranks, or none.
   explicit region_tree(std::size_t members, std::size_t width = usual_width,
-                                     const rank_groups& groups = rank_groups());
+                       const rank_groups& groups = rank_groups());
 
   std::size_t members() const noexcept { return ranks_.size(); }
   std::size_t width() const noexcept { return width_; }
@@ -116,8 +116,7 @@ class region_tree {
   /// Lines among the ranks at some positions of a sequence, of which the first leads all; `heads` has these positions.
   void plant(const rank_groups& groups, const std::vector<std::uint32_t>& heads);
   /// Lines among the ranks at positions [begin, end), which are a group of the level before `level`.
-  void grow(const rank_groups& groups, std::size_t begin, std::size_t end,
-                          unsigned level);
+  void grow(const rank_groups& groups, std::size_t begin, std::size_t end, unsigned level);
   void index();
 
   std::vector<of_rank> ranks_;

@@ -39,10 +39,10 @@
 #include <new>
 #include <utility>
 
-#include <lockstep/region_stopped.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
+#include <lockstep/region_stopped.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

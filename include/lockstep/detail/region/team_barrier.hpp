@@ -14,10 +14,10 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/cpu_separation.hpp>
-#include <lockstep/detail/wait/ranked_phases.hpp>
 #include <lockstep/detail/region/member_state.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/wait/cpu_separation.hpp>
+#include <lockstep/detail/wait/ranked_phases.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -87,8 +87,8 @@ class team_barrier final : public stoppable {
   /// `separates_cpus`: members part, see above.
   /// `groups`: of `most` ranks, or none (rank_groups.hpp).
   team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                             std::size_t most_flags = usual_most_flags, bool separates_cpus = false,
-                             const rank_groups& groups = rank_groups())
+               std::size_t most_flags = usual_most_flags, bool separates_cpus = false,
+               const rank_groups& groups = rank_groups())
       : stop_(stop),
         phases_(most, policy, most, most_flags, groups),
         separation_(most, separates_cpus) {

@@ -32,8 +32,8 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/region/nesting.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

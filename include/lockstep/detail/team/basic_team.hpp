@@ -14,12 +14,12 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <lockstep/region.hpp>
-#include <lockstep/team_options.hpp>
 #include <lockstep/detail/platform/fork.hpp>
 #include <lockstep/detail/region/team_door.hpp>
 #include <lockstep/detail/team/team_core.hpp>
 #include <lockstep/detail/team/team_loops.hpp>
+#include <lockstep/region.hpp>
+#include <lockstep/team_options.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

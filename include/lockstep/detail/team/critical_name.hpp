@@ -21,9 +21,9 @@
 
 #include <cstddef>
 
-#include <lockstep/mutex.hpp>
 #include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/platform/type_name.hpp>
+#include <lockstep/mutex.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -10,12 +10,12 @@
 
 #include <cstddef>
 
-#include <lockstep/semaphore.hpp>
-#include <lockstep/team_options.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/team/placement.hpp>
 #include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/semaphore.hpp>
+#include <lockstep/team_options.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -31,7 +31,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/member.hpp>
 #include <lockstep/detail/loop/loop_crew.hpp>
 #include <lockstep/detail/loop/loop_steering.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
@@ -39,6 +38,7 @@
 #include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/detail/region/team_door.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -372,7 +372,7 @@ class team_core {
 
   /// A `run` that observers see: its announcement tells the workers so, which do not look again.
   void announce_seen(const region_head& head, const job& what, const char* kind,
-                                   source_place where);
+                     source_place where);
 
   /// What a worker has to do in a `run`.
   void run_part(std::size_t rank, const assignment& what);

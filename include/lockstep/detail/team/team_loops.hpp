@@ -28,11 +28,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <lockstep/member.hpp>
 #include <lockstep/detail/loop/lone_loops.hpp>
 #include <lockstep/detail/loop/loop_share.hpp>
 #include <lockstep/detail/reduce/team_reductions.hpp>
 #include <lockstep/detail/region/job.hpp>
+#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

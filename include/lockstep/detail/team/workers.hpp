@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <vector>
 
-#include <lockstep/team_options.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/team_options.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -28,8 +28,7 @@ class worker_threads {
   static constexpr const char* name_of_run() noexcept { return "lockstep::team::run"; }
 
   /// For the members from 1 on of `core`, which outlives this object.
-  worker_threads(team_core& core, const resolved_team& made,
-                               const team_options& options);
+  worker_threads(team_core& core, const resolved_team& made, const team_options& options);
   ~worker_threads() { stop(); }
   worker_threads(const worker_threads&) = delete;
   worker_threads& operator=(const worker_threads&) = delete;

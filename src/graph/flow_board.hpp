@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow_board.hpp -- how far each lane of a plan is, and who runs its next step (layer: graph)
+// src/graph/flow_board.hpp -- how far each lane of a plan is, and who runs its next step (layer: graph)
 //
 // A lane has two words, on lines of their own. Both count steps since the plan was made, over all turns and runs:
 //   claimed   steps that were begun. The thread that begins one adds 1.
@@ -30,8 +30,8 @@
 //
 // Cost   a step: one RMW on a line that only its member touches, 6 ns, unless others wait for long; and one store where
 //        others wait for it. A wait: one line fetch, none if the member has seen enough before.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_BOARD_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_BOARD_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_FLOW_BOARD_HPP
+#define LOCKSTEP_SRC_GRAPH_FLOW_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -132,4 +132,4 @@ class flow_board final : public stoppable {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_BOARD_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_FLOW_BOARD_HPP

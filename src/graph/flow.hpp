@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow.hpp -- a checked graph: its order, its loops, what may be skipped (layer: graph)
+// src/graph/flow.hpp -- a checked graph: its order, its loops, what may be skipped (layer: graph)
 //
 // Pure. make_flow() takes what the user has said, and finds what is wrong with it, or its structure:
 //   FLOW-1  `order` is an order of all nodes in which each edge goes forward.
@@ -10,14 +10,14 @@
 //           those that lie beside each other in a block go forward.
 //   FLOW-3  `delayed` has the feedback between nodes that are not of one loop, and what makes sure that no node
 //           is asked for an iteration when it is in the next one already. Without feedback it is empty.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_FLOW_HPP
+#define LOCKSTEP_SRC_GRAPH_FLOW_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include <lockstep/detail/graph/graph_model.hpp>
+#include "graph_model.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -25,8 +25,8 @@ namespace detail {
 
 /// For each node the numbers of the edges that leave it, or reach it.
 struct adjacency {
-  growing_array<std::uint32_t> begin;  // one more than there are nodes
-  growing_array<std::uint32_t> edges;
+  std::vector<std::uint32_t> begin;  // one more than there are nodes
+  std::vector<std::uint32_t> edges;
 
   const std::uint32_t* first(std::size_t node) const noexcept { return edges.data() + begin[node]; }
   const std::uint32_t* last(std::size_t node) const noexcept {
@@ -49,19 +49,19 @@ struct flow_block {
 
 struct flow {
   std::string problem;  ///< empty, or else the rest is of no use
-  growing_array<model_edge> edges;
+  std::vector<model_edge> edges;
   adjacency out, in;
   node_list order;
-  growing_array<item_edge> item_edges;  ///< of each edge
-  growing_array<std::uint32_t> item_order;
-  growing_array<flow_block> blocks;
-  growing_array<std::uint32_t> block_of;   ///< the innermost block of each node
-  growing_array<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
-  growing_array<model_feedback> delayed;
+  std::vector<item_edge> item_edges;  ///< of each edge
+  std::vector<std::uint32_t> item_order;
+  std::vector<flow_block> blocks;
+  std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
+  std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
+  std::vector<model_feedback> delayed;
   bool overlaps = false;  ///< iterations do
   std::uint32_t most_delay = 0;
-  growing_array<bool> may_be_skipped;
-  growing_array<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
+  std::vector<bool> may_be_skipped;
+  std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
 
   /// Whether the node at its end may be skipped because of this edge.
   bool tells(const model_edge& edge) const {
@@ -74,19 +74,18 @@ struct flow {
 };
 
 /// An order of so many in which edges go forward; without those that lie on a cycle or after one.
-growing_array<std::uint32_t> order_of(const growing_array<model_edge>& edges,
-                                                    const adjacency& out, std::size_t count);
+std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const adjacency& out,
+                                    std::size_t count);
 
 flow make_flow(const graph_model& of);
 
 std::string quoted(const graph_model& of, node_index node);
 
 /// Of the edges between so many nodes, by their beginning or their end.
-adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
-                                 bool by_end);
+adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes, bool by_end);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_FLOW_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow_plan.hpp -- which member runs which node, and waits for what (layer: graph)
+// src/graph/flow_plan.hpp -- which member runs which node, and waits for what (layer: graph)
 //
 // Pure: the same flow, costs and members give the same plan. Each block (the graph, and each loop in it) has a lane for
 // each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and
@@ -13,15 +13,16 @@
 //            plan can get stuck; simulate() checks this once more.
 //   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
 //            all of them. To wait for a loop is to wait until the member of that lane has left it.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
+#define LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
-#include <lockstep/detail/graph/flow.hpp>
+#include "flow.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -78,20 +79,20 @@ struct plan_lane {
 struct flow_plan {
   std::string problem;  ///< empty, or else the rest is of no use
   std::uint32_t members = 1;
-  growing_array<plan_lane> lanes;
-  growing_array<plan_step> steps;
-  growing_array<plan_wait> waits;
-  growing_array<plan_call> calls;
-  growing_array<std::uint32_t> lane_at;  ///< of a block and a member, or none
-  growing_array<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
-  node_list from;                        ///< of each loop
-  node_list line;                        ///< the order for one member
-  growing_array<std::uint32_t>
+  std::vector<plan_lane> lanes;
+  std::vector<plan_step> steps;
+  std::vector<plan_wait> waits;
+  std::vector<plan_call> calls;
+  std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
+  std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
+  node_list from;                      ///< of each loop
+  node_list line;                      ///< the order for one member
+  std::vector<std::uint32_t>
       again;  ///< for each place in it: where its loop begins, if it decides one, else none
-  growing_array<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
-  growing_array<std::uint32_t> width_of;
-  growing_array<plan_time> costs;
-  growing_array<plan_time> start;  ///< of each node, in the first turn
+  std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
+  std::vector<std::uint32_t> width_of;
+  std::vector<plan_time> costs;
+  std::vector<plan_time> start;  ///< of each node, in the first turn
   plan_time critical_path = 0, serial_time = 0, predicted_time = 0;
 
   std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
@@ -99,8 +100,16 @@ struct flow_plan {
   }
 };
 
+/// `costs`: of each node in nanoseconds, below 0 where it is not known.
+flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                         const std::vector<double>& costs, std::size_t members);
+
+/// Goes through some iterations without threads, each loop twice. Returns where the plan would get stuck, or nothing.
+/// Sets predicted_time.
+std::string simulate(const flow& checked, flow_plan& of);
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP

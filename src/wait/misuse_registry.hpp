@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/wait/misuse_table.hpp -- who owns and waits on objects, where misuse is diagnosed (layer: wait)
-#ifndef LOCKSTEP_SRC_WAIT_MISUSE_TABLE_HPP
-#define LOCKSTEP_SRC_WAIT_MISUSE_TABLE_HPP
+// src/wait/misuse_registry.hpp -- who owns and waits on objects, where misuse is diagnosed (layer: wait)
+#ifndef LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
+#define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +47,7 @@ class registry {
 
   /// Takes one entry of that thread out; false if there is none.
   static bool remove(const void* object, role as,
-                                   std::uint64_t thread = detail::number_of_this_thread()) {
+                     std::uint64_t thread = detail::number_of_this_thread()) {
     bucket& home = bucket_of(object);
     const holding<system_mutex> lock(home.lock);
     if (home.entries == nullptr) return false;
@@ -127,4 +127,4 @@ class registry {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_SRC_WAIT_MISUSE_TABLE_HPP
+#endif  // LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
+// src/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
 //
 // Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has
 // members (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs
 // every member.
-#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
-#define LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
+#define LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include <lockstep/graph.hpp>
-#include <lockstep/region.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/graph/flow_machine.hpp>
-#include <lockstep/detail/graph/plan_stop.hpp>
+#include <lockstep/plan.hpp>
+#include <lockstep/region.hpp>
+#include "flow_machine.hpp"
+#include "plan_stop.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -50,8 +51,7 @@ struct plan_team {
 };
 
 struct plan_body {
-  plan_body(const graph_body& of, const plan_team& on, std::size_t members,
-                          call_site made_in);
+  plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
 
   void make();
   /// Takes over the times that were measured. False if there are none.
@@ -65,8 +65,7 @@ struct plan_body {
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   void learn();
   /// A run: of many members, or alone.
-  bool run(std::uint64_t iterations, const iteration_gate* gate,
-                         const char* function);
+  bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
   void take_part(loop_share& me);
@@ -83,11 +82,11 @@ struct plan_body {
 
   graph_model model;
   flow checked;
-  const growing_array<node_function>& functions;
+  const std::vector<node_function>& functions;
   plan_team host;
   source_place where;  ///< it was made
   std::size_t most_members;
-  growing_array<double> costs;
+  std::vector<double> costs;
   owner<flow_machine> machine;
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;
@@ -112,19 +111,13 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
-[[noreturn]] void fail_moved_plan();
-plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
-                                   call_site where = call_site{nullptr, 0});
-struct plan_calls {
-  static bool run(plan_body& of, std::size_t iterations);
-  static bool run_until(plan_body& of, const iteration_gate& gate);
-  static started_region start(plan_body& of, std::size_t iterations);
-};
-std::size_t max_ahead_of(const plan_body& of) noexcept;
-std::size_t members_of(const plan_body& of) noexcept;
+/// The node whose last run exceeded its earlier mean most.
+const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
+/// What is predicted, what was measured, and where time is lost.
+std::string report_of(const plan_body& of);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP

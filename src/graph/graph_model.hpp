@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/graph_model.hpp -- a graph as plain data, as the user described it, unchecked (layer: graph)
+// src/graph/graph_model.hpp -- a graph as plain data, as the user described it, unchecked (layer: graph)
 //
-// The pure parts read it: flow.hpp checks it, flow_planner.hpp schedules it. The functions of the nodes lie beside it.
-#ifndef LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
-#define LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
+// The pure parts read it: flow.hpp checks it, flow_planner.cpp schedules it. The functions of the nodes lie beside it.
+#ifndef LOCKSTEP_SRC_GRAPH_GRAPH_MODEL_HPP
+#define LOCKSTEP_SRC_GRAPH_GRAPH_MODEL_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include <lockstep/detail/base/growing_array.hpp>
-#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/graph.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 using node_index = std::uint32_t;
-using node_list = growing_array<node_index>;
+using node_list = std::vector<node_index>;
 
 constexpr node_index no_node = ~node_index{0};
 
@@ -52,14 +52,23 @@ struct model_wish {
 };
 
 struct graph_model {
-  growing_array<model_node> nodes;
-  growing_array<model_edge> edges;
-  growing_array<model_feedback> feedbacks;
-  growing_array<model_wish> wishes;
+  std::vector<model_node> nodes;
+  std::vector<model_edge> edges;
+  std::vector<model_feedback> feedbacks;
+  std::vector<model_wish> wishes;
+};
+
+/// What a graph owns, and its handles point to.
+struct graph_body {
+  graph_model model;
+  std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
+};
+struct graph_access {
+  static const graph_body& body_of(const graph& of) { return of.own(); }
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_GRAPH_MODEL_HPP

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow_machine.hpp -- a plan with its functions, ready to be run (layer: graph)
+// src/graph/flow_machine.hpp -- a plan with its functions, ready to be run (layer: graph)
 //
 // What the members of a run share, and what each has for itself. The caller of runs prepares it, the members walk
 // through it (flow_walk.hpp), and it is at rest in between: each lane has done all that it has claimed, and every
 // lane of the graph as many turns.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP
+#define LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/member.hpp>
-#include <lockstep/detail/region/group.hpp>
-#include <lockstep/detail/graph/flow_board.hpp>
-#include <lockstep/detail/graph/flow_plan.hpp>
 #include <lockstep/detail/graph/node_function.hpp>
+#include <lockstep/detail/region/group.hpp>
+#include <lockstep/member.hpp>
+#include "flow_board.hpp"
+#include "flow_plan.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -54,12 +54,6 @@ double usual_time(const node_times& of, std::uint64_t clock) noexcept;
 struct iteration_gate {
   void* stop;
   bool (*call)(void* stop);
-
-  template <class Stop>
-  static iteration_gate asking(Stop& stop) noexcept {
-    return {const_cast<void*>(static_cast<const void*>(&stop)),
-            [](void* held) -> bool { return (*static_cast<Stop*>(held))(); }};
-  }
 };
 
 /// Whether a run on one thread is to end.
@@ -97,10 +91,10 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  backoff_trust patience = {};        ///< whether others come while it polls for them
-  growing_array<std::uint64_t> seen;  ///< of each lane: how far it was
-  growing_array<lane_place> places;   ///< in the graph, and in the loops that the member is in
-  growing_array<std::uint32_t>
+  backoff_trust patience = {};      ///< whether others come while it polls for them
+  std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
+  std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
+  std::vector<std::uint32_t>
       entered;  ///< of each team-wide node: the region in which the member came to it last
 };
 
@@ -108,8 +102,7 @@ class flow_machine {
  public:
   /// `stop` and `policy`: of the team; without a team it only runs alone.
   flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
-                             const growing_array<node_function>& functions, wait_policy policy,
-                             stop_source* stop);
+               const std::vector<node_function>& functions, wait_policy policy, stop_source* stop);
   flow_machine(const flow_machine&) = delete;
   flow_machine& operator=(const flow_machine&) = delete;
   ~flow_machine();
@@ -124,7 +117,7 @@ class flow_machine {
 
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
   bool run_alone(std::uint64_t iterations, const iteration_gate* gate, member* me,
-                               const stop_question& stop);
+                 const stop_question& stop);
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
@@ -140,11 +133,11 @@ class flow_machine {
 
   const flow_plan plan;
   flow_board board;
-  growing_array<bound_call> calls;  ///< as in the plan; then those of the line
-  growing_array<bound_call> line;
-  growing_array<wide_part*> wide_of;  ///< of each node, or null
-  growing_array<std::uint32_t> wide_number;
-  growing_array<node_times> times;
+  std::vector<bound_call> calls;  ///< as in the plan; then those of the line
+  std::vector<bound_call> line;
+  std::vector<wide_part*> wide_of;  ///< of each node, or null
+  std::vector<std::uint32_t> wide_number;
+  std::vector<node_times> times;
   aligned_array<padded<walker_state>> walkers;
   // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
@@ -163,8 +156,7 @@ class flow_machine {
   enum : std::uint8_t { ran = 1, said_true = 2 };
 
   bound_call bind(const graph_model& of, const flow& checked,
-                                const growing_array<node_function>& functions,
-                                plan_call what) const;
+                  const std::vector<node_function>& functions, plan_call what) const;
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
@@ -174,7 +166,7 @@ class flow_machine {
   }
   const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
   void note_run(const bound_call& what, std::uint64_t iteration,
-                              std::uint64_t begin) const noexcept;
+                std::uint64_t begin) const noexcept;
   bool run_plain(std::uint64_t iterations, const stop_question& stop);
   void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   void note_time(const bound_call& what, std::uint64_t begin) noexcept;
@@ -182,10 +174,10 @@ class flow_machine {
   void reset() noexcept;
 
   bool is_plain_ = true;  ///< all nodes of the line are only called
-  growing_array<std::uint32_t> questions_begin_;
-  growing_array<bound_question> questions_;
-  growing_array<std::uint8_t> answers_;
-  growing_array<owner<wide_part>> wide_parts_;
+  std::vector<std::uint32_t> questions_begin_;
+  std::vector<bound_question> questions_;
+  std::vector<std::uint8_t> answers_;
+  std::vector<owner<wide_part>> wide_parts_;
   std::uint64_t origin_;      ///< the first turn of all: so that delays reach back
   std::uint64_t most_turns_;  ///< whose steps can be counted: "for ever" is as many
 };
@@ -194,4 +186,4 @@ class flow_machine {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/plan_stop.hpp -- a request that ends the run of one plan, and nothing else (layer: graph)
+// src/graph/plan_stop.hpp -- a request that ends the run of one plan, and nothing else (layer: graph)
 //
 // A run is a region of its team, whose number is known when the first member is in it; or it is part of a region or of
 // another plan, on one thread, and has a number and a source of its own. One word says which.
@@ -26,8 +26,8 @@
 //                                          success may not be weaker than failure
 //
 // Cost   a run: one RMW and two stores on a line that only its caller uses, unless somebody asks.
-#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
-#define LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
+#ifndef LOCKSTEP_SRC_GRAPH_PLAN_STOP_HPP
+#define LOCKSTEP_SRC_GRAPH_PLAN_STOP_HPP
 
 #include <cstdint>
 
@@ -131,4 +131,4 @@ class plan_stop {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_STOP_HPP
+#endif  // LOCKSTEP_SRC_GRAPH_PLAN_STOP_HPP
