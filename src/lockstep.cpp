@@ -47,6 +47,7 @@
 #include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
 #include "wait/parking_lot.cpp"
+#include "wait/phase_board.cpp"
 #include "wait/published_words.cpp"
 #include "wait/ranked_phases.cpp"
 #include "wait/short_lock.cpp"
@@ -57,10 +58,15 @@
 #include "sync/barrier.cpp"
 #if LOCKSTEP_HAS_STANDARD_THREADS
 #include "sync/condition_variable.cpp"
+#include "sync/thread.cpp"
 #endif
 #include "sync/event.cpp"
+#include "sync/eventual.cpp"
+#include "sync/future_set.cpp"
 #include "sync/latch.cpp"
+#include "sync/mailbox.cpp"
 #include "sync/mutex.cpp"
+#include "sync/ranked_barrier.cpp"
 #include "sync/semaphore.cpp"
 #include "sync/shared_mutex.cpp"
 

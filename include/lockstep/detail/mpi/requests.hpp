@@ -24,7 +24,7 @@ namespace mpi {
 
 /// What the wait engine looks at. Stop: bool requested(), after which nobody waits any more.
 template <class Stop>
-class awaited_requests {
+class awaited_requests : public waitable {
  public:
   awaited_requests(int level, const char* what, int count, MPI_Request* requests,
                    const Stop& stop) noexcept

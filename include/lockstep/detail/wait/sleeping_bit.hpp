@@ -23,6 +23,9 @@ struct first_phase {
 /// Set: a thread may sleep on the word.
 constexpr std::uint32_t sleeping_bit = 1;
 
+/// Waits until the word is not `value`, which has the bit, or would be with it. `object`: what the word belongs to.
+void wait_for_change(wait_word& word, std::uint32_t value, const void* object);
+
 /// All that sleep on the word, or one. The object may be gone already.
 void wake_all_sleepers(const wait_word* word);
 void wake_one_sleeper(const wait_word* word);
