@@ -249,7 +249,6 @@ TEST(unloaded, what_is_left_goes_on_after_a_dlclose_of_the_one_that_came_first) 
 }
 
 TEST(unloaded, what_observers_have_seen_of_it_stays_whole) {
-  if (!lockstep::detail::has_observers()) GTEST_SKIP() << "the program has no code for that";
   lockstep::team team(lockstep::team_options().members(2).ledger(true));
   ASSERT_TRUE(lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
   ASSERT_TRUE(lockstep::start_trace());
