@@ -26,7 +26,7 @@ SHORT_DEFINITION = re.compile(r"[A-Z]+\d+")
 SHORT_IN_A_TEST = re.compile(r"^ *(?:TEST(?:_[FP])?\(\w+, *|(?=\w+\) \{))(?:\w*_)?([A-Z]\d{1,2})(?=[_)])")
 # Words of other people's with a number: encodings, licences, processors, standards.
 FOREIGN = {"UTF", "ISO", "IEC", "BSD", "GPL", "LGPL", "MIT", "AVX", "SSE", "ARM", "POWER", "RISC", "CVE", "RFC", "SHA"}
-SOURCES = (".cpp", ".hpp", ".h", ".ipp", ".txt")
+SOURCES = (".cpp", ".hpp", ".h", ".txt")
 # Decisions and earlier changes keep the labels of their time.
 HISTORY = {"decisions"}
 

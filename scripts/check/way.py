@@ -4,8 +4,8 @@
 
 usage: way.py [--most NAME=COUNT ...] [--compiler CXX] [NAME ...]
 
-Each way below is a small program, compiled without optimisation and with gcov's counters. It makes the call until
-everything is warm, resets the counters, makes the call once, and writes the counters. A file of include/ is on the
+Each way below is a small program, compiled with the library, without optimisation and with gcov's counters. It makes the call until
+everything is warm, resets the counters, makes the call once, and writes the counters. A file of include/ or src/ is on the
 way if more than three of its lines have run. Fewer are an accessor, whose name says at the call what it does, such as
 the index of an array: such files are shown in brackets, and not counted. Waits are those of threads in step:
 nobody sleeps. With --most the script fails where a way has more files than that.
@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import ROOT  # noqa: E402
+from source_text import ROOT, name_of  # noqa: E402
 
 PROGRAM = """
 #include <{header}>
@@ -53,24 +53,29 @@ WAYS = {
 ACCESSOR = 3
 
 
-def files_on(way, compiler):
-    """Maps each file of include/ to the number of its lines that ran."""
-    with tempfile.TemporaryDirectory() as place:
-        source = Path(place) / "way.cpp"
-        source.write_text(PROGRAM.format(**WAYS[way]))
-        subprocess.run([compiler, "-std=c++17", "-O0", "-g0", "-DNDEBUG", "--coverage", "-pthread",
-                        f"-I{ROOT / 'include'}", "way.cpp", "-o", "way"], cwd=place, check=True)
-        subprocess.run(["./way"], cwd=place, check=True, timeout=60)
-        counters = next(Path(place).glob("*.gcda"))
-        done = subprocess.run(["gcov", "--json-format", "--stdout", counters.name], cwd=place, check=True,
-                              capture_output=True, text=True)
-        found = {}
-        for document in filter(None, done.stdout.split("\n")):
-            for each in json.loads(document)["files"]:
-                path = Path(place, each["file"]).resolve()
-                lines = {line["line_number"] for line in each["lines"] if line["count"] > 0}
-                if lines and path.is_relative_to(ROOT / "include"):
-                    found.setdefault(str(path.relative_to(ROOT / "include")), set()).update(lines)
+def compiled(compiler, place, *arguments):
+    subprocess.run([compiler, "-std=c++17", "-O0", "-g0", "-DNDEBUG", "--coverage", "-pthread", f"-I{ROOT / 'include'}",
+                    *arguments], cwd=place, check=True)
+
+
+def files_on(way, compiler, place):
+    """Maps each file of include/ and src/ to the number of its lines that ran."""
+    Path(place, "way.cpp").write_text(PROGRAM.format(**WAYS[way]))
+    compiled(compiler, place, "-c", "way.cpp")
+    compiled(compiler, place, "way.o", "lockstep.o", "-o", "way")
+    for counters in Path(place).glob("*.gcda"):
+        counters.unlink()
+    subprocess.run(["./way"], cwd=place, check=True, timeout=60)
+    counters = [path.name for path in Path(place).glob("*.gcda")]
+    done = subprocess.run(["gcov", "--json-format", "--stdout", *counters], cwd=place, check=True, capture_output=True,
+                          text=True)
+    found = {}
+    for document in filter(None, done.stdout.split("\n")):
+        for each in json.loads(document)["files"]:
+            path = Path(place, each["file"]).resolve()
+            lines = {line["line_number"] for line in each["lines"] if line["count"] > 0}
+            if lines and (path.is_relative_to(ROOT / "include") or path.is_relative_to(ROOT / "src")):
+                found.setdefault(name_of(ROOT, path), set()).update(lines)
     return {name: len(lines) for name, lines in sorted(found.items(), key=lambda each: -len(each[1]))}
 
 
@@ -82,9 +87,11 @@ def main(argv):
     options = parser.parse_args(argv[1:])
     most = {name: int(count) for name, count in (each.split("=") for each in options.most)}
 
+    with tempfile.TemporaryDirectory() as place:
+        compiled(options.compiler, place, "-c", ROOT / "src" / "lockstep.cpp")
+        ways = {way: files_on(way, options.compiler, place) for way in options.ways}
     is_short = True
-    for way in options.ways:
-        found = files_on(way, options.compiler)
+    for way, found in ways.items():
         count = sum(lines > ACCESSOR for lines in found.values())
         limit = f", at most {most[way]}" if way in most else ""
         print(f"{way}: {count} files{limit}")

@@ -23,25 +23,27 @@ class CheckLayers(TreeTest):
     main = layers.main
 
     def test_a_layer_may_include_itself_and_earlier_layers(self):
-        self.assert_good(sync('#include <atomic>\n#include "event.hpp"\n#include "detail/wait/engine.hpp"\n'
+        self.assert_good(sync("#include <atomic>\n#include <lockstep/event.hpp>\n#include <lockstep/detail/wait/engine.hpp>\n"
                               "#include <lockstep/detail/platform/config.hpp>\n"))
 
     def test_a_layer_may_not_include_a_later_layer(self):
         self.assert_bad(sync("#include <lockstep/team.hpp>\n"), "event.hpp:4: layer sync includes")
-        self.assert_bad(sync('#include "detail/graph/flow.hpp"\n'), "later layer graph")
-        self.assert_bad(platform('#include "../wait/engine.hpp"\n'), "later layer wait")
+        self.assert_bad(sync("#include <lockstep/detail/graph/flow.hpp>\n"), "later layer graph")
+        self.assert_bad(platform("#include <lockstep/detail/wait/engine.hpp>\n"), "later layer wait")
 
-    def test_the_port_alone_may_include_the_bodies_of_the_observers(self):
-        bodies = {"include/lockstep/detail/trace/bodies.hpp": header("detail/trace/bodies.hpp", layer="trace")}
-        for port, target, is_good in (("hooks", "bodies", True), ("hooks", "recorder", False),
-                                      ("observers", "bodies", False)):
-            text = header(f"detail/observe/{port}.hpp", f'#include "../trace/{target}.hpp"\n', layer="observe")
-            tree = {f"include/lockstep/detail/observe/{port}.hpp": text, **bodies}
-            if is_good:
-                self.assert_good(tree)
-            else:
-                self.assert_bad(tree, "later layer trace")
-        self.assert_bad(sync('#include "detail/trace/bodies.hpp"\n'), "later layer trace")
+    def test_a_source_names_its_path_and_keeps_to_the_layers(self):
+        def source(body, room="wait"):
+            return {f"src/{room}/engine.cpp": f"{SPDX}// src/{room}/engine.cpp -- a test (layer: {room})\n{body}"}
+        later = {"src/team/core.hpp": f"{SPDX}// src/team/core.hpp -- a test (layer: team)\n"}
+        self.assert_good({**source("#include <lockstep/detail/wait/engine.hpp>\n"), **later})
+        self.assert_good({**source('#include "../platform/texts.hpp"\n'), **later})
+        self.assert_bad({**source('#include "../team/core.hpp"\n'), **later}, "later layer team")
+        self.assert_bad(source("", "util"), "'util' is not a layer")
+        self.assert_bad({"src/wait/engine.cpp": f"{SPDX}// engine.cpp -- a test (layer: wait)\n"}, "no banner")
+
+    def test_headers_of_include_know_nothing_of_src(self):
+        private = {"src/platform/texts.hpp": f"{SPDX}// src/platform/texts.hpp -- a test (layer: platform)\n"}
+        self.assert_bad({**sync('#include "../../src/platform/texts.hpp"\n'), **private}, "is to be included as", "above all")
 
     def test_a_layer_may_not_include_the_umbrella(self):
         self.assert_bad(sync("#include <lockstep/lockstep.hpp>\n"), "above all layers")

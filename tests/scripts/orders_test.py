@@ -42,11 +42,12 @@ class CheckOrders(TreeTest):
         self.bad(GOOD + second, "row 1 is cited by no access")
 
     def test_bodies_without_a_table_have_that_of_their_header(self):
-        files = self.tree('#if LOCKSTEP_HAS_BODIES\n#include "x.ipp"\n#endif\n')
-        self.assert_good({**files, "include/lockstep/x.ipp": GOOD})
-        self.assert_bad({**files, "include/lockstep/x.ipp": GOOD.replace("// 2", "// 3")}, "row 3 is not in the table",
+        files, source = self.tree("int x;"), "src/sync/x.cpp"
+        self.assert_good({**files, source: GOOD})
+        self.assert_bad({**files, source: GOOD.replace("// 2", "// 3")}, "row 3 is not in the table",
                         "row 2 is cited by no")
-        self.assert_good({**self.tree("int x;", banner=""), "include/lockstep/x.ipp": TABLE + GOOD})
+        self.assert_good({**self.tree("int x;", banner=""), source: TABLE + GOOD})
+        self.assert_bad({**self.tree("int x;", banner=""), source: GOOD}, "no table 'Memory order'")
 
     def test_every_order_marked_and_every_row_cited_is_good(self):
         self.good(GOOD)
