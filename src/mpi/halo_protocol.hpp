@@ -207,6 +207,10 @@ class halo_protocol {
   /// What the poller waits with: a look at the transport in place of one at a word.
   struct polling : awaited_exchange {
     using awaited_exchange::awaited_exchange;
+    using awaited_exchange::exchange;
+    using awaited_exchange::neighbour;
+    using awaited_exchange::of;
+    using awaited_exchange::self;
     polling_nap nap = polling_nap();
 
     /// Looks several times: a library that shares CPUs gives this one away at the end of each call that finds nothing, and the
@@ -227,6 +231,10 @@ class halo_protocol {
   /// What the other members wait with.
   struct following : awaited_exchange {
     using awaited_exchange::awaited_exchange;
+    using awaited_exchange::exchange;
+    using awaited_exchange::neighbour;
+    using awaited_exchange::of;
+    using awaited_exchange::self;
 
     bool ready() const noexcept {
       return of.is_done(neighbour, exchange) || self.is_stopped() ||

@@ -3,8 +3,6 @@
 #include <lockstep/detail/wait/published_words.hpp>
 
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/platform/process_fence.hpp>
-#include <lockstep/detail/platform/processor_wait.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -35,7 +35,6 @@
 #include <chrono>
 
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
