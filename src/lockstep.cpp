@@ -89,7 +89,6 @@
 #include "reduce/team_reductions.cpp"
 
 // team
-#include "team/basic_team.cpp"
 #include "team/critical_name.cpp"
 #include "team/display.cpp"
 #include "team/environment.cpp"
@@ -97,8 +96,11 @@
 #include "team/placement.cpp"
 #include "team/region.cpp"
 #include "team/serving_threads.cpp"
+#include "team/sub_team.cpp"
 #include "team/team.cpp"
 #include "team/team_core.cpp"
+#include "team/team_host.cpp"
+#include "team/team_loops.cpp"
 #include "team/workers.cpp"
 
 // graph

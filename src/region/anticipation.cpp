@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/region/anticipation.cpp -- the bodies of anticipation.hpp (layer: region)
-#include <lockstep/detail/region/anticipation.hpp>
+#include "anticipation.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/anticipation_wait_test.cpp -- EXPECT-1 to EXPECT-3 on a clock of the test's own
-#include <lockstep/detail/region/anticipation.hpp>
+#include "region/anticipation.hpp"
 
 #include <gtest/gtest.h>
 

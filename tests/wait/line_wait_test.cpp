@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include <lockstep/detail/region/anticipation.hpp>
+#include "region/anticipation.hpp"
 #include <lockstep/event.hpp>
 #include <lockstep/ranked_barrier.hpp>
 #include "support/policies.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/turns.hpp -- outside threads take turns with a team (layer: region)
+// src/region/turns.hpp -- outside threads take turns with a team (layer: region)
 //
 //   TURN-1  Turns are given in the order of the calls of begin().
 //   TURN-2  What a thread does in its turn happens before the next one's begin() returns.
@@ -22,8 +22,8 @@
 //   8  shut.load          relaxed  -      as 7
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
-#ifndef LOCKSTEP_DETAIL_REGION_TURNS_HPP
-#define LOCKSTEP_DETAIL_REGION_TURNS_HPP
+#ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
+#define LOCKSTEP_SRC_REGION_TURNS_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -32,8 +32,8 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include <lockstep/detail/region/nesting.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
+#include "nesting.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -185,4 +185,4 @@ class region_turn {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_TURNS_HPP
+#endif  // LOCKSTEP_SRC_REGION_TURNS_HPP

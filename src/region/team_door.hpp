@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/team_door.hpp -- the part of a team that outlives it, and the owner of the other (layer: region)
+// src/region/team_door.hpp -- the part of a team that outlives it, and the owner of the other (layer: region)
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
 // go on for ever. So a team is in two parts:
@@ -26,8 +26,8 @@
 //   4  lone.fetch_or   relaxed  -      as 1
 //
 // Cost   one load more to the body, of a line that nobody writes.
-#ifndef LOCKSTEP_DETAIL_REGION_TEAM_DOOR_HPP
-#define LOCKSTEP_DETAIL_REGION_TEAM_DOOR_HPP
+#ifndef LOCKSTEP_SRC_REGION_TEAM_DOOR_HPP
+#define LOCKSTEP_SRC_REGION_TEAM_DOOR_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +37,8 @@
 #include <utility>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/nesting.hpp>
-#include <lockstep/detail/region/turns.hpp>
+#include "nesting.hpp"
+#include "turns.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -59,6 +59,12 @@ class team_door {
   wait_policy policy() const noexcept { return policy_; }
   caller_queue& callers() noexcept { return callers_; }
   bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
+
+  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
+  std::uint32_t number() const noexcept {
+    const std::uint32_t low = age_ & 0xFFFFFFu;
+    return low != 0 ? low : 1;
+  }
 
   /// What a loop without a turn reads before it begins.
   std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 1
@@ -100,48 +106,8 @@ static_assert(std::is_trivially_destructible<caller_queue>::value ||
                   !std::is_trivially_destructible<wait_word>::value,
               "the door stays as it is");
 
-/// Owns a team's body, until it has to be left. The body lies at a boundary of 256 bytes: which of its members share a
-/// line, or a pair of lines that are fetched together, does not depend on where the heap has room. Elsewhere a barrier
-/// of two took up to 1.35 times as long (41 to 55 ns).
-template <class Body>
-class owned_body {
- public:
-  template <class... Arguments>
-  explicit owned_body(Arguments&&... arguments)
-      : body_(::new(static_cast<void*>(memory_.rooms->data()))
-                  Body(std::forward<Arguments>(arguments)...)) {}
-  ~owned_body() {
-    if (!memory_.is_left) body_->~Body();
-  }
-  owned_body(const owned_body&) = delete;
-  owned_body& operator=(const owned_body&) = delete;
-
-  void leave() noexcept { memory_.is_left = true; }
-  Body* operator->() const noexcept { return body_; }
-
- private:
-  struct alignas(256) room {
-    unsigned char bytes[sizeof(Body)];
-  };
-  struct memory {
-    aligned_array<room>* const rooms;
-    bool is_left = false;
-
-    // Not as an initial value of the member: GCC 12 forgets to free that where it throws.
-    memory() : rooms(new aligned_array<room>(1)) {}
-    memory(const memory&) = delete;
-    memory& operator=(const memory&) = delete;
-    ~memory() {
-      if (!is_left) delete rooms;
-    }
-  };
-
-  memory memory_;
-  Body* const body_;
-};
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_TEAM_DOOR_HPP
+#endif  // LOCKSTEP_SRC_REGION_TEAM_DOOR_HPP

@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/workers.hpp -- the threads that a team starts and keeps (layer: team)
+// src/team/workers.hpp -- the threads that a team starts and keeps (layer: team)
 //
 //   WORKERS-1  A thread that cannot be started ends start() with std::system_error, after those that were
 //              started have ended.
 //   WORKERS-2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
-#ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
-#define LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
+#ifndef LOCKSTEP_SRC_TEAM_WORKERS_HPP
+#define LOCKSTEP_SRC_TEAM_WORKERS_HPP
 
 #include <cstddef>
 #include <vector>
 
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/team/team_core.hpp>
 #include <lockstep/team_options.hpp>
+#include "team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-struct resolved_team;  ///< of placement.hpp
-
-class worker_threads {
+class worker_threads final : public team_threads {
  public:
-  static constexpr const char* kind_of_team() noexcept { return "lockstep::team"; }
-  /// For started_region.
-  static constexpr bool starts_regions() noexcept { return true; }
-  static constexpr const char* name_of_run() noexcept { return "lockstep::team::run"; }
-
   /// For the members from 1 on of `core`, which outlives this object.
   worker_threads(team_core& core, const resolved_team& made, const team_options& options);
-  ~worker_threads() { stop(); }
-  worker_threads(const worker_threads&) = delete;
-  worker_threads& operator=(const worker_threads&) = delete;
+  ~worker_threads() override { stop(); }
 
   /// Starts the threads if they are not there. Throws as start() does.
-  void make_ready() {
+  void make_ready() override {
     if (last_ == nullptr && core_.size() > 1) start();
   }
   bool are_there() const noexcept { return last_ != nullptr; }
@@ -47,8 +38,8 @@ class worker_threads {
   }
 
   /// In a child process, which has none of the threads.
-  void forget() noexcept { last_ = nullptr; }
-  static constexpr bool are_gone() noexcept { return false; }
+  void forget() noexcept override { last_ = nullptr; }
+  bool are_gone() const noexcept override { return false; }
 
  private:
   struct worker;
@@ -76,4 +67,4 @@ class worker_threads {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
+#endif  // LOCKSTEP_SRC_TEAM_WORKERS_HPP

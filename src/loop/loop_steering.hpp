@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: loop)
+// src/loop/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: loop)
 //
 // It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
 // caller that has the turn uses it, in one loop after another.
@@ -19,16 +19,16 @@
 //
 // Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
 //        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_STEERING_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_STEERING_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/loop/lone_loops.hpp>
-#include <lockstep/detail/loop/loop_costs.hpp>
-#include <lockstep/detail/loop/loop_timing.hpp>
-#include <lockstep/detail/region/region_board.hpp>
+#include "../region/region_board.hpp"
+#include "lone_loops.hpp"
+#include "loop_costs.hpp"
+#include "loop_timing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -202,4 +202,4 @@ class loop_steering {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_STEERING_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP

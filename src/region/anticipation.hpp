@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
+// src/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
 //
 // Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
 // can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
@@ -20,8 +20,8 @@
 //
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
 // short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
-#ifndef LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
-#define LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
+#ifndef LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
+#define LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
 
 #include <chrono>
 #include <cstddef>
@@ -29,10 +29,10 @@
 
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/region/missed_loops.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "missed_loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -288,4 +288,4 @@ struct region_watch {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
+#endif  // LOCKSTEP_SRC_REGION_ANTICIPATION_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/lone_region.hpp -- a region or a loop that its caller runs alone (layer: region)
+// src/region/lone_region.hpp -- a region or a loop that its caller runs alone (layer: region)
 //
 // A loop that needs nobody else (lone_loops.hpp), and the region or loop of a thread that has no turn with the team
 // (region_turn of turns.hpp): it is in a region of the team already, or may not wait for one.
@@ -24,15 +24,15 @@
 //   4  state.load   relaxed  -      the thread reads no other data of the one that stopped it; or what 1 has stored
 //
 // Cost   to begin and to end: 1 ns. A look at whether one inside others is stopped: about 3 ns.
-#ifndef LOCKSTEP_DETAIL_REGION_LONE_REGION_HPP
-#define LOCKSTEP_DETAIL_REGION_LONE_REGION_HPP
+#ifndef LOCKSTEP_SRC_REGION_LONE_REGION_HPP
+#define LOCKSTEP_SRC_REGION_LONE_REGION_HPP
 
 #include <cstdint>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/region/nesting.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
-#include <lockstep/detail/region/team_door.hpp>
+#include "nesting.hpp"
+#include "team_door.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -43,12 +43,6 @@ struct lone_team {
   const void* owner;        ///< of its regions
   const stop_source& stop;  ///< of those that are not alone
   const team_door& door;
-
-  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
-  std::uint32_t number() const noexcept {
-    const std::uint32_t low = door.age() & 0xFFFFFFu;
-    return low != 0 ? low : 1;
-  }
 };
 
 /// For a team that was destroyed in a region of its own.
@@ -113,4 +107,4 @@ class lone_region {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_LONE_REGION_HPP
+#endif  // LOCKSTEP_SRC_REGION_LONE_REGION_HPP

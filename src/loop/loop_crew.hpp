@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: loop)
+// src/loop/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: loop)
 //
 // In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
 // that comes claims parts (share_board.hpp): first of its own share, then of shares that are late. The loop's function
@@ -20,20 +20,30 @@
 //   1  tickets.store      relaxed  -      between loops; the announcement orders it
 //   2  begun.store        relaxed  -      as 1
 //   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/loop/loop_share.hpp>
-#include <lockstep/detail/loop/loop_timing.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/region/region_board.hpp>
+#include "../region/region_board.hpp"
+#include "loop_timing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// What travelled with the reports of a loop, for its caller.
+class loop_values {
+ public:
+  explicit loop_values(region_board& of) noexcept : of_(of) {}
+  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
+
+ private:
+  region_board& of_;
+};
 
 class loop_crew {
  public:
@@ -46,7 +56,7 @@ class loop_crew {
 
   /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
   /// in time. `timing` may be null.
-  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, const job& what, bool is_woken,
                               loop_timing* timing) {
     const announcement at = board_.current();
     if (at.parts() == 1) {
@@ -71,13 +81,13 @@ class loop_crew {
     return !took;
   }
   /// Before it is announced, the caller runs parts of the share of `rank`, from `part` on.
-  void run_unannounced(const region_head& head, std::uint32_t parts, job& what, std::size_t rank,
-                       std::uint32_t part, std::uint32_t end) {
+  void run_unannounced(const region_head& head, std::uint32_t parts, const job& what,
+                       std::size_t rank, std::uint32_t part, std::uint32_t end) {
     const loop_common common = common_of(head, announcement(1, head.size, parts));
     for (; part < end; ++part) run_part(common, rank, part, what);
   }
   /// The caller runs it as the only one.
-  void run_alone(const region_head& head, job& what) {
+  void run_alone(const region_head& head, const job& what) {
     run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 
@@ -165,7 +175,7 @@ class loop_crew {
   }
 
   LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
-                                  job& what) {
+                                  const job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     open_part* seen = nullptr;
     if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {
@@ -196,4 +206,4 @@ class loop_crew {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/share_board.hpp -- who runs which part of a loop that is a region: each is claimed first (layer: region)
+// src/region/share_board.hpp -- who runs which part of a loop that is a region: each is claimed first (layer: region)
 //
 // The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
 // into parts, and the thread that claims a part runs it: the member itself as long as it is in time, another thread
@@ -42,15 +42,15 @@
 // Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there
 //        are several. The word has a line of its own: reports are polled by the member that collects them, and a
 //        claim beside a report would have to take the line back from there before the share can begin.
-#ifndef LOCKSTEP_DETAIL_REGION_SHARE_BOARD_HPP
-#define LOCKSTEP_DETAIL_REGION_SHARE_BOARD_HPP
+#ifndef LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
+#define LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/announcement.hpp>
+#include "announcement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -130,4 +130,4 @@ class share_board {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_SHARE_BOARD_HPP
+#endif  // LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP

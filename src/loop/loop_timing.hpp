@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_timing.hpp -- what the caller of a loop measures of it (layer: loop)
+// src/loop/loop_timing.hpp -- what the caller of a loop measures of it (layer: loop)
 //
 // The caller looks at the clock after parts that it has run. Where it may, it wakes the members as soon as what is left
 // of the loop is worth that (STEER-1). What the times say of the next loops: loop_steering.hpp.
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_TIMING_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_TIMING_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_TIMING_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_TIMING_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/region/region_board.hpp>
+#include "../region/region_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -78,4 +78,4 @@ class loop_timing {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_TIMING_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_TIMING_HPP

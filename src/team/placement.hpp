@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+// src/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
 //
 // What the program says (team_options) beats the environment, the environment beats the default. Nothing
 // here starts or binds a thread: resolve() says what the team has to do.
@@ -13,8 +13,8 @@
 //       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart.
 //       A node may have several packages, and a cache may, as guests tell it: whatever has fewer groups is the wider.
 //   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
-#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+#ifndef LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
 
 #include <cstddef>
 #include <string>
@@ -26,8 +26,8 @@
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/topology.hpp>
-#include <lockstep/detail/team/environment.hpp>
 #include <lockstep/team_options.hpp>
+#include "environment.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -107,4 +107,4 @@ resolved_team resolve(const team_options& options);
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+#endif  // LOCKSTEP_SRC_TEAM_PLACEMENT_HPP

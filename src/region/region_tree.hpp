@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/region_tree.hpp -- who tells whom of a region: a pure function of ranks and groups (layer: region)
+// src/region/region_tree.hpp -- who tells whom of a region: a pure function of ranks and groups (layer: region)
 //
 // Members hear of a region by lines: one member publishes a line, up to width - 1 others watch it. Where nothing is known
 // of groups, the members of a team form a tree of that width over their ranks: rank r is the leader of ranks r + 1 to
@@ -20,8 +20,8 @@
 // Cost   20 bytes a member. The look-ups are loads.
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
 // from each other faster than level follows level.
-#ifndef LOCKSTEP_DETAIL_REGION_REGION_TREE_HPP
-#define LOCKSTEP_DETAIL_REGION_REGION_TREE_HPP
+#ifndef LOCKSTEP_SRC_REGION_REGION_TREE_HPP
+#define LOCKSTEP_SRC_REGION_REGION_TREE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -130,4 +130,4 @@ class region_tree {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_REGION_TREE_HPP
+#endif  // LOCKSTEP_SRC_REGION_REGION_TREE_HPP

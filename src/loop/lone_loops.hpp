@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: loop)
+// src/loop/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: loop)
 //
 // A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. For
 // its caller and its iterations it is as any other loop: it has the same chunks, and is stopped between them. What
-// is known is a hint at the loop's place in the program, one word, which the steering of the team sets when it has
-// learned what an iteration costs there (loop_steering.hpp). A loop that the hint does not allow takes the full way,
-// run_loop() of team_core.hpp.
+// is known is a hint (lone_hint.hpp). A loop that the hint does not allow takes the full way, run_loop() of team_core.hpp.
 //
 //   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
@@ -18,68 +16,22 @@
 //   LONE-6  A team that has ended, and an external_team that has lost its threads, run no loops so (DOOR-1): the full way
 //           waits, or says what is wrong.
 //
-//   bits of a hint  meaning
-//   63..40          which team has learned it; 0: none
-//   39..16          loops of up to so many iterations run alone
-//   15..0           how many loops may still do so
-//
-// Memory order (# marks the line)
-//   #  access       order    pairs  why it suffices
-//   1  hint.load    relaxed  -      LONE-4: it says how a loop is run, and orders nothing
-//   2  hint.store   relaxed  -      as 1
-//
 // Cost   about 5 ns.
-#ifndef LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
-#define LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
+#define LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/loop/lone_hint.hpp>
 #include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/region/lone_region.hpp>
+#include "../region/lone_region.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-class lone_hint {
- public:
-  static constexpr std::size_t most_iterations = (std::size_t{1} << 24) - 1;
-  static constexpr std::uint32_t most_loops = 0xFFFF;
-
-  /// Whether a loop of the team may run alone; counts it.
-  bool allows(std::uint32_t team, std::size_t iterations) noexcept {
-    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
-    if ((seen >> 40) != team || iterations > (seen >> 16 & most_iterations)) return false;
-    if ((seen & most_loops) == 0) return false;
-    word_.store(seen - 1, memory_order_relaxed);  // 2
-    return true;
-  }
-  void set(std::uint32_t team, double iterations, std::uint32_t loops) noexcept {
-    constexpr double most = static_cast<double>(most_iterations);
-    const std::uint64_t limit =
-        iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
-    word_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
-  }
-  /// Whether the team's hint is used up: the next loop is to be measured.
-  bool is_spent(std::uint32_t team) const noexcept {
-    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
-    return (seen >> 40) == team && (seen & most_loops) == 0;
-  }
-
- private:
-  unseamed_atomic<std::uint64_t> word_{0};
-};
-
-/// The hint of a place: one for each type of leaf and module.
-template <class Leaf>
-struct LOCKSTEP_MODULE_LOCAL hint_of {
-  static lone_hint at;
-};
-template <class Leaf>
-lone_hint hint_of<Leaf>::at;
 
 /// What loops.hpp needs of a member that is alone, and its tickets.
 class lone_share {
@@ -100,8 +52,6 @@ class lone_share {
   std::size_t ticket_ = 0;
 };
 
-enum class lone_outcome { refused, complete, stopped };
-
 struct lone_call {
   /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
   static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length);
@@ -117,4 +67,4 @@ struct lone_call {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LONE_LOOPS_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP

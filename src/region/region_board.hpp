@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
+// src/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
 // A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes its
 // assignment from it, and reports back on a line of its own. Two ways, chosen when the board is made:
@@ -37,8 +37,8 @@
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
 // Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
-#ifndef LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
-#define LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
+#ifndef LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
+#define LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -46,13 +46,13 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/region/announcement.hpp>
-#include <lockstep/detail/region/anticipation.hpp>
-#include <lockstep/detail/region/missed_loops.hpp>
-#include <lockstep/detail/region/region_tree.hpp>
-#include <lockstep/detail/region/share_board.hpp>
 #include <lockstep/detail/region/team_barrier.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
+#include "announcement.hpp"
+#include "anticipation.hpp"
+#include "missed_loops.hpp"
+#include "region_tree.hpp"
+#include "share_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -78,10 +78,9 @@ class region_board {
     return how_ == way::relayed && tree_.is_leader(rank);
   }
 
-  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
-  template <class Function>
-  void announce(const region_head& head, Function& f) {
-    announce<member>(head, f, 0, true);
+  /// Member 0: announces what(member&) to every worker that the region needs. Requires head.size > 1.
+  void announce(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0), what, true);
   }
   /// The same where observers see the region. A function of its own: an announcement that depends on the look at the
   /// observers would wait for it.
@@ -222,18 +221,6 @@ class region_board {
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
   bool claim_on(std::size_t line, std::size_t rank, assignment& out);
 
-  template <class Argument, class Function>
-  void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    const announcement now = begin(head, parts);
-    if (lines_.size() == 1) {  // written in place
-      lines_.beside(0).what.template assign<Argument>(f);
-      publish(0, head, now, wakes);
-      return;
-    }
-    job what;
-    what.template assign<Argument>(f);
-    publish_lines(0, head, what, now, wakes);
-  }
   void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
     if (lines_.size() == 1) {
       lines_.beside(0).what = what;
@@ -291,4 +278,4 @@ class region_board {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
+#endif  // LOCKSTEP_SRC_REGION_REGION_BOARD_HPP

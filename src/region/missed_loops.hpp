@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/missed_loops.hpp -- when loops ran that the workers slept through (layer: region)
+// src/region/missed_loops.hpp -- when loops ran that the workers slept through (layer: region)
 //
 // A loop that is shorter than a wake-up runs on its caller while the workers sleep. So they see nothing of it, and could
 // not learn when the next one is due. The caller notes here when such loops begin and end; a worker that wakes up, for
@@ -16,8 +16,8 @@
 //   4  count.load   relaxed  -      MISSED-1
 //
 // Cost   three stores to lines that nobody else touches while the workers sleep.
-#ifndef LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
-#define LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
+#ifndef LOCKSTEP_SRC_REGION_MISSED_LOOPS_HPP
+#define LOCKSTEP_SRC_REGION_MISSED_LOOPS_HPP
 
 #include <cstdint>
 
@@ -65,4 +65,4 @@ class missed_loops {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
+#endif  // LOCKSTEP_SRC_REGION_MISSED_LOOPS_HPP
