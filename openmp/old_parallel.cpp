@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/region/nesting.hpp>
+#include "region/nesting.hpp"
 
 #include "loops.hpp"
 #include "message.hpp"

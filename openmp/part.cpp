@@ -6,8 +6,8 @@
 
 #include <new>
 
-#include <lockstep/detail/team/environment.hpp>
 #include "platform/made_once.hpp"
+#include "team/environment.hpp"
 
 #include "affinity.hpp"
 #include "barrier.hpp"

@@ -9,8 +9,8 @@
 
 #include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include <lockstep/detail/team/placement.hpp>
 #include "team/display.hpp"
+#include "team/placement.hpp"
 
 #include "affinity.hpp"
 #include "barrier.hpp"

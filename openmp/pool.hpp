@@ -25,8 +25,8 @@
 #include <cstring>
 
 #include <lockstep/detail/platform/process.hpp>
-#include <lockstep/detail/region/team_door.hpp>
-#include <lockstep/detail/team/team_core.hpp>
+#include "region/team_door.hpp"
+#include "team/team_core.hpp"
 
 #include "control_variables.hpp"
 #include "part.hpp"
@@ -97,8 +97,8 @@ class pool {
   bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
-    const bool goes_on =
-        detail::team_core::run(team.door, &team.core, team.threads, size, what, where, "parallel");
+    const bool goes_on = detail::team_core::run(team.door, &team.core, team.threads, size,
+                                                detail::job_of(what), where, "parallel");
     is_used_ = false;
     return goes_on;
   }
@@ -129,10 +129,12 @@ class pool {
   static constexpr unsigned first_shrink_after = 16, most_shrink_after = 64, worthwhile = 32;
 
   /// The threads come by themselves.
-  struct no_threads {
-    void make_ready() const noexcept {}
+  struct no_threads final : public detail::team_threads {
+    void make_ready() noexcept override {}
+    void forget() noexcept override {}
+    bool are_gone() const noexcept override { return false; }
   };
-  /// The core lies at a boundary of 256 bytes: see owned_body of team_door.hpp.
+  /// The core lies at a boundary of 256 bytes: see team_body of team_host.cpp.
   struct alignas(256) served_team {
     served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size);
 

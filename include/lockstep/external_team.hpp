@@ -4,7 +4,7 @@
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until the threads serve that it announces to: the members that it
 // needs, and those that watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops do not wait for a
-// thread that does not serve yet (team_loops.hpp).
+// thread that does not serve yet (TEAMLOOP-1).
 //
 // Cost   that of team; serve() itself nothing.
 // Order  as team.
@@ -21,15 +21,13 @@
 
 #include <cstddef>
 
-#include <lockstep/detail/team/basic_team.hpp>
-#include <lockstep/detail/team/serving_threads.hpp>
-#include <lockstep/sub_team.hpp>
+#include <lockstep/team.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 /// A team whose members are threads of the user's: they call serve(), and leave it after release().
-class external_team : public detail::basic_team<detail::serving_threads> {
+class external_team : private team {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   explicit external_team(std::size_t members);
@@ -37,20 +35,39 @@ class external_team : public detail::basic_team<detail::serving_threads> {
   /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to
   /// serve any more.
   /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
-  ~external_team() = default;
-
-  // size, policy, run, the parallel_ functions, request_stop, ledger: detail/team/basic_team.hpp and team_loops.hpp.
+  ~external_team();
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
   /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
   void serve(std::size_t rank);
-
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
   void release();
 
- private:
-  explicit external_team(const team_options& options);
+  // All of these are as in team.
 
+  using team::policy;
+  using team::size;
+
+  using team::request_stop;
+  using team::run;
+
+  using team::for_range;
+  using team::parallel_for;
+  using team::parallel_for_2d;
+  using team::parallel_for_3d;
+  using team::parallel_invoke;
+  using team::parallel_reduce;
+  using team::parallel_scan;
+  using team::reduce_range;
+
+  using team::keep_ledger;
+  using team::ledger;
+  using team::reset_ledger;
+
+ private:
+  friend struct detail::team_access;
+
+  explicit external_team(const team_options& options);
   /// The owner of the threads binds and moves them; the team does not.
   static team_options options_for(std::size_t members);
 };

@@ -45,18 +45,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/region/nesting.hpp>
-#include <lockstep/detail/region/team_door.hpp>
-#include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 namespace detail {
-template <class Threads>
-class basic_team;
-struct plan_team;
+class team_core;
+class team_door;
+class team_host;
+struct nested_region;
 }  // namespace detail
 
 /// A region that the caller has started and will join.
@@ -77,9 +75,7 @@ class started_region {
   ~started_region();
 
   /// True while there is a region to be joined.
-  explicit operator bool() const noexcept {
-    return core_ != nullptr && core_->started() == number_;
-  }
+  explicit operator bool() const noexcept;
 
   /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
   /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
@@ -87,21 +83,12 @@ class started_region {
   bool join();
 
  private:
-  template <class Threads>
-  friend class detail::basic_team;
-  friend struct detail::plan_team;
+  friend class detail::team_host;
 
   /// Takes over a region, and the caller's turn.
-  started_region(detail::team_door& door, detail::team_core& core) noexcept
-      : door_(&door),
-        core_(&core),
-        number_(core.started()),
-        in_flight_(detail::exceptions_in_flight()) {}
-
+  started_region(detail::team_door& door, detail::team_core& core, int in_flight) noexcept;
   void let_go() noexcept;
-
   bool join_now();
-
   const char* refusal() const noexcept;
 
   detail::team_door* door_ = nullptr;
@@ -120,20 +107,15 @@ class region_token {
   friend class inside_region;
   friend region_token this_region() noexcept;
 
-  explicit region_token(const detail::nesting::region* where) noexcept
-      : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
+  explicit region_token(const detail::nested_region* where) noexcept;
 
-  const detail::nesting::region* where_ = nullptr;
+  const detail::nested_region* where_ = nullptr;
   std::uint32_t number_ = 0;
 };
 
 /// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
 /// none outside.
-inline region_token this_region() noexcept {
-  const detail::nesting::region* at = detail::nesting::innermost();
-  while (at != nullptr && at->boards == nullptr && at->outer != nullptr) at = at->outer;
-  return region_token(at);
-}
+region_token this_region() noexcept;
 
 /// Makes the calling thread a guest of a region, as long as this lives.
 class inside_region {
@@ -147,8 +129,8 @@ class inside_region {
   inside_region& operator=(const inside_region&) = delete;
 
  private:
-  const detail::nesting::region* before_;
-  detail::nesting::region* copies_ = nullptr;
+  const detail::nested_region* before_;
+  detail::nested_region* copies_ = nullptr;
 };
 
 }  // namespace LOCKSTEP_ABI

@@ -30,10 +30,18 @@
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
-// Memory order (# marks the line), of default_team()
-//   #  access              order    pairs  why it suffices
-//   1  slot.load           acquire  2      the team is made before its address is seen
-//   2  slot.compare_exch   release  1      as 1
+// The loops are regions of one loop each. The bounds are of any integer types, or
+// pointers or iterators with random access. What f of a loop returns is ignored.
+//
+//   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
+//               Members that come in time run the same share every time.
+//   TEAMLOOP-2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more
+//               than it gains, on the caller alone (loop_steering.hpp). So iterations must not wait for each other; run()
+//               is for that.
+//   TEAMLOOP-3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the
+//               lowest part is thrown.
+//   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
+//               own is known by itself. grain() says by hand how much a member should get at least.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
@@ -52,25 +60,28 @@
 #define LOCKSTEP_TEAM_HPP
 
 #include <cstddef>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
-#include <lockstep/detail/platform/process.hpp>
-#include <lockstep/detail/team/basic_team.hpp>
-#include <lockstep/detail/team/workers.hpp>
+#include <lockstep/detail/team/team_host.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/sub_team.hpp>
+#include <lockstep/team_options.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+struct ledger;  // of ledger.hpp
+namespace detail {
+struct team_access;
+}  // namespace detail
+
 /// Threads that start once and then run regions and loops together, the caller among them.
-class team : public detail::basic_team<detail::worker_threads> {
+class team {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   team();
-
   /// Fails if members is 0 or above 65536.
   explicit team(std::size_t members);
   team(std::size_t members, wait_policy policy);
@@ -78,9 +89,27 @@ class team : public detail::basic_team<detail::worker_threads> {
 
   /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
   /// started and not joined, the team ends the program with a message where that region ends.
-  ~team() = default;
+  ~team();
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
 
-  // size, policy, run, the parallel_ functions, request_stop, ledger: detail/team/basic_team.hpp and team_loops.hpp.
+  std::size_t size() const noexcept { return host_.size(); }
+  wait_policy policy() const noexcept { return host_.policy(); }
+
+  // --- regions ---
+
+  /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
+  /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
+  template <class Function>
+  bool run(Function&& f, call_site where = {}) {
+    return host_.run(size(), detail::job_of(f), where);
+  }
+  /// On the first k members only. Up to 7 others that watch the same line as one of them are woken too
+  /// (region_tree.hpp). Fails if k is 0 or above size().
+  template <class Function>
+  bool run(std::size_t k, Function&& f, call_site where = {}) {
+    return host_.run_some(k, detail::job_of(f), where);
+  }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
   /// the caller's part and waits (region.hpp). In between the caller is inside the region (TEAM-2). The
@@ -93,40 +122,210 @@ class team : public detail::basic_team<detail::worker_threads> {
         std::is_lvalue_reference<Function>::value || detail::region_function<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
-    return start_as("started region", f, where);
+    return host_.start(detail::job_of(f), where);
   }
+
+  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp; and, outside of regions of this team, the loops that
+  /// run beside it (LONE-3 of lone_loops.hpp). With a region ends what runs alone inside it (ALONE-2 of lone_region.hpp).
+  /// Any thread may call it.
+  void request_stop();
+
+  // --- loops ---
+  // Those that return bool return false if the region was stopped. Called from inside a region of the same team they run
+  // on the caller alone, and are stopped with that region.
+
+  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                              call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().run(detail::each_of(span, f), span.length, where);
+  }
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how,
+                                              call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().run(detail::each_of(span, f), span.length, how, where);
+  }
+  /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                              weighted_schedule& how, call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().run(detail::each_of(span, f), span.length, how, where);
+  }
+
+  /// Calls f(first, last) for contiguous parts that make up the range, each index in one of them: for loops that are
+  /// written or vectorised by hand. A member has one part or several; how many there are is not said, but none is empty.
+  /// Otherwise as parallel_for. Where the schedule has chunks each is a part, also on one member: a kernel may rely on
+  /// their length. A part is not cut short where the loop is stopped.
+  ///   team.for_range(0, n, [=](int first, int last) { daxpy(last - first, a, x + first, y + first); });
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
+                                           call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().run(detail::blocks_of(span, f), span.length, where);
+  }
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f, schedule how,
+                                           call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().run(detail::blocks_of(span, f), span.length, how, where);
+  }
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
+                                           weighted_schedule& how, call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().run(detail::blocks_of(span, f), span.length, how, where);
+  }
+
+  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
+  template <class Function>
+  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule(), call_site where = {}) {
+    const index_range_2 ranges = {rows, columns};
+    return loops().run(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
+                       where);
+  }
+  template <class Function>
+  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule(), call_site where = {}) {
+    const index_range_3 ranges = {planes, rows, columns};
+    return loops().run(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
+                       where);
+  }
+
+  /// Calls each of the functions once, on whichever thread comes.
+  template <class... Functions>
+  bool parallel_invoke(Functions&&... functions) {
+    return loops().invoke(functions...);
+  }
+  bool parallel_invoke() noexcept { return true; }
+
+  // --- loops with a result ---
+  // Where the region is stopped there is none: they throw region_stopped (without exceptions: init).
+
+  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run.
+  /// Type needs to be movable only. Of the schedule, only a grain (or only_if) has a meaning: the values come from a
+  /// tree of blocks.
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init,
+                                                       Function&& f, Operation op,
+                                                       schedule how = static_schedule(),
+                                                       call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().template reduce<Type>(detail::reductions::values_of<Type>(span, f, op), true,
+                                         span.length, std::move(init), op, how, where);
+  }
+  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
+  /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
+                                                       Function&& f, Operation op,
+                                                       schedule how = static_schedule(),
+                                                       call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().template reduce_by_share<Type>(detail::reductions::values_of<Type>(span, f, op),
+                                                  true, span.length, std::move(init), op, how,
+                                                  where);
+  }
+
+  /// op(init, all f(first, last) over parts of the range, in order): parallel_reduce for loops that are written or
+  /// vectorised by hand, as for_range is. The parts depend on the length alone, so the bits are the same for every team
+  /// size and run; they are those of parallel_reduce where f folds its part from the left. None is empty, and none is
+  /// long: of n indices up to n / 128, or 64, or n / 1024, whichever is the middle one. For longer ones: fast.
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
+                                                    Operation op, schedule how = static_schedule(),
+                                                    call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().template reduce<Type>(detail::reductions::block_values_of<Type>(span, f, op),
+                                         false, span.length, std::move(init), op, how, where);
+  }
+  /// With f of as large parts as for_range has: for kernels that need length. As parallel_reduce(fast, ...).
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
+                                                    Function&& f, Operation op,
+                                                    schedule how = static_schedule(),
+                                                    call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().template reduce_by_share<Type>(
+        detail::reductions::block_values_of<Type>(span, f, op), false, span.length, std::move(init),
+        op, how, where);
+  }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  /// Two loops; allocates room for 1024 values. Of the schedule, only a grain (or only_if) has a meaning.
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,
+                                                     Function&& f, Operation op, Store&& store,
+                                                     schedule how, call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    return loops().template scan<Type>(
+        detail::reductions::by_offset(span, f), span.length, std::move(init), op,
+        detail::reductions::store_by_offset(span, store), how, where);
+  }
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,
+                                                     Function&& f, Operation op, Store&& store,
+                                                     call_site where = {}) {
+    return parallel_scan(first, last, std::move(init), f, std::move(op), store, static_schedule(),
+                         where);
+  }
+
+  // --- the threads, and who waited for whom ---
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
   void pause();
   /// Starts the threads again now, so that the next region does not have to.
   void resume();
 
- private:
-  team(const team_options& options, const detail::resolved_team& made);
-};
+  /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
+  /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
+  /// time; while a region runs, the numbers of one construct may be of different moments.
+  lockstep::ledger ledger() const;
+  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
+  /// its turn.
+  void keep_ledger(bool yes);
+  /// All numbers begin at 0 again. Waits for its turn.
+  void reset_ledger();
 
-namespace detail {
+  // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
 
-template <class Type>
-void show_ledger_at_exit(Type&) noexcept {}
-
-/// What the first of all callers made. Never destroyed.
-template <class Type>
-Type& made_by_the_first(detail::atomic<void*>& slot) {
-  void* known = slot.load(detail::memory_order_acquire);  // 1
-  if (known != nullptr) return *static_cast<Type*>(known);
-  static_assert(alignof(Type) <= alignof(std::max_align_t), "C++11 `new` honours no more");
-  Type* const made = new Type;
-  if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
-                                   detail::memory_order_acquire)) {            // 1
-    show_ledger_at_exit(*made);
-    return *made;
+  template <class... Arguments>
+  detail::if_misplaced<Arguments...> parallel_for(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
   }
-  delete made;
-  return *static_cast<Type*>(known);
-}
+  template <class... Arguments>
+  detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> parallel_reduce(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<6, Arguments...> parallel_scan(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
 
-}  // namespace detail
+ protected:
+  /// As options and environment have been resolved to.
+  team(const team_options& options, const detail::resolved_team& made, detail::thread_owner owner);
+
+ private:
+  friend class external_team;
+  friend struct detail::team_access;
+
+  detail::team_loops loops() noexcept { return detail::team_loops(host_); }
+
+  detail::team_host host_;
+};
 
 /// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers
 /// that come first at once may each make one; one of them is used by all, the other ends at once. Throws as team()
@@ -135,10 +334,19 @@ Type& made_by_the_first(detail::atomic<void*>& slot) {
 /// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (TEAM-5).
 /// It is one for all modules that share the state of the process (process.hpp). The module whose call made it must stay
 /// loaded.
-inline team& default_team() {
-  return detail::made_by_the_first<team>(detail::process().default_team);
-}
+team& default_team();
 
+namespace detail {
+
+/// For constructs beyond those of team and external_team.
+struct team_access {
+  template <class Team>
+  static team_host& host_of(Team& of) noexcept {
+    return static_cast<team&>(of).host_;
+  }
+};
+
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

@@ -26,7 +26,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <lockstep/detail/loop/loop_crew.hpp>
 #include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/loop/partition.hpp>
 
@@ -73,11 +72,6 @@ inline bool run_weighted(member_state& at, std::size_t length, const range_body&
   how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
   return at.sync();
 }
-inline void run_weighted(loop_share& me, std::size_t length, const range_body& body,
-                         weighted_schedule& how) {
-  how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
-}
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

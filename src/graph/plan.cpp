@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include <lockstep/detail/team/basic_team.hpp>
 #include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
 #include "plan_body.hpp"
@@ -12,36 +11,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-template <class Threads>
-plan_team::plan_team(basic_team<Threads>& of)
-    : team(&of),
-      size(of.size()),
-      policy(of.body_->core.policy()),
-      stop(&of.body_->core.stop()),
-      run([](void* held, std::size_t members, plan_part& part, source_place where) {
-        return static_cast<basic_team<Threads>*>(held)->run_as("plan", members, part, where);
-      }),
-      run_shares([](void* held, const shares_request& wanted, job& what) {
-        basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
-      }) {
-  if (!Threads::starts_regions()) return;
-  start = [](void* held, plan_part& part, source_place where) {
-    return static_cast<basic_team<Threads>*>(held)->start_as("plan", part, where);
-  };
-  running = [](void* held) {
-    return static_cast<basic_team<Threads>*>(held)->body_->core.running();
-  };
-  let_go = [](void* held, int in_flight) {
-    basic_team<Threads>& on = *static_cast<basic_team<Threads>*>(held);
-    if (on.body_->core.started() == 0 || !on.body_->core.can_join()) return false;
-    started_region open(on.door_, on.body_->core);
-    open.in_flight_ = in_flight;
-    open.let_go();
-    return true;
-  };
-}
 
 LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                      call_site where) {
@@ -71,11 +40,13 @@ class timed_plan {
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, call_site where)
     : plan(of, on, on.size(), where) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, std::size_t members, call_site where)
-    : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
+    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members,
+                              where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, call_site where)
     : plan(of, on, on.size(), where) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, std::size_t members, call_site where)
-    : body_(detail::make_plan(of, detail::plan_team(on), members, where)) {}
+    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members,
+                              where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_INLINE plan::~plan() {

@@ -124,13 +124,13 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
 LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
   if (!has_started) return false;
   const std::uint32_t region = stop.region();
-  return region == 0 || host.running(host.team) == region;
+  return region == 0 || host.team->core().running() == region;
 }
 
 LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
   // The program may end inside of a node, by exit() or on another thread.
   if (is_running) return false;
-  if (is_open() && !host.let_go(host.team, in_flight)) return false;
+  if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
   if (has_started) end_started();
   return true;
 }
@@ -173,7 +173,7 @@ LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* a
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.run(host.team, machine->plan.members, part, where)
+                         ? host.team->run(machine->plan.members, job_of(part), where, "plan")
                          : run_shares(count);
   if (was_alone && is_stopped) here.is_complete = false;
   return here.is_complete;
@@ -201,7 +201,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
   job what;
   const auto share = [this](loop_share& me) { take_part(me); };
   what.assign<loop_share>(share);
-  const shares_outcome made = host.run_shares(host.team, wanted, what);
+  const shares_outcome made = host.team->run_shares(wanted, what);
   if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);
@@ -212,7 +212,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
 
 LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
   if (is_running || has_started || host.team == nullptr) check_ready("start");
-  if (host.start == nullptr) {
+  if (!host.team->has_own_threads()) {
     fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
   }
   iterations = count;
@@ -231,9 +231,9 @@ LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
     }
   } started = {*this, false};
   has_started = true;
-  started_region made = host.start(host.team, part, where);
+  started_region made = host.team->start(job_of(part), where, "plan");
   started.is_kept = true;
-  stop.enter(*host.stop, host.running(host.team));
+  stop.enter(*host.stop, host.team->core().running());
   return made;
 }
 

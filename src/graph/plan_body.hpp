@@ -15,6 +15,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/plan.hpp>
 #include <lockstep/region.hpp>
+#include "../team/team_core.hpp"
 #include "flow_machine.hpp"
 #include "plan_stop.hpp"
 
@@ -31,23 +32,16 @@ struct plan_part {
   void operator()(member& me) const;
 };
 
-/// What a plan needs of its team, whoever has the threads. Without a team the functions are null.
+/// The team of a plan; or none: a plan to look at.
 struct plan_team {
   plan_team() = default;
-  template <class Threads>
-  explicit plan_team(basic_team<Threads>& of);
+  explicit plan_team(team_host& of)
+      : team(&of), size(of.size()), policy(of.core().policy()), stop(&of.core().stop()) {}
 
-  void* team = nullptr;
+  team_host* team = nullptr;
   std::size_t size = 0;
   wait_policy policy = {};
   stop_source* stop = nullptr;
-  bool (*run)(void* team, std::size_t members, plan_part& part, source_place where) = nullptr;
-  shares_outcome (*run_shares)(void* team, const shares_request& of, job& what) = nullptr;
-  started_region (*start)(void* team, plan_part& part, source_place where) = nullptr;
-  std::uint32_t (*running)(void* team) = nullptr;  ///< the region that runs, or 0
-  /// Joins the region that was started, or gives it up where an exception was thrown since; drops what its members throw.
-  /// False if the calling thread cannot.
-  bool (*let_go)(void* team, int in_flight) = nullptr;
 };
 
 struct plan_body {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/loop/lone_loops.cpp -- the bodies of lone_loops.hpp (layer: loop)
-#include <lockstep/detail/loop/lone_loops.hpp>
+#include "lone_loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_steering.cpp -- the bodies of loop_steering.hpp (layer: loop)
-#include <lockstep/detail/loop/loop_steering.hpp>
+#include "loop_steering.hpp"
 
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_timing.cpp -- the bodies of loop_timing.hpp (layer: loop)
-#include <lockstep/detail/loop/loop_timing.hpp>
+#include "loop_timing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -2,6 +2,8 @@
 // src/reduce/team_reductions.cpp -- the bodies of team_reductions.hpp (layer: reduce)
 #include <lockstep/detail/reduce/team_reductions.hpp>
 
+#include "../loop/loop_crew.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/region/lone_region.cpp -- the bodies of lone_region.hpp (layer: region)
-#include <lockstep/detail/region/lone_region.hpp>
+#include "lone_region.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/region/region_board.cpp -- the bodies of region_board.hpp (layer: region)
-#include <lockstep/detail/region/region_board.hpp>
+#include "region_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -150,7 +150,9 @@ LOCKSTEP_INLINE void region_board::renew() {
 LOCKSTEP_INLINE void region_board::announce_nothing() {
   const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
   const auto nothing = [](loop_share&) {};
-  announce<loop_share>(head, nothing, 1, true);
+  job what;
+  what.assign<loop_share>(nothing);
+  announce_loop(head, what, 1, true);
   shares_.reset(0, current().phase());
   renew_below(0);
 }

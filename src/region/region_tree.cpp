@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/region/region_tree.cpp -- the bodies of region_tree.hpp (layer: region)
-#include <lockstep/detail/region/region_tree.hpp>
+#include "region_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -2,7 +2,7 @@
 // src/region/stop_source.cpp -- the bodies of stop_source.hpp (layer: region)
 #include <lockstep/detail/region/stop_source.hpp>
 
-#include <lockstep/detail/region/lone_region.hpp>
+#include "lone_region.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/region/turns.cpp -- the bodies of turns.hpp (layer: region)
-#include <lockstep/detail/region/turns.hpp>
+#include "turns.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

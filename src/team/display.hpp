@@ -9,8 +9,8 @@
 
 #include <lockstep/build_info.hpp>
 #include <lockstep/detail/platform/cpus.hpp>
-#include <lockstep/detail/team/environment.hpp>
-#include <lockstep/detail/team/placement.hpp>
+#include "environment.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/team/environment.cpp -- the bodies of environment.hpp (layer: team)
-#include <lockstep/detail/team/environment.hpp>
+#include "environment.hpp"
 
 #include <chrono>
 #include <cstdio>

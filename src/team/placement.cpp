@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/team/placement.cpp -- the bodies of placement.hpp (layer: team)
-#include <lockstep/detail/team/placement.hpp>
+#include "placement.hpp"
 
 #include <cstdio>
 #include <cstdlib>

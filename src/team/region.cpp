@@ -4,10 +4,22 @@
 #include <cstdlib>
 #include <new>
 
+#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/region.hpp>
+#include "../region/nesting.hpp"
+#include "../region/team_door.hpp"
+#include "team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_INLINE started_region::started_region(detail::team_door& door, detail::team_core& core,
+                                               int in_flight) noexcept
+    : door_(&door), core_(&core), number_(core.started()), in_flight_(in_flight) {}
+
+LOCKSTEP_INLINE started_region::operator bool() const noexcept {
+  return core_ != nullptr && core_->started() == number_;
+}
 
 LOCKSTEP_INLINE started_region& started_region::operator=(started_region&& other) noexcept {
   if (this == &other) return *this;
@@ -71,6 +83,15 @@ LOCKSTEP_INLINE const char* started_region::refusal() const noexcept {
                               : "lockstep::started_region::join: the region was started by "
                                 "another thread, which has "
                                 "to join it";
+}
+
+LOCKSTEP_INLINE region_token::region_token(const detail::nested_region* where) noexcept
+    : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
+
+LOCKSTEP_INLINE region_token this_region() noexcept {
+  const detail::nesting::region* at = detail::nesting::innermost();
+  while (at != nullptr && at->boards == nullptr && at->outer != nullptr) at = at->outer;
+  return region_token(at);
 }
 
 LOCKSTEP_INLINE inside_region::inside_region(const region_token& of)

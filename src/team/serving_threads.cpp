@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/team/serving_threads.cpp -- the bodies of serving_threads.hpp (layer: team)
-#include <lockstep/detail/team/serving_threads.hpp>
+#include "serving_threads.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

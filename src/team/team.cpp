@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // src/team/team.cpp -- team.hpp (layer: team)
+#include <lockstep/team.hpp>
+
 #include <cstdlib>
 
-#include <lockstep/detail/team/placement.hpp>
-#include "display.hpp"
-
-#include <lockstep/team.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include "default_team.hpp"
+#include "environment.hpp"
+#include "placement.hpp"
+#include "team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -20,43 +24,34 @@ LOCKSTEP_INLINE team::team(std::size_t members, wait_policy policy)
                .members(detail::checked_count("lockstep::team", "members", members))
                .policy(policy)) {}
 
-LOCKSTEP_INLINE team::team(const team_options& options) : team(options, detail::resolve(options)) {}
+LOCKSTEP_INLINE team::team(const team_options& options)
+    : team(options, detail::resolve(options), detail::thread_owner::team) {}
 
-LOCKSTEP_INLINE void team::pause() {
-  check_outside("pause");
-  const detail::caller_turn mine(door_.callers());
-  body_->threads.stop();
-}
+LOCKSTEP_INLINE team::team(const team_options& options, const detail::resolved_team& made,
+                           detail::thread_owner owner)
+    : host_(options, made, owner) {}
 
-LOCKSTEP_INLINE void team::resume() {
-  check_outside("resume");
-  const detail::caller_turn mine(door_.callers());
-  body_->threads.make_ready();
-}
+LOCKSTEP_INLINE team::~team() = default;
 
-LOCKSTEP_INLINE team::team(const team_options& options, const detail::resolved_team& made)
-    : basic_team(options, made) {
-  detail::display_first_team(made);
-  body_->threads.make_ready();
-}
+LOCKSTEP_INLINE void team::request_stop() { host_.request_stop(); }
 
-namespace detail {
+LOCKSTEP_INLINE void team::keep_ledger(bool yes) { host_.keep_ledger(yes); }
 
-LOCKSTEP_INLINE void show_ledger_at_exit(team&) {
-  if (!environment::of_process().ledger.value) return;
-  std::atexit([] {
-    void* const made = process().default_team.load(memory_order_acquire);  // 1
-    if (made != nullptr) static_cast<const team*>(made)->body_->core.print_ledger();
+LOCKSTEP_INLINE void team::reset_ledger() { host_.reset_ledger(); }
+
+LOCKSTEP_INLINE void team::pause() { host_.pause(); }
+
+LOCKSTEP_INLINE void team::resume() { host_.resume(); }
+
+LOCKSTEP_INLINE team& default_team() {
+  return detail::made_by_the_first<team>(detail::process().default_team, [](team&) {
+    if (!detail::environment::of_process().ledger.value) return;
+    std::atexit([] {
+      team* const made = detail::made_so_far<team>(detail::process().default_team);
+      if (made != nullptr) detail::team_access::host_of(*made).core().print_ledger();
+    });
   });
 }
-
-}  // namespace detail
-
-#if !LOCKSTEP_HEADER_ONLY
-namespace detail {
-template class basic_team<worker_threads>;
-}  // namespace detail
-#endif
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -1,13 +1,259 @@
 // SPDX-License-Identifier: MIT
 // src/team/team_core.cpp -- the bodies of team_core.hpp (layer: team)
-#include <lockstep/detail/team/team_core.hpp>
+#include "team_core.hpp"
 
-#include <lockstep/detail/team/environment.hpp>
-#include <lockstep/detail/team/placement.hpp>
+#include "environment.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// f(member&) on every member of the region.
+struct team_core::function_work {
+  const job& f;
+  const std::size_t size;
+  const char* const kind;
+  const source_place where;
+
+  bool needs_others(const team_core&) const noexcept { return size > 1; }
+  /// As the only member of a region of its own.
+  bool run_alone(const lone_team& on) const { return run_function_alone(on, f); }
+  size_and_phase prepare(team_core& core) const noexcept {
+    return {static_cast<std::uint32_t>(size), core.group_.begin(size)};
+  }
+  void announce(team_core& core, const region_head& head) const {
+    if (head.size > 1) core.board_.announce(head, f);
+  }
+  void announce_seen(team_core& core, const region_head& head) const {
+    core.announce_seen(head, f, kind, where);
+  }
+  void perform(team_core& core, const region_head& head, bool is_seen) const {
+    core.perform(0, head, f, is_seen);
+  }
+  void collect(team_core& core, const region_head& head) const {
+    if (head.size > 1) core.board_.collect(0, core.board_.current());
+  }
+  void finish(team_core& core, bool goes_on) const {
+    core.group_.end(!goes_on);
+    core.group_.destroy_kept_values();
+  }
+};
+
+/// A loop, as loop_steering.hpp says.
+struct team_core::loop_work {
+  const loop_request& of;
+  const job& what;
+  const loop_ends& ends;
+  const loop_plan* plan;
+
+  bool needs_others(const team_core& core) const noexcept { return core.size_ > 1; }
+  bool run_alone(const lone_team& on) const { return run_shares_alone(on, what, ends); }
+  size_and_phase prepare(team_core& core) {
+    plan = &core.steering_.begin(of);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, *plan, core.group_.leaves);
+    return {plan->shares, 0};
+  }
+  bool is_announced() const noexcept { return plan->shares > 1 && !plan->is_probe; }
+  void announce(team_core& core, const region_head& head) const {
+    core.crew_.reset_counts();
+    if (is_announced()) core.board_.announce_loop(head, what, plan->parts, plan->wakes);
+  }
+  void announce_seen(team_core& core, const region_head& head) const {
+    announce(core, head);
+    if (core.seen_.since != 0) core.steering_.tell(*plan);
+    region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations, of.where,
+                               of.place, true});
+  }
+  void perform(team_core& core, const region_head& head, bool) const {
+    loop_steering& steering = core.steering_;
+    bool all_came = true;
+    if (LOCKSTEP_UNLIKELY(plan->is_probe)) {
+      all_came = core.run_probe(*plan, head, what);
+    } else if (is_announced()) {
+      all_came =
+          core.crew_.lead(head, what, plan->wakes && steering.were_asleep(), steering.timing());
+    } else {
+      core.crew_.run_alone(head, what);
+      if (plan->is_timed) steering.timing()->after_part(true);
+    }
+    steering.end(all_came);
+  }
+  /// The crew has done what was late, and has waited for the rest.
+  void collect(team_core&, const region_head&) const noexcept {}
+  void finish(team_core& core, bool goes_on) const {
+    if (goes_on && ends.finish != nullptr) {
+      ends.finish(ends.data, *plan, loop_values(core.board_));
+    }
+  }
+};
+
+/// Shares that are no loop's.
+struct team_core::shares_work {
+  const shares_request& of;
+  const job& what;
+  bool wakes, all_came;
+
+  bool needs_others(const team_core&) const noexcept { return true; }
+  bool run_alone(const lone_team& on) const {
+    return run_shares_alone(on, what, loop_ends{nullptr, nullptr, nullptr});
+  }
+  size_and_phase prepare(team_core& core) {
+    wakes = core.steering_.begin_shares(of);
+    return {of.shares, 0};
+  }
+  void announce(team_core& core, const region_head& head) const {
+    core.crew_.reset_counts();
+    core.board_.announce_loop(head, what, 1, wakes);
+  }
+  void announce_seen(team_core& core, const region_head& head) const {
+    announce(core, head);
+    region_begins(core.seen_, {"plan", head.region, head.size, 1, 0, of.where, nullptr, false});
+  }
+  void perform(team_core& core, const region_head& head, bool) {
+    all_came = core.crew_.lead(head, what, wakes && core.steering_.were_asleep(), nullptr);
+    core.steering_.end_shares();
+  }
+  void collect(team_core&, const region_head&) const noexcept {}
+  void finish(team_core&, bool) const noexcept {}
+};
+
+/// The second half of a region that is stopped in place of the caller's part.
+struct team_core::given_up_work : function_work {
+  given_up_work(const job& of, std::size_t members) noexcept
+      : function_work{of, members, nullptr, call_site::none()} {}
+
+  void perform(team_core& core, const region_head& head, bool) const {
+    core.stop_.request(head.region);
+  }
+  void finish(team_core& core, bool goes_on) const {
+    core.error_.forget();
+    function_work::finish(core, goes_on);
+  }
+};
+
+// The life of a region, from its caller's call to the return. Before the turn nothing of the core is looked at: DOOR-2 of
+// team_door.hpp.
+//
+// Work says what is done in it, where regions differ:
+//   needs_others  whether workers are to be there
+//   run_alone     what is done in place of a region, where the caller has no turn
+//   prepare       the size of the region, and the phase of the barrier when it begins
+//   announce      tells the workers
+//   announce_seen the same, and tells observers
+//   perform       the caller's part
+//   collect       waits until all have reported, or does what is left
+//   finish        leaves all at rest; `goes_on`: the region was not stopped
+template <class Work>
+LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, team_threads& threads,
+                                            Work& work) {
+  const region_turn turn(door.callers(), door.age(), core);
+  if (!turn) return work.run_alone(core->alone(door));
+  if (work.needs_others(*core)) threads.make_ready();
+  const bool is_seen = observers() != 0;
+  const region_head head = core->begin(work, is_seen);
+  const nesting::inside here(core->region_);  // up to the last of the user's code
+  return core->complete(head, work, is_seen);
+}
+
+/// The first half: the region has begun, and the workers know.
+template <class Work>
+LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(Work& work, bool is_seen) {
+  const size_and_phase wanted = work.prepare(*this);
+  if (LOCKSTEP_UNLIKELY(is_seen)) region_comes(seen_);
+  if (++number_ == 0) number_ = 1;
+  stop_.begin(number_);
+  running_.store(number_, memory_order_relaxed);  // 1
+  if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
+  const region_head head = {number_, wanted.size, wanted.phase};
+  if (LOCKSTEP_UNLIKELY(is_seen)) {
+    work.announce_seen(*this, head);
+  } else {
+    work.announce(*this, head);
+  }
+  return head;
+}
+
+/// The second half: the caller's part, and the end. Requires: the calling thread is marked as inside the region.
+template <class Work>
+LOCKSTEP_ALWAYS_INLINE bool team_core::complete(const region_head& head, Work& work, bool is_seen) {
+  work.perform(*this, head, is_seen);  // not through the line just published: it is on its way
+  work.collect(*this, head);
+  if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(seen_);
+  const bool goes_on = end(head);
+  work.finish(*this, goes_on);
+  if (!goes_on) error_.rethrow();
+  return goes_on;
+}
+
+LOCKSTEP_INLINE bool team_core::run(team_door& door, team_core* core, team_threads& threads,
+                                    std::size_t size, const job& f, source_place where,
+                                    const char* kind) {
+  function_work work = {f, size, kind, where};
+  return live(door, core, threads, work);
+}
+
+LOCKSTEP_INLINE bool team_core::run_loop(team_door& door, team_core* core, team_threads& threads,
+                                         const loop_request& of, const job& what,
+                                         const loop_ends& ends) {
+  loop_work work = {of, what, ends, nullptr};
+  return live(door, core, threads, work);
+}
+
+LOCKSTEP_INLINE shares_outcome team_core::run_shares(team_door& door, team_core* core,
+                                                     team_threads& threads,
+                                                     const shares_request& of, const job& what) {
+  shares_work work = {of, what, false, false};
+  const bool is_complete = live(door, core, threads, work);
+  return {is_complete, work.all_came};
+}
+
+LOCKSTEP_INLINE void team_core::start(const job& f, source_place where, const char* kind) {
+  started_.what = f;
+  started_.is_seen = observers() != 0;
+  function_work work = {f, size_, kind, where};
+  started_.head = begin(work, started_.is_seen);
+  caller_region_.outer = nesting::innermost();
+  nesting::innermost() = &caller_region_;
+}
+
+LOCKSTEP_INLINE region_head team_core::leave_caller_region() noexcept {
+  const region_head head = started_.head;
+  started_.head.region = 0;
+  nesting::innermost() = caller_region_.outer;
+  return head;
+}
+
+/// No thread is in the region any more. False if it was stopped.
+LOCKSTEP_INLINE bool team_core::end(const region_head& head) noexcept {
+  running_.store(0, memory_order_relaxed);             // 1
+  if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
+  if (!stop_.requested(head.region)) return true;
+  if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
+  return false;
+}
+
+LOCKSTEP_INLINE void team_core::perform(std::size_t rank, const region_head& head, const job& f,
+                                        bool is_seen) {
+  member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+  if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
+  member_access here(self);
+  call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+  if (diagnoses_misuse) group_.note_return(self);
+  if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
+}
+
+LOCKSTEP_INLINE bool team_core::run_function_alone(const lone_team& of, const job& f) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(false);
+  lone_region here(of, nesting::innermost(), of.door.look_alone());
+  const nesting::inside mark(here.where());
+  stop_source stop(here);
+  member_state own(stop);
+  member_access alone(own);
+  const bool goes_on = call_alone(stop, f, alone.self);
+  here.check_team();
+  return goes_on;
+}
 
 LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
@@ -19,7 +265,7 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
              0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
-                alone(door).number()),
+                door.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
       seen_(team_seen_) {
@@ -52,7 +298,7 @@ LOCKSTEP_INLINE team_core::~team_core() { print_ledger(); }
 LOCKSTEP_INLINE bool team_core::join() {
   const region_head head = leave_caller_region();
   const nesting::inside here(region_);
-  function_work<job> work = {started_.what, size_, nullptr, call_site::none()};
+  function_work work = {started_.what, size_, nullptr, call_site::none()};
   return complete(head, work, started_.is_seen);
 }
 
@@ -103,7 +349,7 @@ LOCKSTEP_INLINE region_board::way team_core::way_of(const resolved_team& made) n
 }
 
 LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head,
-                                          job& what) {
+                                          const job& what) {
   std::uint32_t done = 0;
   for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
     crew_.run_unannounced(head, plan.parts, what, 0, done, next);
@@ -146,7 +392,7 @@ LOCKSTEP_INLINE void team_core::run_part(std::size_t rank, const assignment& wha
   board_.report(rank, what.announced);
 }
 
-LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, job& what,
+LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, const job& what,
                                                  const loop_ends& ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
   lone_region here(of, nesting::innermost(), of.door.look_alone());

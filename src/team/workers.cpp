@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // src/team/workers.cpp -- the bodies of workers.hpp (layer: team)
-#include <lockstep/detail/team/workers.hpp>
+#include "workers.hpp"
 
 #include <cstdio>
-#include <lockstep/detail/team/placement.hpp>
 #include <system_error>
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

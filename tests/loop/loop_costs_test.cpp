@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/loop/loop_costs_test.cpp -- COST-1 to COST-5, on made-up times, without a thread or a clock
-#include <lockstep/detail/loop/loop_steering.hpp>
+#include "loop/loop_steering.hpp"
 
 #include <gtest/gtest.h>
 

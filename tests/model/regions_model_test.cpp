@@ -3,10 +3,10 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
-#include <lockstep/detail/loop/loop_crew.hpp>
-#include <lockstep/detail/region/region_board.hpp>
+#include "loop/loop_crew.hpp"
+#include "region/region_board.hpp"
 #include <lockstep/detail/region/stop_source.hpp>
-#include <lockstep/detail/region/team_door.hpp>
+#include "region/team_door.hpp"
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -99,7 +99,7 @@ class crew {
   }
   void lead_run(const region_head& head) {
     const auto all = [this](member& me) { find(me.rank(), 0); };
-    board_.announce(head, all);
+    board_.announce(head, job_of(all));
     found_[0][0] = head.region;
     for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
     board_.collect(0, board_.current());

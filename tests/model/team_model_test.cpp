@@ -10,7 +10,9 @@
 
 #include "model/bare_region.hpp"
 #include "model/scenario.hpp"
+#include "region/team_door.hpp"
 #include "support/starting_at.hpp"
+#include "team/default_team.hpp"
 
 namespace lockstep::model {
 
@@ -156,7 +158,7 @@ TEST(default_team_model, callers_that_come_first_at_once_get_the_same_one_and_se
         detail::atomic<void*> slot(nullptr);
         const in_place_of_a_team* found[3] = {};
         const auto asks = [&](int caller) {
-          const in_place_of_a_team& one = made_by_the_first<in_place_of_a_team>(slot);
+          const in_place_of_a_team& one = made_by_the_first<in_place_of_a_team>(slot, [](in_place_of_a_team&) {});
           check(one.made == 7, "whole");
           found[caller] = &one;
         };
@@ -331,7 +333,7 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
   explore_with(small(), [] {
     int data = 0;
     team_door door(1, policy(), "a team", "");
-    owned_body<used_body>* const body = new owned_body<used_body>(data);
+    owner<used_body>* const body = new owner<used_body>(new used_body(data));
     threads({[&] {
                if (!door.callers().try_begin()) return;
                const caller_turn mine(door.callers(), lockstep::detail::has_begun_t());
@@ -341,7 +343,7 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
                (*body)->data = 0;
              },
              [&] {
-               if (!door.shut(false)) body->leave();
+               if (!door.shut(false)) static_cast<void>(body->release());
                delete body;
              }});
     check(!door.callers().try_begin() || data == 0, "nobody has a turn after the end");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/anticipation_test.cpp -- GAP-1 to GAP-4, on gaps of all kinds, without a thread
-#include <lockstep/detail/region/anticipation.hpp>
+#include "region/anticipation.hpp"
 
 #include <gtest/gtest.h>
 

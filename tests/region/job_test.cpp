@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/job_test.cpp -- closures that travel by value, and those that stay where they are
-#include <lockstep/detail/loop/loop_crew.hpp>
+#include "loop/loop_crew.hpp"
 #include <lockstep/detail/region/job.hpp>
 #include <lockstep/member.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/region/region_board_test.cpp -- ANNOUNCE-1 to ANNOUNCE-3 both ways, which no small machine chooses by itself
-#include <lockstep/detail/region/region_board.hpp>
+#include "region/region_board.hpp"
 
-#include <lockstep/detail/loop/loop_crew.hpp>
+#include "loop/loop_crew.hpp"
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
@@ -161,7 +161,7 @@ class crew {
   template <class Function>
   void run(std::size_t size, Function& f) {
     const region_head head = next_head(size);
-    if (size > 1) board.announce(head, f);
+    if (size > 1) board.announce(head, lockstep::detail::job_of(f));
     call(0, f);
     if (size > 1) board.collect(0, board.current());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/region_tree_test.cpp -- who tells whom, for every team up to 600 members and some larger ones
-#include <lockstep/detail/region/region_tree.hpp>
+#include "region/region_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/turns_test.cpp -- TURN-1 and TURN-2: turns in the order of the calls, one thread at a time
-#include <lockstep/detail/region/turns.hpp>
+#include "region/turns.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // tests/support/environment_texts.hpp -- what detail/team/environment.hpp writes, as texts that tests compare
 #pragma once
 
-#include <lockstep/detail/team/environment.hpp>
+#include "team/environment.hpp"
 
 #include <cstddef>
 #include <string>

@@ -2,7 +2,7 @@
 // tests/support/learned_costs.hpp -- what loop_costs has learned, which only tests ask
 #pragma once
 
-#include <lockstep/detail/loop/loop_steering.hpp>
+#include "loop/loop_steering.hpp"
 
 #include <cstddef>
 

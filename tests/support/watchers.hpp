@@ -2,7 +2,7 @@
 // tests/support/watchers.hpp -- who watches a line of a region_tree, for tests of the tree and of its board
 #pragma once
 
-#include <lockstep/detail/region/region_tree.hpp>
+#include "region/region_tree.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/environment_test.cpp -- every variable, every way to get it wrong, and what the user is told
-#include <lockstep/detail/team/environment.hpp>
+#include "team/environment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/placement_test.cpp -- plans for machines of many shapes, and who decides
-#include <lockstep/detail/team/placement.hpp>
+#include "team/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // resume, hooks, names, places, errors, and the end of the program
 //
 // What a fork() does is in team_fork_test.cpp, threads that cannot be started in team_start_test.cpp.
-#include <lockstep/detail/team/placement.hpp>
+#include "team/placement.hpp"
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/detail/team/placement.hpp>
+#include "team/placement.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-6, on the scripted system; of boards, and of the barrier of a
 // program's own threads
-#include <lockstep/detail/region/region_board.hpp>
+#include "region/region_board.hpp"
+#include "wait/cpu_separation.hpp"
 #include <lockstep/detail/region/team_barrier.hpp>
 #include <lockstep/ranked_barrier.hpp>
 
@@ -225,7 +226,7 @@ TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
     barrier.separation().is_separated(0, 1, system.now);
     bool is_announced = false;
     system.on_yield = system.on_sleep = [&] {
-      if (!is_announced) board.announce(region_head{number, 2, 0}, nothing);
+      if (!is_announced) board.announce(region_head{number, 2, 0}, job_of(nothing));
       is_announced = true;
     };
     assignment what;

@@ -17,7 +17,6 @@
 #include <lockstep/detail/loop/loop_request.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/region_board.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/schedule.hpp>
 
@@ -72,15 +71,7 @@ class loop_share {
   cell* beside_;
 };
 
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(region_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  region_board& of_;
-};
+class loop_values;  ///< what travelled with the reports of a loop, for its caller
 
 /// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
 struct loop_ends {

@@ -53,7 +53,7 @@ class job {
   void carry(const Closure& closure) noexcept {
     static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
     ::new (static_cast<void*>(closure_)) Closure(closure);
-    set<Argument>([](job& self, Argument& with) {
+    set<Argument>([](const job& self, Argument& with) {
       (*reinterpret_cast<const Closure*>(self.closure_))(with);
     });
   }
@@ -61,7 +61,7 @@ class job {
   const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
   /// Calls the function. Requires: it was assigned for this Argument.
   template <class Argument>
-  void operator()(Argument& with) {
+  void operator()(Argument& with) const {
     reinterpret_cast<caller<Argument>>(call_)(*this, with);
   }
 
@@ -73,7 +73,7 @@ class job {
 
  private:
   template <class Argument>
-  using caller = void (*)(job&, Argument&);
+  using caller = void (*)(const job&, Argument&);
 
   template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
   struct travels : std::false_type {};
@@ -88,7 +88,7 @@ class job {
   void put(Function& f, std::true_type /*travels*/) noexcept {
     using closure = typename std::remove_const<Function>::type;
     ::new (static_cast<void*>(closure_)) closure(f);
-    set<Argument>([](job& self, Argument& with) {
+    set<Argument>([](const job& self, Argument& with) {
       (*reinterpret_cast<const closure*>(self.closure_))(with);
     });
   }
@@ -96,8 +96,9 @@ class job {
   void put(Function& f, std::false_type /*stays*/) noexcept {
     using pointer = Function*;
     ::new (static_cast<void*>(closure_)) pointer(&f);
-    set<Argument>(
-        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
+    set<Argument>([](const job& self, Argument& with) {
+      (**reinterpret_cast<const pointer*>(self.closure_))(with);
+    });
   }
   template <class Argument>
   void set(caller<Argument> how) noexcept {
@@ -152,6 +153,16 @@ class region_function<Function, false> {
  private:
   part_without_member<kept> part_;
 };
+
+/// The function of a region as what its members call. `f` lives until the region is over.
+template <class Function>
+job job_of(Function& f) noexcept {
+  check_region_function<Function>();
+  region_function<Function> part(f);
+  job made;
+  made.assign<member>(part.function());
+  return made;
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

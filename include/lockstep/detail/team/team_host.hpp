@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/team_host.hpp -- what a team is made of: its door, its core and its threads (layer: team)
+//
+// team and external_team have one each. It is in two parts (team_door.hpp): what a thread looks at before it has a turn
+// lies here, and stays as it is when the team ends. What members use is the body, on the heap.
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/loop/lone_hint.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/job.hpp>
+#include <lockstep/wait_policy.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class schedule;
+class started_region;
+class team_options;
+
+namespace detail {
+
+// Of src/team, src/region, src/loop.
+struct resolved_team;
+struct team_body;
+class team_core;
+class team_door;
+class team_threads;
+class fork_listener;
+struct loop_ends;
+struct loop_request;
+struct shares_outcome;
+struct shares_request;
+
+/// Who has the threads of a team: the team, or the user.
+enum class thread_owner : unsigned char { team, user };
+
+class team_host {
+ public:
+  /// Starts the threads, if the team has them.
+  team_host(const team_options& options, const resolved_team& made, thread_owner owner);
+  /// Where the calling thread is in a region of the team, or another thread runs one, the body is left.
+  ~team_host();
+  team_host(const team_host&) = delete;
+  team_host& operator=(const team_host&) = delete;
+
+  std::size_t size() const noexcept { return size_; }
+  wait_policy policy() const noexcept { return policy_; }
+  bool has_own_threads() const noexcept { return owner_ == thread_owner::team; }
+  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
+  std::uint32_t number() const noexcept { return number_; }
+
+  /// part(member&) on the first `members` members. False if the region was stopped.
+  bool run(std::size_t members, const job& part, source_place where, const char* kind = "run");
+  /// The same on as many as the user says: fails if there are not so many.
+  bool run_some(std::size_t members, const job& part, source_place where);
+  /// what(loop_share&) for all shares of a loop. False if it was stopped.
+  bool run_loop(const loop_request& of, const job& what, const loop_ends& ends);
+  /// The body for all of [0, length) on the caller, without a region, if that may be (LONE-1 of lone_loops.hpp).
+  lone_outcome run_lone_loop(const range_body& body, std::size_t length);
+  /// The same in chunks.
+  lone_outcome run_lone_loop(const range_body& body, std::size_t length, schedule how);
+  /// As run_loop(), for shares that are no loop's: each once, by its member, or by a thread that waits for it.
+  shares_outcome run_shares(const shares_request& of, const job& what);
+  /// A region of all members that is open until it is joined.
+  started_region start(const job& part, source_place where, const char* kind = "started region");
+  /// The handle of the region that the calling thread has started, if it can join that. `in_flight`: as the handle
+  /// has it.
+  started_region started(int in_flight) noexcept;
+  void request_stop();
+
+  void keep_ledger(bool yes);
+  void reset_ledger();
+
+  /// Ends the threads, and starts them.
+  void pause();
+  void resume();
+  /// For a team whose threads the user has.
+  void serve(std::size_t rank);
+  void release();
+
+  team_door& door() noexcept { return *reinterpret_cast<team_door*>(door_); }
+  team_core& core() const noexcept;
+
+ private:
+  struct unstarted {};
+  team_host(const team_options& options, const resolved_team& made, thread_owner owner, unstarted);
+
+  /// For what only an outside thread may call: TEAM-6.
+  void check_outside(const char* function);
+  static void in_child(void* self) noexcept;
+
+  const std::size_t size_;
+  std::uint32_t number_ = 0;
+  const wait_policy policy_;
+  const thread_owner owner_;
+  // A team_door, which needs no destructor.
+  static constexpr std::size_t door_size = 2 * sizeof(line_gap) + 192 + 16 * sizeof(wait_word);
+  alignas(std::uint64_t) unsigned char door_[door_size];
+  owner<team_body> body_;
+  owner<fork_listener> listener_;  // ends before all else
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP

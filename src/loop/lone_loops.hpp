@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// src/loop/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: loop)
+//
+// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. For
+// its caller and its iterations it is as any other loop: it has the same chunks, and is stopped between them. What
+// is known is a hint (lone_hint.hpp). A loop that the hint does not allow takes the full way, run_loop() of team_core.hpp.
+//
+//   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
+//   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
+//   LONE-3  A request to stop by an iteration stops the loop, and no other. One by a thread that is in no region of the team
+//           stops all loops of the team that run so. The loop begins no chunk after that, and returns false. In a child
+//           process, after a fork() by an iteration, it is stopped (lone_region.hpp).
+//   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
+//           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
+//   LONE-5  A team of one member needs no hint.
+//   LONE-6  A team that has ended, and an external_team that has lost its threads, run no loops so (DOOR-1): the full way
+//           waits, or says what is wrong.
+//
+// Cost   about 5 ns.
+#ifndef LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
+#define LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/loop/lone_hint.hpp>
+#include <lockstep/detail/loop/loops.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include "../region/lone_region.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What loops.hpp needs of a member that is alone, and its tickets.
+class lone_share {
+ public:
+  lone_share(const lone_region& loop, const team_door& door, std::uint32_t look) noexcept
+      : loop_(loop), door_(door), look_(look) {}
+
+  static constexpr std::size_t rank() noexcept { return 0; }
+  static constexpr std::size_t size() noexcept { return 1; }
+  static constexpr index_range block_of(index_range range) noexcept { return range; }
+  bool may_stop() const noexcept { return loop_.is_ended() || door_.may_stop_alone(look_); }
+  std::size_t take() noexcept { return ticket_++; }
+
+ private:
+  const lone_region& loop_;
+  const team_door& door_;
+  const std::uint32_t look_;
+  std::size_t ticket_ = 0;
+};
+
+struct lone_call {
+  /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
+  static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length);
+  static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length,
+                              schedule how);
+
+ private:
+  template <class Part>
+  LOCKSTEP_ALWAYS_INLINE static lone_outcome run(const lone_team& of, const Part& part);
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP

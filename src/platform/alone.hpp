@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// src/platform/alone.hpp -- what lies below the waits in the header to copy, in few lines (layer: platform)
+//
+// Stands for detail/platform/system.hpp, detail/observe/hooks.hpp, detail/wait/misuse.hpp and cpu_separation.hpp in
+// thread_synchronizer.cpp, which includes it first: it defines their guards. Threads sleep in futexes or, outside of Linux, in condition variables.
+// Nobody observes, misuse is not diagnosed, modules do not meet, threads stay on their CPUs.
+//
+// Memory order (# marks the line)
+//   #  access     order    pairs  why it suffices
+//   1  word.load  relaxed  -      FUTEX-5 promises no order; the mutex makes the last change visible
+//   2  fence      seq_cst  2      both sides of what the waits ask for: notify and sleep see each other's store
+#ifndef LOCKSTEP_SRC_PLATFORM_ALONE_HPP
+#define LOCKSTEP_SRC_PLATFORM_ALONE_HPP
+
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
+#define LOCKSTEP_DETAIL_OBSERVE_OBSERVERS_HPP
+#define LOCKSTEP_DETAIL_OBSERVE_POINTS_HPP
+#define LOCKSTEP_DETAIL_WAIT_CPU_SEPARATION_HPP
+#define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
+#define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/futex_linux.hpp>
+
+#if !defined(__linux__)
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if defined(__linux__)
+inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+  linux_futex::wait(word, expected, deadline);
+}
+inline void futex_wake_all(const wait_word* word) { linux_futex::wake_all(word); }
+#else
+/// Never destroyed: threads may wait while the program ends.
+struct sleepers {
+  std::mutex mutex;
+  std::condition_variable woken;
+  static sleepers& all() {
+    static sleepers& made = *new sleepers;
+    return made;
+  }
+};
+inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+  std::unique_lock<std::mutex> lock(sleepers::all().mutex);
+  if (word.load(memory_order_relaxed) != expected) return;  // 1
+  if (deadline == no_deadline) return sleepers::all().woken.wait(lock);
+  const std::uint64_t now = steady_nanoseconds(), rest = deadline > now ? deadline - now : 0;
+  sleepers::all().woken.wait_for(lock, std::chrono::nanoseconds(rest));
+}
+inline void futex_wake_all(const wait_word*) {
+  const std::lock_guard<std::mutex> lock(sleepers::all().mutex);
+  sleepers::all().woken.notify_all();
+}
+#endif
+inline void futex_wake_one(const wait_word* word) { futex_wake_all(word); }
+
+inline void yield_thread() noexcept { std::this_thread::yield(); }
+inline void polling_pause() noexcept { cpu_relax(); }
+inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
+inline std::uint64_t shortest_line_wait() noexcept { return no_deadline; }
+inline void arm_line(const void*) noexcept {}
+inline void wait_on_line(std::uint64_t) noexcept {}
+inline void fence_light() noexcept { thread_fence(memory_order_seq_cst); }  // 2
+inline bool fence_heavy() noexcept {
+  thread_fence(memory_order_seq_cst);  // 2
+  return true;
+}
+struct process_fence {
+  static void prepare() noexcept {}
+};
+struct processor_wait {
+  static void prepare() noexcept {}
+};
+inline unsigned usable_cpus() {
+  static const unsigned count = std::thread::hardware_concurrency();
+  return count == 0 ? 1 : count;
+}
+inline unsigned cpus_for_waits() { return usable_cpus(); }
+inline std::uint64_t shorten_timer_slack(std::uint64_t) noexcept { return 0; }
+inline void set_timer_slack(std::uint64_t) noexcept {}
+template <class Type, class Name>
+Type& per_thread() noexcept {
+  static thread_local Type value = Type();
+  return value;
+}
+template <class... Values>
+[[noreturn]] void end_program(const char* format, Values... values) noexcept {
+  std::fprintf(stderr, format, values...);
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
+constexpr std::uint32_t observers() noexcept { return 0; }
+struct observed_wait {
+  template <class Subject>
+  explicit observed_wait(const Subject&) noexcept {}
+  template <class Stage>
+  void enter(Stage) noexcept {}
+};
+inline void note_wake(const void*) noexcept {}
+inline void notify_point(const void*) noexcept {}
+inline void sync_point() noexcept {}
+
+struct cpu_separation {
+  cpu_separation(std::size_t, bool) noexcept {}
+  static constexpr bool may_move_anybody() noexcept { return false; }
+};
+struct whereabouts {
+  cpu_separation* board;
+  std::size_t self, other;
+
+  static constexpr bool is_separated() noexcept { return false; }
+  template <class Subject>
+  static void describe(Subject&) noexcept {}
+};
+
+namespace misuse {
+constexpr bool diagnosed = false;
+template <class Object>
+class watched {};
+struct waiting_scope {
+  explicit waiting_scope(const void*) noexcept {}
+};
+inline void destroying(const void*, const char*) noexcept {}
+}  // namespace misuse
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_PLATFORM_ALONE_HPP

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// src/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
+//
+// Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
+// can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
+// that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
+//
+//   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
+//          shortest of them until a margin after the longest. Between windows it sleeps, after the last
+//          one it sleeps for good. So two gaps in turns have a window each. Among eight gaps or more, one
+//          that stands alone has no window, and an eighth of those in a window does not count at either
+//          end, or little: else one hiccup of the caller would spoil the next sixteen waits.
+//   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
+//          longest_poll().
+//   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
+//          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
+//          slice while it polled turns it off at once; one that polls for loops and shares its CPU, soon.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where the
+//          worker polled through a gap: else a long lead would keep it from the sleeps that show that a shorter one does.
+//
+// Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
+// short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
+#ifndef LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
+#define LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/wait_policy.hpp>
+#include "missed_loops.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What to do next in a wait.
+struct wait_step {
+  enum class kind : unsigned char { poll, sleep, rest };  // rest: sleep until it comes
+
+  kind what;
+  std::uint64_t until;  ///< no meaning for rest
+};
+
+class anticipation {
+ public:
+  static constexpr std::uint64_t shortest_gap = 2000;
+  static constexpr std::uint64_t longest_gap = 1000000000;
+  /// A sleep shorter than `usual_sleep` is polled through where GAP-2 allows it, one shorter than `shortest_sleep`
+  /// always: falling asleep and waking up late can take as long. With 50 us for both one region in
+  /// ten came 20 us before its worker woke up where gaps were 200 us.
+  static constexpr std::uint64_t usual_sleep = 120000, shortest_sleep = 50000;
+  static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
+  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
+
+  /// GAP-2.
+  static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
+    const std::uint64_t share = 160000 + elapsed / 4;
+    return share < 4000000 ? share : 4000000;
+  }
+
+  /// Whether it is worth asking next_step().
+  bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
+
+  /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
+  LOCKSTEP_NOINLINE wait_step next_step(std::uint64_t elapsed,
+                                        std::uint64_t polled) const noexcept {
+    for (unsigned first = 0, end = 0; first < count_; first = end) {
+      end = end_of_window(first);
+      if (count_ >= most_for_one && end - first == 1) continue;
+      const window at = window_of(first, end);
+      if (elapsed >= at.closes) continue;
+      if (at.opens > longest_gap) break;
+      const std::uint64_t longest = sorted_[end - 1];
+      const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
+      if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
+        return {wait_step::kind::sleep, at.opens};
+      }
+      const std::uint64_t most = longest_poll(elapsed);
+      if (polled + least_poll > most) break;
+      const std::uint64_t until = elapsed + (most - polled);
+      return {wait_step::kind::poll, until < at.closes ? until : at.closes};
+    }
+    return {wait_step::kind::rest, 0};
+  }
+
+  /// A wait is over after `gap`.
+  void came_after(std::uint64_t gap) noexcept {
+    if (gap < shortest_gap) return;
+    if (count_ >= fewest) judge(would_be_there(gap));
+    remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
+  }
+
+  /// A sleep with an end was over so long after its end. GAP-4.
+  void woke_late_by(std::uint64_t late) noexcept {
+    if (late > most_lead) late = most_lead;
+    if (late > lead_) {
+      lead_ += (late - lead_) / 2;
+    } else {
+      lead_ -= (lead_ - late) / 64;
+    }
+    if (lead_ < least_lead) lead_ = least_lead;
+  }
+  /// What was expected came, and the worker had not slept. GAP-4.
+  void polled_through() noexcept { lead_ -= (lead_ - least_lead) / 64; }
+
+  /// Polling shares a CPU with others, and the region can do without this thread.
+  void note_shared_cpu() noexcept {
+    doubt_ = doubt_ + 2 < 2 * most_doubt ? doubt_ + 2 : 2 * most_doubt;
+  }
+  /// Polling cost a time slice.
+  void note_disturbance() noexcept { doubt_ = 2 * most_doubt; }
+
+  std::uint64_t lead() const noexcept { return lead_; }
+
+ private:
+  static constexpr std::uint32_t most_counted = 4000000000u;
+  static constexpr std::uint64_t least_poll = 5000;
+  static constexpr unsigned most_for_one = 8;  // GAP-1
+
+  struct window {
+    std::uint64_t opens, closes;
+  };
+
+  /// The first of sorted_ that is too far from the one before to share its window.
+  unsigned end_of_window(unsigned first) const noexcept {
+    unsigned end = first + 1;
+    while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
+    return end;
+  }
+  /// A quarter of the range on both sides, for gaps that were not among the last ones.
+  window window_of(unsigned first, unsigned end) const noexcept {
+    const unsigned ignored = (end - first) / most_for_one;
+    const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
+    const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
+    const std::uint64_t early = (most - least) / 4 + lead_;
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+  }
+
+  /// Whether a worker that follows next_step() polls after `gap`.
+  bool would_be_there(std::uint64_t gap) const noexcept {
+    std::uint64_t elapsed = 0, polled = 0;
+    while (true) {
+      const wait_step step = next_step(elapsed, polled);
+      if (step.what == wait_step::kind::rest) return false;
+      if (gap < step.until) return step.what == wait_step::kind::poll;
+      if (step.what == wait_step::kind::poll) polled += step.until - elapsed;
+      elapsed = step.until;
+    }
+  }
+
+  static std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? b : a; }
+
+  void judge(bool was_right) noexcept {
+    if (was_right) {
+      if (doubt_ > 0) --doubt_;
+    } else if (doubt_ < 2 * most_doubt) {
+      ++doubt_;
+    }
+  }
+
+  LOCKSTEP_NOINLINE void remember(std::uint32_t gap) noexcept {
+    unsigned at = count_;  // of a free place in sorted_
+    if (count_ == memory) {
+      at = 0;
+      while (sorted_[at] != gaps_[next_]) ++at;
+    } else {
+      ++count_;
+    }
+    for (; at + 1 < count_ && sorted_[at + 1] < gap; ++at) sorted_[at] = sorted_[at + 1];
+    for (; at > 0 && sorted_[at - 1] > gap; --at) sorted_[at] = sorted_[at - 1];
+    sorted_[at] = gap;
+    gaps_[next_] = gap;
+    next_ = (next_ + 1) % memory;
+  }
+
+  std::uint32_t gaps_[memory] = {};    // in the order in which they came; next_ is the oldest
+  std::uint32_t sorted_[memory] = {};  // the same in ascending order
+  unsigned next_ = 0, count_ = 0, doubt_ = 0;
+  std::uint64_t lead_ = first_lead;
+};
+
+/// A wait by what is known of the gaps before: it polls while the next region may come at any moment, sleeps while it
+/// cannot, and sleeps for good when what it expected has not come. Where it has learned nothing, or was wrong too
+/// often, it waits as everything else does (wait_engine.hpp). For the adaptive policy of a team that is not crowded.
+/// One thread uses an object at a time.
+//
+//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
+//             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
+//   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
+//             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
+//             From shortest_gap on it polls by wait_engine::poll_for(), which waits in the processor where that can.
+//   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
+//   EXPECT-4  Loops that it slept through count as if it had been there: their gaps are learned, and the next one is
+//             expected after the last of them.
+//
+// Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
+//        2 system calls; the fence of the mark, see published_words.hpp.
+class anticipating_wait {
+ public:
+  template <class Waitable>
+  void wait(Waitable& what, wait_policy policy, wait_history& history) {
+    had_no_cpu_ = false;
+    if (!what.ready()) wait_slowly(what, policy, history);
+  }
+  /// EXPECT-4. Before the first wait.
+  void listen_to(const missed_loops& of) noexcept { missed_ = &of; }
+  /// What was awaited came, and this thread took part in it: the next gap begins now.
+  void took_part() noexcept { resumes_at_ = 0; }
+  /// For tests: as after waits that were over after so many nanoseconds.
+  void expect(std::uint64_t gap) noexcept {
+    for (unsigned i = 0; i < anticipation::fewest; ++i) known_.came_after(gap);
+  }
+  /// The wait that ends now was none between two regions.
+  void forget_gap() noexcept { gap_ = 0; }
+  /// Whether what was awaited came while the thread polled and had no CPU.
+  bool had_no_cpu() const noexcept { return had_no_cpu_; }
+
+ private:
+  static constexpr std::uint64_t lost_time = 10000;
+  static constexpr std::uint64_t time_between_yields = 3000;
+  static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
+  static constexpr std::uint64_t short_slack = 1000;
+
+  template <class Waitable>
+  LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
+    const any_waitable any = any_waitable::of(what);
+    if (!wait_engine::poll(any)) wait_long(any, policy, history);
+  }
+  /// What follows the first poll.
+  void wait_long(any_waitable what, wait_policy policy, wait_history& history);
+  void follow(any_waitable what, observed_wait& seen);
+  /// For observers: how an anticipated wait ended.
+  static void tell(mark_kind kind, const char* text) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
+  }
+  /// Whether it got ready before the wait had lasted `until`.
+  bool poll_until(any_waitable what, std::uint64_t until);
+  /// As poll_until(), asleep.
+  bool sleep_until(any_waitable what, std::uint64_t until);
+  static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
+  bool has_missed_some() const noexcept { return missed_ != nullptr && missed_->count() != heard_; }
+  /// EXPECT-4. Whether there were any. The wait goes on as if it had begun at the end of the last one.
+  bool catch_up() noexcept;
+  void sleep_for_good(any_waitable what, observed_wait& seen);
+  /// Where what was expected has not come: sleeps for twice the time each time, until it got ready (true), or some were
+  /// missed, or the gap is too long to be expected.
+  bool look_now_and_then(any_waitable what);
+
+  anticipation known_;
+  std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
+  std::uint64_t start_ = 0, now_ = 0;
+  std::uint64_t resumes_at_ = 0;  ///< where the next wait began, if this one ended for nothing
+  const missed_loops* missed_ = nullptr;
+  std::uint32_t heard_ = 0;  ///< of those
+  bool had_no_cpu_ = false;
+};
+
+/// How a worker watches for regions: what it has seen, and what it has learned of waiting.
+struct region_watch {
+  std::uint64_t seen = 0;  ///< the last word on the line
+  bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
+  wait_history history = {};
+  anticipating_wait anticipating = {};
+
+  template <class Waitable>
+  void wait(Waitable& next, wait_policy policy, bool anticipates) {
+    if (!anticipates) {
+      wait_engine::wait(next, policy, history);
+      return;
+    }
+    anticipating.wait(next, policy, history);
+    if (!has_begun) anticipating.forget_gap();
+    has_begun = true;
+  }
+  /// After a wait. Where regions went by unseen, it was longer than a gap.
+  void note(std::uint64_t word, bool has_missed_some) noexcept {
+    if (has_missed_some) anticipating.forget_gap();
+    seen = word;
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_REGION_ANTICIPATION_HPP

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// src/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
+//
+// A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes its
+// assignment from it, and reports back on a line of its own. Two ways, chosen when the board is made:
+//   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
+//            and for crowds, where a leader that is not running would hold up all behind it
+//   relayed  each leader publishes its lines when it has read its own, and collects their reports before
+//            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
+//
+//   ANNOUNCE-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
+//           after its report. It may miss phases of loops: then others have done its share.
+//   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
+//           share are claimed (share_board.hpp): the member that claims the first one relays, the one that finishes
+//           the last one collects and reports. Either way a report has caught up with the line exactly when the
+//           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
+//   ANNOUNCE-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//           that before the return of collect() by the member that collects it.
+//   ANNOUNCE-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
+//           a part, it reads nothing of a loop's line but the word.
+//   ANNOUNCE-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
+//           phase that comes again for the old one.
+//   ANNOUNCE-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
+//
+// A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
+//
+// Memory order (# marks the line; published_words.hpp has that of lines and reports)
+//   #  access        order    pairs  why it suffices
+//   1  closed.store  relaxed  -      while no worker lives
+//   2  closed.store  release  3      a worker that is let go sees what came before close()
+//   3  closed.load   acquire  2      the other half
+//   4  asleep.add    relaxed  -      a hint: it says how a loop is run, and orders nothing
+//   5  asleep.load   relaxed  -      as 4
+//   6  asleep.store  relaxed  -      while no worker lives
+//
+// Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
+//        loop one for each member, on a line of its own.
+// Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
+#ifndef LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
+#define LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
+#include "announcement.hpp"
+#include "anticipation.hpp"
+#include "missed_loops.hpp"
+#include "region_tree.hpp"
+#include "share_board.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class region_board {
+ public:
+  enum class way { direct, relayed };
+
+  /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
+  static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
+
+  /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
+  /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
+  region_board(region_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+               bool anticipates = false, std::uint64_t most_age = usual_most_age,
+               cpu_separation* separation = nullptr);
+
+  bool is_relayed() const noexcept { return how_ == way::relayed; }
+  bool anticipates() const noexcept { return anticipates_; }
+  /// Whether this worker tells others of regions, and collects their reports.
+  bool is_leader(std::size_t rank) const noexcept {
+    return how_ == way::relayed && tree_.is_leader(rank);
+  }
+
+  /// Member 0: announces what(member&) to every worker that the region needs. Requires head.size > 1.
+  void announce(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0), what, true);
+  }
+  /// The same where observers see the region. A function of its own: an announcement that depends on the look at the
+  /// observers would wait for it.
+  void announce_seen(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0, true), what, true);
+  }
+  /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
+  /// all: a loop needs nobody.
+  void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
+    announce_job(head, begin(head, parts), what, wakes);
+  }
+  /// Wakes the members that hear of regions of this size.
+  void wake(std::size_t size);
+  /// The caller has run a loop while they slept, and nobody was woken for it.
+  void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
+  /// Between regions: a loop in which nothing is done, of which all hear, and whose shares are claimed here. It wakes those
+  /// that missed loops, and renews all lines.
+  void announce_nothing();
+  /// Whether one of them may sleep.
+  bool has_sleepers(std::size_t size) const noexcept;
+
+  /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
+  /// of its share. False once closed.
+  bool next(std::size_t rank, assignment& out);
+
+  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
+  /// have one part, the caller runs its own, and nobody claims that.
+  bool claim(std::size_t rank, assignment& out);
+  /// A claimed part was run. True if the caller must now complete the share, and report it.
+  bool finish_part(std::size_t rank, const assignment& of) {
+    return shares_.finish(rank, of.announced);
+  }
+
+  /// A leader tells those it leads; nothing for the others. Before the first part of its own.
+  void relay(std::size_t rank, const assignment& from, bool wakes);
+
+  /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
+  void collect(std::size_t rank, announcement of);
+  /// The same for at most `polls` looks: whether all have come.
+  bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
+  /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
+  /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
+  ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
+  std::size_t first_told(std::size_t rank, announcement of) const noexcept {
+    return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
+  }
+  std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
+    const std::size_t next = after + 1;
+    if (next >= members()) return next;
+    return how_ == way::direct && rank == 0 && next < of.size() ? next : find_told(rank, of, after);
+  }
+  std::size_t members() const noexcept { return tree_.members(); }
+
+  /// By a member that takes part: whether a share was reported.
+  bool has_reported(std::size_t rank, announcement of) const noexcept {
+    return is_phase{of.phase(), 0}(reports_[rank].value());
+  }
+  /// For the caller, which does not look at a line that it has just published.
+  announcement current() const noexcept { return announcement(caller_[0].value.announced); }
+
+  /// A worker, or the member that has taken its share, is done with the region.
+  void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
+
+  /// Travels with a report: 16 bytes for the member that makes it, before it, and for the caller after it.
+  cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
+  /// When a member last came out of a sleep to a region.
+  std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
+
+  /// Lets all workers go: next() returns false.
+  void close();
+
+  /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
+  void expect(std::size_t rank, std::uint64_t gap) noexcept {
+    histories_[rank].value.regions.anticipating.expect(gap);
+  }
+
+  bool is_closed() const noexcept {
+    return closed_.load(memory_order_acquire) != 0;  // 3
+  }
+
+  /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
+  /// caller may be in a share: it finds that all shares have been claimed and reported.
+  void reset(std::uint32_t first_phase = 0) noexcept;
+
+ private:
+  /// A member's own.
+  struct private_state {
+    region_watch regions = {};
+    stacked_starts stacked = {};
+    wait_history reports = {};
+  };
+
+  /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.
+  struct caller_state {
+    std::uint64_t phase = 0;  ///< the last one announced
+    std::uint64_t renewed = 0;
+    std::uint64_t announced = 0;
+  };
+
+  struct is_news {
+    std::uint64_t seen;
+    bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::next_region; }
+  };
+  struct is_phase {
+    std::uint32_t phase, rank;
+    bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = wait_kind::end_of_part;
+      to.awaited = rank;
+    }
+  };
+
+  /// What a worker waits for: news on its line, or the end.
+  struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
+    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
+
+    watched_line(const awaited& what, wait_word& sleepers, bool sleeps_alone) noexcept
+        : awaited(what), asleep(sleepers), is_alone(sleeps_alone) {}
+
+    wait_word& asleep;
+    const bool is_alone;  ///< nobody else watches this line
+    bool has_slept = false;
+
+    void sleep(deadline until) {
+      has_slept = true;
+      asleep.fetch_add(1, memory_order_relaxed);  // 4
+      awaited::sleep(until);
+      asleep.fetch_sub(1, memory_order_relaxed);  // 4
+      if (!until.is_never() && is_alone) awaited::withdraw();
+    }
+  };
+
+  void read_line(std::size_t line, assignment& out) noexcept {
+    out.line = &lines_.beside(line);
+    out.announced = announcement(lines_[line].value());
+  }
+  /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
+  bool claim_on(std::size_t line, std::size_t rank, assignment& out);
+
+  void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
+  }
+  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
+    own.announced = now.word();
+    return now;
+  }
+  /// The lines that are published by this member.
+  void publish_lines(std::size_t rank, const region_head& head, const job& what, announcement as,
+                     bool wakes);
+
+  /// next_told() where it is not simply the next rank.
+  std::size_t find_told(std::size_t rank, announcement of, std::size_t after) const noexcept;
+
+  void renew();
+  void renew_below(std::size_t rank);
+
+  void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
+    announced_region& beside = lines_.beside(line);
+    beside.region = head.region;
+    beside.barrier_phase = head.phase;
+    lines_[line].publish_quietly(as.word());
+    if (wakes) lines_[line].wake();
+  }
+  bool has_one_worker() const noexcept { return members() == 2; }
+
+  line_gap before_;
+  const region_tree tree_;
+  published_words<std::uint64_t, announced_region> lines_;
+  published_words<std::uint32_t, cell> reports_;
+  share_board shares_;
+  aligned_array<padded<private_state>> histories_;
+  aligned_array<padded<caller_state>> caller_;
+  aligned_array<padded<missed_loops>> missed_;
+  /// How many sleep on each line. The mark of a line cannot say it: it stays where a sleep has come to its end by itself.
+  aligned_array<padded<wait_word>> asleep_;
+  cpu_separation* const separation_;
+  wait_word closed_{0};
+  const way how_;
+  const std::uint64_t most_age_;
+  const bool anticipates_;
+  line_gap after_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_REGION_REGION_BOARD_HPP

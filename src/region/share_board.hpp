@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// src/region/share_board.hpp -- who runs which part of a loop that is a region: each is claimed first (layer: region)
+//
+// The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
+// into parts, and the thread that claims a part runs it: the member itself as long as it is in time, another thread
+// where the member is late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun. For loops inside
+// a region see share_claims.hpp.
+//
+//   bits of a share's word  name   meaning                                       changed by
+//   63..32                  phase  of the loop whose parts were claimed last     the first claim in each loop
+//   31..0                   left   how many parts of the share nobody has        each claim: one less
+//                                  claimed yet in that loop
+// Both may lag behind: before the first claim in a loop the word is still of an earlier one. Then all parts are left.
+//
+//   bits of `finished`      meaning                                              changed by
+//   31..0                   how many parts of the share have been run in this    each finished part: one more; the last
+//                           loop; 0 where shares have one part                   one of the share: 0
+//
+//   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
+//           comes again (ANNOUNCE-5 of region_board.hpp), so a claim from an old word fails.
+//   PART-2  A loop ends only when all its shares were reported. A share is reported when all its parts have been run.
+//           So a loop goes on from the claim of a part until finish() of that part. In between its thread may read
+//           what belongs to the region, and at no other time.
+//   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
+//           succeeds, the word has not changed in between, and the line was that of the loop. For if the word has
+//           parts left, its loop goes on, and no other loop is announced. If it has none, it is of a loop before.
+//   PART-4  The thread that finishes the last part of a share reports the share. What was done for the share before
+//           happens before the report.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           acquire  2      PART-3: the line that is read next is not behind the word
+//   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement, and
+//                                          what it does will be by the report
+//   3  word.compare_exch   relaxed  -      it failed: 1 comes again
+//   4  finished.fetch_add  acq_rel  4      PART-4: the last comes after all others
+//   5  finished.store      relaxed  -      the report orders it before the next loop's
+//   6  word.store          relaxed  -      while no worker lives, or by the caller for its own, between loops
+//   7  came.store          relaxed  -      a time, for statistics
+//   8  came.load           relaxed  -      as 7
+//
+// Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there
+//        are several. The word has a line of its own: reports are polled by the member that collects them, and a
+//        claim beside a report would have to take the line back from there before the share can begin.
+#ifndef LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
+#define LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include "announcement.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class share_board {
+ public:
+  enum class outcome { claimed, none_left, changed };
+
+  explicit share_board(std::size_t members) : shares_(members) {}
+
+  /// The word of a share. To be read before the announcement that it is claimed by.
+  std::uint64_t look(std::size_t rank) const noexcept {
+    return shares_[rank].value.word.load(detail::memory_order_acquire);  // 1
+  }
+  /// Claims the next part of a share, after look() and the announcement of a loop that has this rank: `part` is its
+  /// number. `changed`: another thread has claimed meanwhile; look again.
+  outcome try_claim(std::size_t rank, std::uint64_t seen, announcement of,
+                    std::uint32_t& part) noexcept {
+    const bool is_first = phase_of(seen) != of.phase();
+    if (!is_first && left_of(seen) == 0) return outcome::none_left;
+    const std::uint64_t next = is_first ? word_of(of.phase(), of.parts() - 1) : seen - 1;
+    if (!shares_[rank].value.word.compare_exchange_strong(seen, next,
+                                                          detail::memory_order_release,     // 2
+                                                          detail::memory_order_relaxed)) {  // 3
+      return outcome::changed;
+    }
+    part = of.parts() - 1 - left_of(next);
+    return outcome::claimed;
+  }
+
+  /// After a claimed part was run. True for the thread that finishes the share: it must report it.
+  bool finish(std::size_t rank, announcement of) noexcept {
+    if (of.parts() == 1) return true;
+    share& at = shares_[rank].value;
+    const std::uint32_t before = at.finished.fetch_add(1, detail::memory_order_acq_rel);  // 4
+    if (before + 1 != of.parts()) return false;
+    at.finished.store(0, detail::memory_order_relaxed);  // 5
+    return true;
+  }
+
+  /// As if the share had been claimed in `phase`. While no worker lives, or by the caller of loops for rank 0.
+  void reset(std::size_t rank, std::uint32_t phase) noexcept {
+    shares_[rank].value.word.store(word_of(phase, 0), detail::memory_order_relaxed);  // 6
+    shares_[rank].value.finished.store(0, detail::memory_order_relaxed);              // 5
+  }
+
+  /// When the member last came out of a sleep to a region, by the clock.
+  void note_coming(std::size_t rank, std::uint64_t now) noexcept {
+    shares_[rank].value.came.store(now, detail::memory_order_relaxed);  // 7
+  }
+  std::uint64_t last_coming(std::size_t rank) const noexcept {
+    return shares_[rank].value.came.load(detail::memory_order_relaxed);  // 8
+  }
+
+ private:
+  struct share {
+    detail::atomic<std::uint64_t> word{0};
+    detail::atomic<std::uint64_t> came{0};
+    detail::wait_word finished{0};
+  };
+
+  static constexpr std::uint64_t word_of(std::uint32_t phase, std::uint32_t left) noexcept {
+    return std::uint64_t{phase} << 32 | left;
+  }
+  static constexpr std::uint32_t phase_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  static constexpr std::uint32_t left_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word);
+  }
+
+  detail::aligned_array<detail::padded<share>> shares_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP

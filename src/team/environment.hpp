@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// src/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
+//
+//   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
+//   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
+//   LOCKSTEP_PROC_BIND     none | close | cores | spread | a list of CPUs: 0,2,4-7,8-14:2
+//   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
+//   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
+//   LOCKSTEP_CPU_SEPARATION  0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait
+//                          for; also read by cpu_separation.hpp, for threads in a barrier
+//   LOCKSTEP_PROCESSOR_WAIT  0 | 1 | false | true: whether polls wait by the processor's own instructions for that, where
+//                          it has them; read by processor_wait.hpp, here only shown and checked
+//   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
+//                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
+//   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
+//                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
+//                          thread keeps so many records, in place of 256K
+//   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
+// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
+// only shown.
+//
+// Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
+// is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
+// environment. A program with more rights than its caller (set-user-ID, capabilities of its file) takes
+// nothing from the environment, and says so.
+// Reading is pure but for of_process(): it is given the function that looks a variable up.
+#ifndef LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP
+#define LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/system_texts.hpp>
+#include <lockstep/team_options.hpp>
+#include <lockstep/wait_policy.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A text in quotes, fit for one line of a message: cut, and without control characters.
+struct quoted_text {
+  static constexpr std::size_t longest = 60;
+  char text[longest + 6];
+
+  /// Nothing, not even quotes.
+  quoted_text() noexcept { text[0] = 0; }
+  explicit quoted_text(const char* of) noexcept;
+};
+
+namespace environment_text {
+
+// Each parse_ function takes a word in small letters; it returns false, and leaves `result` as it was, if that is
+// no value of its kind.
+
+bool parse_members(const char* word, std::size_t& result) noexcept;
+
+/// The time is at most wait_policy::longest_spin().
+bool parse_policy(const char* word, wait_policy& result);
+
+bool parse_binding(const char* word, binding& result);
+
+bool parse_switch(const char* word, bool& result) noexcept;
+
+/// Whether that looks like a file and not like a word: it has a dot or a slash.
+bool is_file_name(const char* word) noexcept;
+
+/// FILE[,records=NUMBER[K|M|G]], in its own letters.
+bool parse_trace(const char* given, std::string& file, std::size_t& records);
+
+/// The policy as LOCKSTEP_WAIT_POLICY would name it.
+void append_policy(std::string& text, wait_policy policy);
+
+/// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
+void append_binding(std::string& text, const binding& where);
+
+}  // namespace environment_text
+
+/// One variable as it was found.
+struct environment_entry {
+  const char* name;
+  const char* expected;  ///< what a message says that it must be
+  bool is_set;           ///< to a value that counts
+  quoted_text given;     ///< nothing if the variable does not exist or is blank
+
+  environment_entry(const char* its_name, const char* it_must_be) noexcept
+      : name(its_name), expected(it_must_be), is_set(false) {}
+
+  bool is_ignored() const noexcept { return given.text[0] != 0 && !is_set; }
+};
+template <class Value>
+struct environment_variable : environment_entry {
+  Value value;  ///< as it is by default unless is_set
+
+  environment_variable(const char* its_name, const char* it_must_be, Value by_default)
+      : environment_entry(its_name, it_must_be), value(std::move(by_default)) {}
+};
+
+struct environment {
+  environment_variable<std::size_t> members;
+  environment_variable<wait_policy> policy;
+  environment_variable<binding> bind;
+  environment_variable<bool> anticipate, learn, cpu_separation, processor_wait, ledger, display;
+  environment_variable<std::string> trace;
+  std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
+  environment_entry watchdog, delay;
+  std::string ledger_file;  ///< of the process: from the root on; empty: stderr
+  bool is_obeyed = true;    ///< false: has_rights_of_others()
+
+  /// look_up(name) returns the value or null, as std::getenv does.
+  /// Not obeyed: nothing counts, and what is set is told.
+  template <class Lookup>
+  static environment read(const Lookup& look_up, bool obeyed = true) {
+    return environment([](const void* with,
+                          const char* name) { return (*static_cast<const Lookup*>(with))(name); },
+                       &look_up, obeyed);
+  }
+
+  /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
+  /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
+  /// told, and has not been by others (debug_aids.hpp).
+  void describe(std::string& text, const char* before, bool only_ignored) const;
+
+  /// The environment as it was when the process first asked, which is when it hears the complaints.
+  static const environment& of_process();
+  /// Where the ledger of a team goes when the team ends.
+  ledger_output ledger_goes_to() const noexcept {
+    return {ledger.value, ledger_file.c_str(), ledger.name, ledger.given.text};
+  }
+  /// The same for the first team: starts the observers that it asks for, once.
+  static const environment& of_process_with_observers();
+
+ private:
+  using lookup = const char*(const void* with, const char* name);
+  environment(lookup* look_up, const void* with, bool obeyed);
+  void complain() const;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// src/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+//
+// What the program says (team_options) beats the environment, the environment beats the default. Nothing
+// here starts or binds a thread: resolve() says what the team has to do.
+//
+//   PLACEMENT-1  A CPU gets a second member when all CPUs have one. With spread and cores, a core gets a second member
+//       when all cores have one.
+//   PLACEMENT-2  Fast cores get members before efficient ones. With spread and cores, those get members before any
+//       core's sibling.
+//   PLACEMENT-3  close fills a core with its siblings, then a last-level cache, a node, a package, before the next one;
+//       so neighbouring ranks share all they can. cores numbers the ranks in the same way. spread takes packages, the
+//       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart.
+//       A node may have several packages, and a cache may, as guests tell it: whatever has fewer groups is the wider.
+//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
+#ifndef LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lockstep/detail/base/rank_groups.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/topology.hpp>
+#include <lockstep/team_options.hpp>
+#include "environment.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Whether the program or the environment decided.
+enum class decided_by : unsigned char { nobody, environment, program };
+
+/// A team as it is to be made.
+struct resolved_team {
+  std::size_t members = 1;  ///< 1 to 65536
+  wait_policy policy;       ///< when_crowded(is_crowded) already
+  bool is_crowded = false;  ///< more members than the CPUs that they may run on at once
+  binding bind;             ///< never unset
+  /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
+  std::vector<unsigned> cpu_of_rank;
+  rank_groups groups;  ///< which ranks share a cache, a node, a package; none where nobody is bound
+  std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
+  std::string name;
+  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
+  bool learns = true;               ///< whether loops learn on how many members they pay
+  decided_by learns_by = decided_by::nobody;
+  bool anticipates = false;  ///< whether workers learn when the next region is due
+  decided_by anticipates_by = decided_by::nobody;
+  bool separates_cpus =
+      false;  ///< whether workers leave a CPU that they share with a member they wait for
+  decided_by cpu_separation_by = decided_by::nobody;
+  bool keeps_ledger = false;
+  decided_by members_by = decided_by::nobody;
+  decided_by policy_by = decided_by::nobody;
+  decided_by bind_by = decided_by::nobody;
+};
+
+namespace placement {
+
+/// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`: the more groups
+/// a number parts the CPUs into, the narrower it is. Where they are as many, package, node, cache.
+cpu_topology widest_first(const cpu_topology& places);
+
+/// Appends `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the
+/// caches, and the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
+void deal(const cpu_place* places, std::size_t size, std::size_t count, unsigned level,
+          std::vector<unsigned>& order);
+
+/// Appends `count` of the CPUs, which are sorted as cores are taken, in the order of ranks.
+void spread(const cpu_topology& sorted, std::size_t count, std::vector<unsigned>& order);
+
+/// Parts a list into CPUs that are usable and others.
+void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                 std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
+
+/// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
+std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members, const binding& where);
+
+/// What the ranks share that run on these CPUs.
+rank_groups groups_of(const cpu_topology& usable, const std::vector<unsigned>& cpu_of_rank);
+
+/// Decides where both program and environment say something.
+decided_by who(bool is_programs, bool is_environments) noexcept;
+
+/// Where the members of a team run; unset if nobody has said it.
+const binding& binding_of(const team_options& options, const environment& variables) noexcept;
+
+}  // namespace placement
+
+/// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
+/// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
+/// is above 65536.
+resolved_team resolve(const team_options& options, const environment& variables, std::size_t usable,
+                      const cpu_topology& cpus);
+
+/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
+/// CPUs of LOCKSTEP_PROC_BIND are not usable.
+resolved_team resolve(const team_options& options);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_TEAM_PLACEMENT_HPP

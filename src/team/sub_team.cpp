@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// src/team/sub_team.cpp -- sub_team.hpp, and what of member makes one (layer: team)
+#include <lockstep/sub_team.hpp>
+
+#include <new>
+#include <type_traits>
+
+#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/region/group.hpp>
+#include "../region/nesting.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+static_assert(std::is_trivially_destructible<member>::value, "sub_team never destroys its own");
+
+LOCKSTEP_INLINE sub_team::sub_team(sub_team&& other) noexcept { take_over(other); }
+
+LOCKSTEP_INLINE sub_team& sub_team::operator=(sub_team&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  take_over(other);
+  return *this;
+}
+
+LOCKSTEP_INLINE sub_team::~sub_team() { let_go(); }
+
+LOCKSTEP_INLINE sub_team::sub_team(detail::member_state& alone) noexcept {
+  set_self(member(alone));
+}
+
+LOCKSTEP_INLINE sub_team::sub_team(detail::sub_group& of, std::size_t rank,
+                                   const detail::member_state& outer) noexcept
+    : of_(&of) {
+  const std::uint32_t region = outer.region();
+  detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
+  inner.set_rank_in_team(outer.rank_in_team());
+  inner.accounts = outer.accounts;
+  set_self(member(inner));
+  const void* const boards = &of.shared.of_region();
+  if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
+  boards_ = boards;
+  region_ = region;
+}
+
+LOCKSTEP_INLINE void sub_team::set_self(const member& as) noexcept {
+  ::new (static_cast<void*>(self_)) member(as);
+  has_part_ = true;
+}
+
+LOCKSTEP_INLINE void sub_team::take_over(sub_team& other) noexcept {
+  if (other.has_part_) set_self(other.self());
+  of_ = other.of_;
+  boards_ = other.boards_;
+  region_ = other.region_;
+  other.forget();
+}
+
+LOCKSTEP_INLINE void sub_team::forget() noexcept {
+  has_part_ = false;
+  of_ = nullptr;
+  boards_ = nullptr;
+}
+
+/// What the region had may be gone: only what the calling thread has for itself is looked at.
+LOCKSTEP_INLINE void sub_team::check_region(const char* deed) const noexcept {
+  if (!detail::diagnoses_misuse || boards_ == nullptr) return;
+  if (detail::nesting::is_in_region(boards_, region_)) return;
+  detail::end_program(
+      "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
+      "sub_team ends before its region does",
+      static_cast<const void*>(this), deed);
+}
+
+LOCKSTEP_INLINE void sub_team::let_go() noexcept {
+  if (of_ != nullptr) {
+    check_region("let go");
+    // An exception on its way out of the region stops it in a moment: nobody is missed.
+    if (detail::diagnoses_misuse && detail::exceptions_in_flight() == 0)
+      of_->shared.note_return(detail::member_access::state_of(self()));
+    of_->let_go();
+  }
+  forget();
+}
+
+/// The member that is to be rank 0 makes the group; `leader` is its rank in the region.
+LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t leader,
+                                         std::size_t rank, std::size_t size) {
+  if (at.goes_on() && rank == 0 && size > 0) {
+    detail::sub_group* const made = new detail::sub_group(size, at.shared());
+    at.shared().sub_groups().add(*made);
+    detail::reductions::put_value(at, made);
+  }
+  if (!at.sync()) {
+    detail::leave_stopped_region();
+    return sub_team();
+  }
+  if (size == 0) return sub_team();
+  const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
+  return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at);
+}
+
+LOCKSTEP_INLINE sub_team member::split(std::size_t color, call_site where) {
+  at_.come_to("split", where);
+  if (!at_.goes_on()) detail::leave_stopped_region();
+  if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
+  if (at_.goes_on()) detail::reductions::put_value(at_, color);
+  if (!at_.sync()) {
+    detail::leave_stopped_region();
+    return sub_team();
+  }
+  std::size_t leader = size(), rank_there = 0, size_there = 0;
+  for (std::size_t other = 0; other < size() && color != no_color; ++other) {
+    const detail::cell& theirs = at_.shared().cell_of(other, at_.phase, 0);
+    if (detail::cell_access<std::size_t>::get(theirs) != color) continue;
+    if (size_there == 0) leader = other;
+    if (other < rank()) ++rank_there;
+    ++size_there;
+  }
+  return sub_team::among(at_, leader, rank_there, size_there);
+}
+
+LOCKSTEP_INLINE sub_team member::first(std::size_t k, call_site where) {
+  detail::checked_range("lockstep::member::first", "members", k, 1, size());
+  at_.come_to("first", where, k);
+  if (!at_.goes_on()) detail::leave_stopped_region();
+  if (at_.is_alone()) return sub_team(at_);
+  return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// src/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
+//
+// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack into a table
+// under the object's key, and waits until another thread takes the node out and notifies it. So waiters are served
+// in the order of their arrival, only the intended waiters wake up, a waiter can be moved from one object's queue to
+// another's without waking, and a waiter can leave the queue at its deadline. queued_word.hpp is what locks use.
+//
+//   PARKING-1  A node is notified once, after it has left its queue; until then it stays where it is. After the
+//              notification the node is its thread's again and may be gone: notify() returns what to wake, an
+//              address that is used as an address only.
+//   PARKING-2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence that
+//              the object it waits on exists. A thread that finds the queue empty must not touch the object: the
+//              key may belong to nothing, or to another object by now.
+//   PARKING-3  What happens before notify() happens before the return of the node's wait().
+//   PARKING-4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
+//              called with all queues locked. In the child each node that is in a list proves that its object
+//              exists (PARKING-2), so the object's word is stripped of what it says of waiters. If a word tells of
+//              a thread that has left the queue, that thread is in the list of those on their way.
+//
+// word_ of parked_thread
+//   value  name      meaning                           set by
+//   0      -         not notified, its thread is awake its thread, before the node is in a queue
+//   1      sleeping  not notified, its thread sleeps   its thread, by CAS from 0, before it sleeps
+//   2      notified  it may return                     the thread that took the node out
+// Legal to be left: sleeping, after a sleep that ended early (costs a wake for nobody). Notified is never undone but
+// by the node's own thread, which then uses the node again.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  word.exchange      release  2      PARKING-3
+//   2  word.load          acquire  1      PARKING-3
+//   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
+//                                         suffices; the load 2 follows
+//   4  word.store         relaxed  -      no other thread knows the node at that time
+//   5  word.fetch_and     relaxed  -      the only thread of the child
+//
+// Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
+//        other keys in the same bucket. fork() takes and frees the 256 locks, 5 us.
+// Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
+#ifndef LOCKSTEP_SRC_WAIT_PARKING_LOT_HPP
+#define LOCKSTEP_SRC_WAIT_PARKING_LOT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/fork_tables.hpp>
+#include <lockstep/detail/platform/intrusive_list.hpp>
+#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A thread in a queue.
+class parked_thread : public list_node<parked_thread> {
+ public:
+  /// `queue`: the key of the first queue that it will be in, for observers.
+  constexpr explicit parked_thread(std::uint32_t purpose = 0, std::uintptr_t queue = 0) noexcept
+      : word_(0), purpose_(purpose), first_queue_(queue) {}
+  parked_thread(const parked_thread&) = delete;
+  parked_thread& operator=(const parked_thread&) = delete;
+
+  /// What it waits for, in its object's terms.
+  std::uint32_t purpose() const noexcept { return purpose_; }
+  void describe(wait_subject& to) const noexcept;
+
+  /// Waits for the notification; false if `until` came first.
+  bool wait(wait_policy policy, deadline until = deadline::never(),
+            call_site where = call_site::none(),
+            wait_history& history = this_thread_history_in_queues()) {
+    slept_ = false;
+    located_wait what(*this, where);
+    const bool notified =
+        wait_engine::wait(what, policy, history, until, wait_engine::single_yield_time);
+    if (slept_) history.yielding.failed();
+    return notified;
+  }
+
+  /// To be used again, by its own thread, after it was notified.
+  void renew() noexcept { word_.store(0, detail::memory_order_relaxed); }  // 4
+
+  /// True once it was released ahead of its turn (queue::send_ahead). For its own thread after that notification, and
+  /// for the thread that holds the lock of its queue.
+  bool was_ahead() const noexcept { return was_ahead_; }
+  /// True once it was taken out of the queue without what it waits for: it goes back to the front.
+  bool goes_first() const noexcept { return goes_first_; }
+
+  bool ready() const noexcept {
+    return word_.load(detail::memory_order_acquire) == notified_;  // 2
+  }
+  void sleep(deadline until) {
+    slept_ = true;
+    std::uint32_t word = 0;
+    if (!word_.compare_exchange_strong(word, sleeping_, detail::memory_order_relaxed,  // 3
+                                       detail::memory_order_relaxed) &&                // 3
+        word != sleeping_) {
+      return;
+    }
+    detail::futex_wait(word_, sleeping_, until.nanoseconds());
+  }
+
+ private:
+  friend class parking_lot;
+  friend class wake_list;
+  enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
+
+  /// A wait of the thread, and where it was called: not in the node, which is to stay small.
+  struct located_wait : waitable {
+    parked_thread& self;
+    const source_place where;
+
+    located_wait(parked_thread& of, call_site from) noexcept : self(of), where(from) {}
+    bool ready() const noexcept { return self.ready(); }
+    const void* line() const noexcept { return &self.word_; }
+    void sleep(deadline until) { self.sleep(until); }
+    void describe(wait_subject& to) const noexcept {
+      self.describe(to);
+      to.where = where;
+    }
+  };
+
+  /// Releases the thread; returns what to wake, or nothing if it does not sleep.
+  const detail::wait_word* notify() noexcept {
+    const detail::wait_word* const word = &word_;
+    const bool sleeps = word_.exchange(notified_, detail::memory_order_release) == sleeping_;  // 1
+    return sleeps ? word : nullptr;
+  }
+
+  detail::wait_word word_;
+  std::uint32_t purpose_;
+  const std::uintptr_t first_queue_;
+  bool slept_ = false;
+  bool was_ahead_ = false;
+  bool goes_first_ = false;
+  bool is_on_its_way_ = false;
+  std::uintptr_t key_ = 0;
+};
+
+/// Threads on the way between two queues, in order.
+struct parked_chain : intrusive_list<parked_thread> {};
+
+/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if the wake_list was
+/// made before the lock was taken.
+class wake_list {
+ public:
+  wake_list() noexcept : count_(0) {}
+  ~wake_list() { flush(); }
+  wake_list(const wake_list&) = delete;
+  wake_list& operator=(const wake_list&) = delete;
+
+  void notify(parked_thread& thread) {
+    const detail::wait_word* const word = thread.notify();
+    if (word == nullptr) return;
+    if (count_ == capacity) flush();
+    words_[count_++] = word;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 32;
+
+  void flush() {
+    const bool is_seen = count_ > 0 && LOCKSTEP_UNLIKELY(observers() != 0);
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (is_seen) note_wake(words_[i]);
+      detail::futex_wake_one(words_[i]);
+    }
+    count_ = 0;
+  }
+
+  const detail::wait_word* words_[capacity];
+  std::size_t count_;
+};
+
+/// The table is one for the process (process.hpp): waiters and wakers may be of different modules.
+class parking_lot {
+  using bucket = detail::parking_bucket;
+  using list = intrusive_list<parked_thread>;
+
+ public:
+  /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
+  /// object that is gone does not mistake the waiters of another kind of object for its own (PARKING-2).
+  enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
+  static std::uintptr_t key(const detail::wait_word& word, kind of) noexcept {
+    static_assert(alignof(detail::wait_word) >= 4, "two bits are free");
+    return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
+  }
+
+  /// As observers are told.
+  static wait_kind wait_kind_of(kind of) noexcept {
+    return of == kind::mutex          ? wait_kind::mutex
+           : of == kind::semaphore    ? wait_kind::counting_semaphore
+           : of == kind::shared_mutex ? wait_kind::shared_mutex
+                                      : wait_kind::condition_variable;
+  }
+
+  /// The bits of an object's word that do not tell of its waiters (PARKING-4).
+  static constexpr std::uint32_t without_waiters(kind of) noexcept {
+    return of == kind::mutex          ? 1u
+           : of == kind::semaphore    ? ~1u
+           : of == kind::shared_mutex ? ~2u
+                                      : 0u;
+  }
+
+  /// The queue of one key, locked while this lives.
+  class queue {
+   public:
+    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
+      // A lock that is contended sleeps: the portable futex's own locks are taken after ours.
+      detail::native_futex::prepare_for_fork();
+      detail::watch_forks<around_fork>();
+      short_lock::lock(bucket_.lock);
+    }
+    ~queue() { short_lock::unlock(bucket_.lock); }
+    queue(const queue&) = delete;
+    queue& operator=(const queue&) = delete;
+
+    /// The waiter that waits longest, or none.
+    parked_thread* front() const noexcept { return from(bucket_.waiting.first()); }
+    /// The waiter behind `thread`, or none.
+    parked_thread* behind(const parked_thread& thread) const noexcept {
+      return from(thread.next());
+    }
+    bool empty() const noexcept { return front() == nullptr; }
+
+    bool contains(const parked_thread& thread) const noexcept {
+      const parked_thread* each = front();
+      while (each != nullptr && each != &thread) each = behind(*each);
+      return each != nullptr;
+    }
+
+    void push_back(parked_thread& thread) noexcept {
+      thread.key_ = key_;
+      bucket_.waiting.push_back(thread);
+    }
+    void push_front(parked_thread& thread) noexcept {
+      thread.key_ = key_;
+      bucket_.waiting.push_front(thread);
+    }
+    /// Requires: it is in this queue.
+    void remove(parked_thread& thread) noexcept { bucket_.waiting.remove(thread); }
+    /// For a waiter that gives up: false if another thread has taken it out.
+    bool withdraw(parked_thread& thread) noexcept {
+      if (!contains(thread)) return false;
+      remove(thread);
+      return true;
+    }
+
+    /// From the queue to those on their way: let go, but the object's word still tells of it (PARKING-4).
+    void send_out(parked_thread& thread) noexcept {
+      remove(thread);
+      thread.goes_first_ = thread.is_on_its_way_ = true;
+      bucket_.on_their_way.push_front(thread);
+    }
+    /// Out of the queue before its turn, at most once for each thread: the object's word does not tell of it
+    /// any more, and it goes on as one that has just come.
+    void send_ahead(parked_thread& thread) noexcept {
+      remove(thread);
+      thread.goes_first_ = thread.was_ahead_ = true;
+    }
+    /// Out of the list of those on their way, if it is there.
+    void arrive(parked_thread& thread) noexcept {
+      if (!thread.is_on_its_way_) return;
+      thread.is_on_its_way_ = false;
+      bucket_.on_their_way.remove(thread);
+    }
+    /// True if a child of a fork() at this moment would put the object's word right (PARKING-4); for tests.
+    bool is_known() const noexcept {
+      return !empty() || from(bucket_.on_their_way.first()) != nullptr;
+    }
+
+   private:
+    parked_thread* from(parked_thread* thread) const noexcept {
+      while (thread != nullptr && thread->key_ != key_) thread = thread->next();
+      return thread;
+    }
+
+    bucket& bucket_;
+    std::uintptr_t key_;
+  };
+
+  /// What is done around a fork() (PARKING-4): before it and after it in the parent, and in the child.
+  static void lock_all() {
+    for (bucket& each : detail::process().parking) short_lock::lock(each.lock);
+  }
+  static void unlock_all() {
+    for (bucket& each : detail::process().parking) short_lock::unlock(each.lock);
+  }
+  static void forget_all() noexcept {
+    for (bucket& each : detail::process().parking) {
+      forget(each.waiting);
+      forget(each.on_their_way);
+      ::new (&each) bucket();
+    }
+  }
+
+ private:
+  /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
+  static void forget(const list& of) noexcept {
+    for (const parked_thread* each = of.first(); each != nullptr; each = each->next()) {
+      const std::uintptr_t which = each->key_ & 3u;
+      detail::wait_word& word = *reinterpret_cast<detail::wait_word*>(each->key_ - which);
+      word.fetch_and(without_waiters(static_cast<kind>(which)),
+                     detail::memory_order_relaxed);  // 5
+    }
+  }
+
+  static bucket& bucket_of(std::uintptr_t key) noexcept {
+    // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+    const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
+    constexpr unsigned bits = detail::process_state::parking_bits;
+    return detail::process().parking[converted<std::size_t>(product >> (64 - bits))];
+  }
+
+  struct around_fork {
+    static void before() {
+      if (detail::process().parking_forks.enter()) lock_all();
+    }
+    static void after() {
+      if (!detail::process().parking_forks.is_held()) return;
+      unlock_all();
+      detail::process().parking_forks.leave();
+    }
+    static void child() {
+      if (!detail::process().parking_forks.is_held()) return;
+      forget_all();
+      detail::process().parking_forks.leave();
+    }
+  };
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_WAIT_PARKING_LOT_HPP

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// src/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
+//
+// For objects whose whole state is one word with a bit that says "a thread sleeps", so that a waiter may
+// destroy the object as soon as its wait has returned. A waiter brings a predicate on the word. It returns
+// after it has seen a word that satisfies the predicate, or at its deadline.
+// Where the structure guarantees the lifetime, a mark beside the state is cheaper: published_words.hpp.
+//
+//   WORD-1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
+//   WORD-2  A change that may make a sleeper's predicate true looks for the bit in the old value, and
+//           wakes all sleepers if it was set. The change may clear the bit, because it wakes every thread
+//           that has slept on it. After the change the changer touches nothing but the address.
+//   WORD-3  The bit may be set with no sleeper. It is never clear with one, except for those sleepers
+//           that the thread that cleared it is about to wake.
+//
+// So no wake-up is lost. A waiter that announced itself before the change is woken by it, or finds the
+// word changed when it falls asleep (FUTEX-3 of futex.hpp). A waiter that comes later sees the new word.
+//
+//   bits   name      meaning                set by                       cleared by
+//   0      sleeping  a waiter may be asleep a waiter, before it sleeps   the change that wakes; the object
+//   1..31  -         the state of the object that has the word: see there
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs     why it suffices
+//   1  word.load         acquire  changer's what came before a change with release order is seen
+//   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
+//                                           suffices; as a read-modify-write it keeps the release
+//                                           sequence of the changes before it
+//   3  word.load         relaxed  -         whether to sleep; the engine looks again by 1
+//
+// Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
+// Source [DREPPER] for the bit in the word.
+#ifndef LOCKSTEP_SRC_WAIT_WORD_WAITER_HPP
+#define LOCKSTEP_SRC_WAIT_WORD_WAITER_HPP
+
+#include <cstdint>
+
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/wait_policy.hpp>
+
+#include "misuse_registry.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
+template <class Done>
+class word_waiter : public waitable {
+ public:
+  word_waiter(wait_word& word, Done done, call_site where = call_site::none()) noexcept
+      : word_(word), done_(done), announced_(false), where_(where) {}
+
+  bool ready() const noexcept {
+    return done_(word_.load(memory_order_acquire));  // 1
+  }
+
+  void sleep(deadline until) {
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 3
+    if (done_(word)) return;
+    announced_ = true;
+    if ((word & sleeping_bit) == 0 &&
+        !word_.compare_exchange_strong(word, word | sleeping_bit, memory_order_relaxed,  // 2
+                                       memory_order_relaxed)) {                          // 2
+      return;
+    }
+    futex_wait(word_, word | sleeping_bit, until.nanoseconds());
+  }
+
+  /// What ends it is a change of this word.
+  const void* line() const noexcept { return &word_; }
+  /// For observers. The word is the first of its object.
+  void describe(wait_subject& to) const noexcept {
+    to.object = to.sleeps_on = &word_;
+    to.where = where_;
+    describe_part(done_, to, 0);
+  }
+
+  /// True if this waiter may have set the sleeping bit.
+  bool has_announced() const noexcept { return announced_; }
+
+ private:
+  wait_word& word_;
+  Done done_;
+  bool announced_;
+  const source_place where_;
+};
+
+/// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
+template <class Waitable>
+bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
+                  deadline until, std::uint64_t yield_time) {
+  if (!misuse::diagnosed) return wait_engine::wait(what, policy, history, until, yield_time);
+  if (what.ready()) return true;
+  const misuse::waiting_scope waiting(object);
+  return wait_engine::wait(what, policy, history, until, yield_time);
+}
+
+/// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
+template <class Done>
+bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
+                     deadline until = deadline::never(), call_site where = call_site::none(),
+                     std::uint64_t yield_time = wait_engine::shared_yield_time) {
+  word_waiter<Done> what(word, done, where);
+  return wait_watched(what, object, policy, this_thread_history(), until, yield_time);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_WAIT_WORD_WAITER_HPP
