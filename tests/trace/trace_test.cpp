@@ -19,6 +19,7 @@
 #include "support/asleep.hpp"
 #include "support/small_files.hpp"
 #include "support/threads.hpp"
+#include "trace/recorder.hpp"
 #include "trace/traced.hpp"
 
 namespace {
