@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include <lockstep/detail/platform/process.hpp>
+#include "../platform/process.hpp"
 #include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <new>
 
-#include <lockstep/detail/platform/fork.hpp>
+#include "../platform/fork.hpp"
 #include <lockstep/region.hpp>
 #include <lockstep/team_options.hpp>
 #include "../loop/lone_loops.hpp"

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <system_error>
 #include "placement.hpp"
+#include "../platform/plain_thread.hpp"
+#include "../platform/this_thread.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

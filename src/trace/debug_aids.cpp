@@ -2,6 +2,9 @@
 // src/trace/debug_aids.cpp -- the bodies of debug_aids.hpp (layer: trace)
 #include "debug_aids.hpp"
 
+#include "../platform/fork_tables.hpp"
+#include "../observe/observers.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

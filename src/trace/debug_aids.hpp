@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/system_texts.hpp"
 #include <lockstep/watchdog.hpp>
 
 #endif  // LOCKSTEP_SRC_TRACE_DEBUG_AIDS_HPP

@@ -3,7 +3,7 @@
 #include "kept_texts.hpp"
 
 #include <cstdlib>
-#include <lockstep/detail/platform/process.hpp>
+#include "../platform/process.hpp"
 #include <new>
 
 namespace lockstep {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/system_texts.hpp"
 #include <lockstep/ledger.hpp>
 #include <lockstep/team.hpp>
 #include "../team/team_core.hpp"

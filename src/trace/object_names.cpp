@@ -3,7 +3,7 @@
 #include "object_names.hpp"
 
 #include <cstdio>
-#include <lockstep/detail/platform/fork_tables.hpp>
+#include "../platform/fork_tables.hpp"
 #include <new>
 
 namespace lockstep {

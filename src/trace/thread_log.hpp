@@ -40,6 +40,7 @@
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include "kept_texts.hpp"
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

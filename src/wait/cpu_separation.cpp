@@ -11,7 +11,8 @@
 
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/system_texts.hpp"
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -11,6 +11,8 @@
 
 #include <cstdio>
 
+#include <lockstep/detail/platform/error.hpp>
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

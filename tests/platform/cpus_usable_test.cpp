@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpus_usable_test.cpp -- affinity and quota of the running system both count
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 #include <lockstep/detail/platform/system.hpp>
 
 #include <gtest/gtest.h>

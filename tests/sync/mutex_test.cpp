@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 #include <lockstep/detail/platform/this_thread.hpp>
 #include "support/asleep.hpp"
 #include "support/policies.hpp"

@@ -17,6 +17,7 @@
 #include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/schedule.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
