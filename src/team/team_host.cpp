@@ -6,6 +6,7 @@
 #include <new>
 
 #include "../platform/fork.hpp"
+#include <lockstep/detail/platform/fork_listener.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/team_options.hpp>
 #include "../loop/lone_loops.hpp"

@@ -17,6 +17,7 @@
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "platform/this_thread.hpp"
 
 namespace {
 

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "trace/traced.hpp"
+#include "trace/thread_log.hpp"
+#include "trace/wait_texts.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "trace/object_names.hpp"
 #include "fault/child_process.hpp"
 
 namespace {

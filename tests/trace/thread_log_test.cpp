@@ -4,6 +4,7 @@
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/region/group.hpp>
 #include "trace/wait_texts.hpp"
+#include "observe/observers.hpp"
 
 #include <gtest/gtest.h>
 

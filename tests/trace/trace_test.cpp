@@ -20,6 +20,9 @@
 #include "support/small_files.hpp"
 #include "support/threads.hpp"
 #include "trace/traced.hpp"
+#include "trace/thread_log.hpp"
+#include "trace/recorder.hpp"
+#include "observe/observers.hpp"
 
 namespace {
 

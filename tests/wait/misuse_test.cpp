@@ -14,6 +14,7 @@
 #include <lockstep/lockstep.hpp>
 #include "support/asleep.hpp"
 #include "support/threads.hpp"
+#include "platform/this_thread.hpp"
 
 namespace {
 
