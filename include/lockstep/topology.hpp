@@ -25,9 +25,9 @@
 #define LOCKSTEP_TOPOLOGY_HPP
 
 #include <cstddef>
+#include <lockstep/detail/platform/config.hpp>
 #include <utility>
 #include <vector>
-#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -21,14 +21,11 @@
 #include "fork.hpp"
 #include "process.hpp"
 
-/// A function without arguments that a module calls when it is loaded, where the compiler knows such: in the order of its
-/// units; before all objects of the module; and one that it calls when it is unloaded.
+/// As LOCKSTEP_AT_LOAD, before all objects of the module; and when it is unloaded.
 #if defined(__GNUC__)
-#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
 #define LOCKSTEP_FIRST_AT_LOAD __attribute__((constructor(101))) static void
 #define LOCKSTEP_AT_UNLOAD __attribute__((destructor)) static void
 #else
-#define LOCKSTEP_AT_LOAD inline void
 #define LOCKSTEP_FIRST_AT_LOAD inline void
 #define LOCKSTEP_AT_UNLOAD inline void
 #endif

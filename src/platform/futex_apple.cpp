@@ -91,14 +91,15 @@ LOCKSTEP_INLINE const char* native_futex::name() noexcept {
   return apple_futex::documented()                    ? "os_sync_wait_on_address"
          : apple_futex::ulock_wait2::get() != nullptr ? "__ulock_wait2"
          : apple_futex::ulock_wait::get() != nullptr  ? "__ulock_wait"
-                                         : portable_futex::name();
+                                                      : portable_futex::name();
 }
 
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {
   if (!apple_futex::native()) portable_futex::prepare_for_fork();
 }
 
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
   if (!apple_futex::native()) return portable_futex::wait(word, expected, deadline);
   std::uint64_t time = 0;  // for ever
   if (deadline != no_deadline) {
@@ -112,20 +113,25 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
     if (time == 0) {
       apple_futex::sync_wait::get()(address, expected, sizeof expected, 0);
     } else {
-      apple_futex::sync_wait_for::get()(address, expected, sizeof expected, 0, apple_futex::mach_clock, time);
+      apple_futex::sync_wait_for::get()(address, expected, sizeof expected, 0,
+                                        apple_futex::mach_clock, time);
     }
   } else if (const apple_futex::ulock_wait2::type call = apple_futex::ulock_wait2::get()) {
     call(apple_futex::compare_and_wait, address, expected, time, 0);
   } else {
     apple_futex::ulock_wait::get()(apple_futex::compare_and_wait, address, expected,
-                      static_cast<std::uint32_t>((time + 999) / 1000));
+                                   static_cast<std::uint32_t>((time + 999) / 1000));
   }
   errno = saved;
 }
 
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { apple_futex::wake(word, false); }
+LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
+  apple_futex::wake(word, false);
+}
 
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) { apple_futex::wake(word, true); }
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  apple_futex::wake(word, true);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

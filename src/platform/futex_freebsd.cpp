@@ -32,7 +32,8 @@ struct freebsd_futex {
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "_umtx_op"; }
 
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
   constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
   const std::uint64_t time = deadline < longest ? deadline : longest;
   _umtx_time until;
@@ -51,7 +52,9 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
 
 LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { freebsd_futex::wake(word, 1); }
 
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) { freebsd_futex::wake(word, INT_MAX); }
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  freebsd_futex::wake(word, INT_MAX);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

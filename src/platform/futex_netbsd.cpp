@@ -37,19 +37,24 @@ struct netbsd_futex {
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "netbsd futex"; }
 
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
   constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
   const std::uint64_t time = deadline < longest ? deadline : longest;
   timespec until;
   until.tv_sec = static_cast<time_t>(time / second);
   until.tv_nsec = static_cast<long>(time % second);
   netbsd_futex::call(&word, netbsd_futex::wait_bitset, static_cast<int>(expected),
-       deadline != no_deadline ? &until : nullptr);
+                     deadline != no_deadline ? &until : nullptr);
 }
 
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { netbsd_futex::call(word, netbsd_futex::plain_wake, 1, nullptr); }
+LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
+  netbsd_futex::call(word, netbsd_futex::plain_wake, 1, nullptr);
+}
 
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) { netbsd_futex::call(word, netbsd_futex::plain_wake, INT_MAX, nullptr); }
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  netbsd_futex::call(word, netbsd_futex::plain_wake, INT_MAX, nullptr);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -34,7 +34,8 @@ struct openbsd_futex {
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "openbsd futex"; }
 
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
   constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
   timespec rest = {0, 0};
   if (deadline != no_deadline) {
@@ -45,7 +46,7 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
     rest.tv_nsec = static_cast<long>(time % second);
   }
   openbsd_futex::call(&word, FUTEX_WAIT_PRIVATE, static_cast<int>(expected),
-       deadline != no_deadline ? &rest : nullptr);
+                      deadline != no_deadline ? &rest : nullptr);
 }
 
 LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {

@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #endif
 
-#if LOCKSTEP_FORCE_PORTABLE_FUTEX ||                                                           \
-    !(defined(__linux__) || defined(_WIN32) || defined(__APPLE__) || defined(__FreeBSD__) ||   \
+#if LOCKSTEP_FORCE_PORTABLE_FUTEX ||                                                         \
+    !(defined(__linux__) || defined(_WIN32) || defined(__APPLE__) || defined(__FreeBSD__) || \
       defined(__OpenBSD__) || defined(SYS___futex) || defined(__wasm__))
 
 #if !LOCKSTEP_FORCE_PORTABLE_FUTEX && !defined(__NetBSD__)
@@ -36,8 +36,12 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
                                         std::uint64_t deadline) {
   portable_futex::wait(word, expected, deadline);
 }
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { portable_futex::wake_all(word); }
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) { portable_futex::wake_all(word); }
+LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
+  portable_futex::wake_all(word);
+}
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  portable_futex::wake_all(word);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

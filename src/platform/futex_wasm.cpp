@@ -65,12 +65,14 @@ struct wasm_futex {
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "memory.atomic.wait32"; }
 
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
   std::int64_t time = -1;  // for ever
   if (deadline != no_deadline) {
     const std::uint64_t now = steady_nanoseconds();
     if (deadline <= now) return;
-    time = static_cast<std::int64_t>(deadline - now < wasm_futex::longest ? deadline - now : wasm_futex::longest);
+    time = static_cast<std::int64_t>(deadline - now < wasm_futex::longest ? deadline - now
+                                                                          : wasm_futex::longest);
   }
   signal_fence(memory_order_seq_cst);  // 1
   wasm_futex::sleep(word, expected, time);
@@ -79,7 +81,9 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
 
 LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { wasm_futex::wake(word, 1); }
 
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) { wasm_futex::wake(word, INT_MAX); }
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  wasm_futex::wake(word, INT_MAX);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

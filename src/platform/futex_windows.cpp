@@ -50,7 +50,8 @@ LOCKSTEP_INLINE const char* native_futex::name() noexcept {
 }
 
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
   const windows_futex::wait_call::type call = windows_futex::wait_call::get();
   if (call == nullptr) return portable_futex::wait(word, expected, deadline);
   const unsigned long saved = GetLastError();

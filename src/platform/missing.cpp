@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cpus.hpp"
-#include "this_thread.hpp"
 #include "made_once.hpp"
+#include "this_thread.hpp"
 #if defined(_WIN32)
 #include "timed_sleep_windows.hpp"
 #endif

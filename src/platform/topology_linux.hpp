@@ -28,9 +28,9 @@
 #include <vector>
 
 #include <lockstep/detail/platform/config.hpp>
-#include "topology.hpp"
 #include "cpus.hpp"
 #include "system_texts.hpp"
+#include "topology.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -4,9 +4,9 @@
 
 #include <cstdio>
 #include <system_error>
-#include "placement.hpp"
 #include "../platform/plain_thread.hpp"
 #include "../platform/this_thread.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

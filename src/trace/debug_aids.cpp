@@ -2,8 +2,8 @@
 // src/trace/debug_aids.cpp -- the bodies of debug_aids.hpp (layer: trace)
 #include "debug_aids.hpp"
 
-#include "../platform/fork_tables.hpp"
 #include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

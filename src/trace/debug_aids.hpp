@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include <lockstep/detail/observe/hooks.hpp>
-#include "../platform/system_texts.hpp"
 #include <lockstep/watchdog.hpp>
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "../platform/system_texts.hpp"
 #include <lockstep/ledger.hpp>
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

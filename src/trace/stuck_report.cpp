@@ -61,8 +61,7 @@ LOCKSTEP_INLINE bool find_arrivals(const stuck_snapshot& all, std::size_t thread
   return true;
 }
 
-LOCKSTEP_INLINE std::vector<std::size_t> awaited_by(const stuck_snapshot& all,
-                                                      std::size_t thread) {
+LOCKSTEP_INLINE std::vector<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread) {
   const stuck_questions ask{all};
   std::vector<std::size_t> found;
   const auto add = [&](std::size_t other) {

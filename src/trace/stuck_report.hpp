@@ -46,7 +46,7 @@ struct seen_thread {
 struct stuck_snapshot {
   std::vector<seen_thread> threads;
   std::vector<object_name> names;  ///< of what they wait for or hold
-  std::uint64_t now;                 ///< tick at which the first thread was looked at
+  std::uint64_t now;               ///< tick at which the first thread was looked at
   double ticks_per_second;
 
   double seconds_since(std::uint64_t tick) const noexcept {
@@ -188,8 +188,8 @@ bool find_missing(const stuck_snapshot& all, std::size_t thread,
 
 /// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
 /// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
-bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
-                   std::vector<std::uint32_t>& come, std::vector<std::uint32_t>& missing);
+bool find_arrivals(const stuck_snapshot& all, std::size_t thread, std::vector<std::uint32_t>& come,
+                   std::vector<std::uint32_t>& missing);
 
 /// Two members that were in the same phase of a region at different places, the earliest that is known.
 struct construct_mismatch {

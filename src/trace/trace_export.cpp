@@ -306,7 +306,8 @@ LOCKSTEP_INLINE std::string trace_export::summary() {
            static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
            static_cast<double>(waiting) / 1000, whole > 0 ? 100 * busy / whole : 0);
   }
-  std::sort(names.begin(), names.end(), [](const named_time& a, const named_time& b) { return a.sum > b.sum; });
+  std::sort(names.begin(), names.end(),
+            [](const named_time& a, const named_time& b) { return a.sum > b.sum; });
   append(text, "  %-32s %-10s %9s %12s %10s %10s\n", "name", "is a", "count", "sum/us", "mean/us",
          "most/us");
   for (const named_time& each : names) {

@@ -129,7 +129,8 @@ LOCKSTEP_INLINE void trace_view::sort_events(std::size_t first) {
 }
 
 LOCKSTEP_INLINE void trace_view::sort(end_points& all) {
-  std::sort(all.begin(), all.end(), [](const end_point& a, const end_point& b) { return a.is_before(b); });
+  std::sort(all.begin(), all.end(),
+            [](const end_point& a, const end_point& b) { return a.is_before(b); });
 }
 
 /// What may have let a wait end.

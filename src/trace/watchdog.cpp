@@ -18,15 +18,15 @@
 #include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
-#include "../platform/fork_tables.hpp"
 #include <lockstep/detail/platform/system.hpp>
-#include "../platform/system_texts.hpp"
 #include <lockstep/watchdog.hpp>
+#include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
+#include "../platform/plain_thread.hpp"
+#include "../platform/system_texts.hpp"
+#include "../platform/this_thread.hpp"
 #include "../platform/wake_pipe.hpp"
 #include "stuck_text.hpp"
-#include "../platform/plain_thread.hpp"
-#include "../observe/observers.hpp"
-#include "../platform/this_thread.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -107,10 +107,11 @@ class watchdog {
       for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
     }
     // By team and rank; then in the order in which they were first seen.
-    std::sort(all.threads.begin(), all.threads.end(), [](const seen_thread& a, const seen_thread& b) {
-      if (a.part.team != b.part.team) return a.part.team > b.part.team;
-      return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
-    });
+    std::sort(all.threads.begin(), all.threads.end(),
+              [](const seen_thread& a, const seen_thread& b) {
+                if (a.part.team != b.part.team) return a.part.team > b.part.team;
+                return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
+              });
   }
 
  private:

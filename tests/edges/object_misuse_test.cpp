@@ -14,10 +14,10 @@
 #include <string>
 #include <type_traits>
 
+#include "platform/this_thread.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
-#include "platform/this_thread.hpp"
 
 namespace {
 

@@ -147,19 +147,19 @@ void* apple_symbol(void*, const char* name) noexcept {
 }  // namespace other_systems
 
 // Our sources are read as such a system would, each time under other names: they all define native_futex.
-#define LOCKSTEP_TEST_FUTEX                                                                     \
-  namespace lockstep {                                                                          \
-  inline namespace LOCKSTEP_ABI {                                                               \
-  namespace detail {                                                                            \
-  struct native_futex {                                                                         \
-    static const char* name() noexcept;                                                         \
-    static void prepare_for_fork();                                                             \
-    static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);    \
-    static void wake_one(const wait_word* word);                                                \
-    static void wake_all(const wait_word* word);                                                \
-  };                                                                                            \
-  }                                                                                             \
-  }                                                                                             \
+#define LOCKSTEP_TEST_FUTEX                                                                  \
+  namespace lockstep {                                                                       \
+  inline namespace LOCKSTEP_ABI {                                                            \
+  namespace detail {                                                                         \
+  struct native_futex {                                                                      \
+    static const char* name() noexcept;                                                      \
+    static void prepare_for_fork();                                                          \
+    static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline); \
+    static void wake_one(const wait_word* word);                                             \
+    static void wake_all(const wait_word* word);                                             \
+  };                                                                                         \
+  }                                                                                          \
+  }                                                                                          \
   }
 
 // That of Apple once for each generation of the system, which it would find out only once.
@@ -334,12 +334,9 @@ constexpr system_futex made_of() {
 }
 
 inline constexpr std::array<system_futex, 7> all = {
-    made_of<lockstep::detail::futex_of_2024>(),
-    made_of<lockstep::detail::futex_of_2020>(),
-    made_of<lockstep::detail::futex_of_2016>(),
-    made_of<lockstep::detail::futex_of_2010>(),
-    made_of<lockstep::detail::futex_of_freebsd>(),
-    made_of<lockstep::detail::futex_of_netbsd>(),
+    made_of<lockstep::detail::futex_of_2024>(),    made_of<lockstep::detail::futex_of_2020>(),
+    made_of<lockstep::detail::futex_of_2016>(),    made_of<lockstep::detail::futex_of_2010>(),
+    made_of<lockstep::detail::futex_of_freebsd>(), made_of<lockstep::detail::futex_of_netbsd>(),
     made_of<lockstep::detail::futex_of_openbsd>()};
 inline constexpr std::array<const char*, 7> names = {"os_sync_wait_on_address",
                                                      "__ulock_wait2",

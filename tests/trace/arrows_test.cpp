@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "trace/traced.hpp"
 #include "trace/thread_log.hpp"
+#include "trace/traced.hpp"
 #include "trace/wait_texts.hpp"
 
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "trace/object_names.hpp"
 #include "fault/child_process.hpp"
+#include "trace/object_names.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include "trace/thread_log.hpp"
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/region/group.hpp>
-#include "trace/wait_texts.hpp"
 #include "observe/observers.hpp"
+#include "trace/wait_texts.hpp"
 
 #include <gtest/gtest.h>
 

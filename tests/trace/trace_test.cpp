@@ -16,13 +16,13 @@
 #include <thread>
 #include <vector>
 
+#include "observe/observers.hpp"
 #include "support/asleep.hpp"
 #include "support/small_files.hpp"
 #include "support/threads.hpp"
-#include "trace/traced.hpp"
-#include "trace/thread_log.hpp"
 #include "trace/recorder.hpp"
-#include "observe/observers.hpp"
+#include "trace/thread_log.hpp"
+#include "trace/traced.hpp"
 
 namespace {
 

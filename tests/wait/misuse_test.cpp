@@ -12,9 +12,9 @@
 #include <optional>
 
 #include <lockstep/lockstep.hpp>
+#include "platform/this_thread.hpp"
 #include "support/asleep.hpp"
 #include "support/threads.hpp"
-#include "platform/this_thread.hpp"
 
 namespace {
 

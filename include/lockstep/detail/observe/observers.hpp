@@ -12,8 +12,8 @@
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
 //   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
-//   6  word.load           relaxed  -      what it points to was made before the program began
-//   7  word.store          relaxed  -      as 6
+//   2  word.load           relaxed  -      what it points to was made before the program began
+//   3  word.store          relaxed  -      as 2
 //
 // Cost   nobody watches: two loads, of lines that nobody writes, and a branch.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_OBSERVERS_HPP
@@ -43,8 +43,6 @@ using observers_word = observer_atomic<std::uint32_t>;
 /// The word of the process. `is_unchecked`: of a unit that diagnoses no misuse, so that it may lock what others unlock.
 const observers_word& find_observers(bool is_unchecked) noexcept;
 
-#if defined(__GNUC__)
-
 /// Where this module looks for who watches: at a word that stays 0, or from its load on at that of the process. So a
 /// look needs no test whether the process is known.
 template <class Name>
@@ -59,24 +57,17 @@ unseamed_atomic<const observers_word*> observers_of_module<Name>::at{
     &observers_of_module<Name>::none};
 using watched_module = observers_of_module<struct whole_module>;
 
-// When the module is loaded, so that no wait has to look for the process. The library's own units lock nothing of the user's.
-__attribute__((constructor)) static void find_observers_at_load() {
-  watched_module::at.store(&find_observers(!diagnoses_misuse && !builds_library),  // 7
-                           memory_order_relaxed);                                  // 7
+// So that no wait has to look for the process. The library's own units lock nothing of the user's.
+LOCKSTEP_AT_LOAD find_observers_at_load() {
+  watched_module::at.store(&find_observers(!diagnoses_misuse && !builds_library),  // 3
+                           memory_order_relaxed);                                  // 3
 }
 
 /// Who watches now.
 inline std::uint32_t observers() noexcept {
-  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 6
+  if (!calls_at_load) return find_observers(false).load(memory_order_relaxed);       // 1
+  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 2
 }
-
-#else
-
-inline std::uint32_t observers() noexcept {
-  return find_observers(false).load(memory_order_relaxed);  // 1
-}
-
-#endif
 
 /// Whether somebody watches beside the ledger, which counts most meetings and looks closely at few.
 inline bool watch_others_than_ledger(std::uint32_t on) noexcept {

@@ -137,6 +137,13 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// A function without arguments that a module calls when it is loaded, in the order of its units: if calls_at_load.
+#if defined(__GNUC__)
+#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
+#else
+#define LOCKSTEP_AT_LOAD inline void
+#endif
+
 // Where a call of its own costs more than the function.
 #if defined(__GNUC__)
 #define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
@@ -241,6 +248,11 @@ namespace detail {
 
 constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 constexpr bool builds_library = LOCKSTEP_BUILDS_LIBRARY != 0;
+#if defined(__GNUC__)
+constexpr bool calls_at_load = true;
+#else
+constexpr bool calls_at_load = false;
+#endif
 
 /// A number as another type, which is the same type on some systems: GCC calls a plain cast useless there.
 template <class To, class From>
