@@ -77,8 +77,7 @@ struct flow {
 std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const adjacency& out,
                                     std::size_t count);
 
-/// Shared: src/mpi, which is compiled with the user's MPI, plans graphs as well.
-LOCKSTEP_SHARED_BY_MODULES flow make_flow(const graph_model& of);
+flow make_flow(const graph_model& of);
 
 inline std::string quoted(const graph_model& of, node_index node) {
   return "'" + of.nodes[node].name + "'";

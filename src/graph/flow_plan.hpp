@@ -101,9 +101,8 @@ struct flow_plan {
 };
 
 /// `costs`: of each node in nanoseconds, below 0 where it is not known.
-LOCKSTEP_SHARED_BY_MODULES flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                                    const std::vector<double>& costs,
-                                                    std::size_t members);
+flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                         const std::vector<double>& costs, std::size_t members);
 
 /// Goes through some iterations without threads, each loop twice. Returns where the plan would get stuck, or nothing.
 /// Sets predicted_time.

@@ -10,7 +10,10 @@
 #include <cstring>
 
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+
+#include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

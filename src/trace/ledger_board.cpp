@@ -6,8 +6,9 @@
 #include <cstring>
 #include <vector>
 
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/ledger.hpp>
+
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -28,6 +28,7 @@
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/ledger.hpp>
 
+#include "../observe/observers.hpp"
 #include "../platform/user_files.hpp"
 #include "ledger_board.hpp"
 #include "ledger_hooks.hpp"

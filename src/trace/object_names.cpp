@@ -5,8 +5,8 @@
 #include <lockstep/named_object.hpp>
 
 #include <cstdio>
-#include <lockstep/detail/platform/fork_tables.hpp>
 #include <new>
+#include "../platform/fork_tables.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/platform/fork.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/fork.hpp"
+#include "../platform/system_texts.hpp"
 #include "../platform/user_files.hpp"
 #include "json_file.hpp"
 

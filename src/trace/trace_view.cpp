@@ -8,7 +8,8 @@
 #include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/fork.hpp>
+
+#include "../platform/fork.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -18,10 +18,13 @@
 #include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/watchdog.hpp>
+#include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
+#include "../platform/plain_thread.hpp"
+#include "../platform/system_texts.hpp"
+#include "../platform/this_thread.hpp"
 #include "../platform/wake_pipe.hpp"
 #include "stuck_report.hpp"
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "observe/observers.hpp"
+
 namespace {
 
 using namespace lockstep::detail;
