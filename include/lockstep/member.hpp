@@ -52,7 +52,7 @@
 
 #include <lockstep/detail/loop/member_loops.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/reduce/scans.hpp>
+#include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
 #include <lockstep/mutex.hpp>
 
@@ -240,7 +240,8 @@ class member : public detail::member_loops {
   template <class Function>
   LOCKSTEP_NODISCARD bool single_unless_stopped(nowait_t, Function&& f) {
     check_plain<Function>();
-    return detail::loops::first_come(at_, f);
+    const auto call = [&f](std::size_t, std::size_t) { detail::loops::call_plain(f); };
+    return detail::loops::hand_out_singly(at_, 1, detail::body_of(call));
   }
   template <class Function>
   bool single(Function&&, nowait_t) {
@@ -333,12 +334,7 @@ class member : public detail::member_loops {
                                                  call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
-    const auto by = detail::reductions::by_offset(span, f);
-    const auto into = detail::reductions::store_by_offset(span, store);
-    detail::reductions::check_types<Type, decltype(by(std::size_t())), Operation>();
-    const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
-        at_, index_range{0, span.length}, by, op, into};
-    return detail::reductions::scan_leaves<Type>(at_, what, init);
+    return detail::reductions::scan(at_, span, f, op, store, init);
   }
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).

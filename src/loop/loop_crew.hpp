@@ -28,7 +28,7 @@
 
 #include <lockstep/detail/observe/hooks.hpp>
 #include "../region/region_board.hpp"
-#include <lockstep/detail/loop/loop_share.hpp>
+#include "loop_share.hpp"
 #include "loop_timing.hpp"
 
 namespace lockstep {

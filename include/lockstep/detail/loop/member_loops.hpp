@@ -17,64 +17,11 @@
 #include <cstdint>
 
 #include <lockstep/detail/loop/loops.hpp>
+#include <lockstep/detail/region/group.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-class weighted_schedule;
-
 namespace detail {
-
-/// In weighted_schedule.hpp: a loop with blocks by what was measured. False once the region is stopped.
-inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
-                         weighted_schedule& how);
-
-/// The turns of an ordered loop's iterations, for one member.
-class ordered_iterations {
- public:
-  ordered_iterations(member_state& at, const loops::ticket_source& of, bool throws) noexcept
-      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws), turn_(*this) {}
-  ordered_iterations(const ordered_iterations&) = delete;
-  ordered_iterations& operator=(const ordered_iterations&) = delete;
-
-  /// For the function of the iteration at hand.
-  ordered_turn& turn() noexcept { return turn_; }
-
-  void begin(std::size_t position) noexcept {
-    position_ = position;
-    has_passed_ = false;
-  }
-  /// An iteration that has not taken its turn passes it all the same.
-  void end() {
-    if (!has_passed_ && wait()) pass();
-  }
-
-  /// False once the region is stopped.
-  bool take() {
-    if (wait()) return true;
-    if (throws_) leave_stopped_region();
-    return false;
-  }
-  void pass() {
-    has_passed_ = true;
-    if (board_ != nullptr) board_->pass_turn(construct_);
-  }
-
- private:
-  bool wait() {
-    return board_ == nullptr ? !at_.is_stopped()
-                             : board_->wait_for_turn(at_, construct_, position_);
-  }
-
-  member_state& at_;
-  loop_board* const board_;
-  const std::uint32_t construct_;
-  const bool throws_;
-  bool has_passed_ = false;
-  std::size_t position_ = 0;
-  ordered_turn turn_;
-};
-inline bool take_turn(ordered_iterations& of) { return of.take(); }
-inline void pass_turn(ordered_iterations& of) { of.pass(); }
 
 class member_loops {
  public:
@@ -110,9 +57,8 @@ class member_loops {
       First first, Last last, Function&& f, schedule how = static_schedule(),
       call_site where = {}) {
     const auto span = span_of(first, last);
-    at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
-    return loops::hand_out_and_wait(at_, span.length, how, body_of(each));
+    return loops::hand_out_and_wait(at_, where, span.length, how, body_of(each));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -140,8 +86,7 @@ class member_loops {
                                                                schedule how = static_schedule(),
                                                                call_site where = {}) {
     const auto each = each_of_nested(ranges, f);
-    at_.come_to("for_each", where, iterations_of(ranges));
-    return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
+    return loops::hand_out_and_wait(at_, where, iterations_of(ranges), how, body_of(each));
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
@@ -172,9 +117,8 @@ class member_loops {
                                                                     weighted_schedule& how,
                                                                     call_site where = {}) {
     const auto span = span_of(first, last);
-    at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
-    return run_weighted(at_, span.length, body_of(each), how);
+    return loops::hand_out_by_weight(at_, where, span.length, how, body_of(each));
   }
 
   /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
@@ -184,13 +128,13 @@ class member_loops {
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_ordered(
       First first, Last last, Function&& f, schedule how = static_schedule(1),
       call_site where = {}) {
-    return or_leave(run_ordered(span_of(first, last), how, f, where, true));
+    return or_leave(loops::run_ordered(at_, span_of(first, last), f, how, where, true));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> for_ordered_unless_stopped(
       First first, Last last, Function&& f, schedule how = static_schedule(1),
       call_site where = {}) {
-    return run_ordered(span_of(first, last), how, f, where, false);
+    return loops::run_ordered(at_, span_of(first, last), f, how, where, false);
   }
 
   // What is wrong with a call that fits none of the above (misplaced.hpp).
@@ -241,7 +185,7 @@ class member_loops {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    return loops::hand_out_by_ticket(at_, sizeof...(Functions), dynamic_schedule(), body_of(each));
+    return loops::hand_out_singly(at_, sizeof...(Functions), body_of(each));
   }
 
  protected:
@@ -257,32 +201,6 @@ class member_loops {
   }
 
   member_state& at_;
-
- private:
-  LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-  template <class Index, class Function>
-  bool run_ordered(const index_span<Index>& span, schedule how, Function& f, call_site where,
-                   bool throws) {
-    static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
-                  "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
-                  "index and a lockstep::ordered_turn&");
-    at_.come_to("for_ordered", where, span.length);
-    loops::ticket_source tickets(at_);
-    ordered_iterations iterations(at_, tickets, throws);
-    const auto part = [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-        iterations.begin(i);
-        Index index = index_at(span.first, i);
-        f(index, iterations.turn());
-        iterations.end();
-      }
-    };
-    if (tickets.has_entered()) {
-      loops::hand_out_in(at_, tickets, span.length, how, body_of(part));
-    }
-    return tickets.leave() && at_.sync();
-  }
-  LOCKSTEP_END_SIGN_CONVERSIONS
 };
 
 }  // namespace detail

@@ -82,39 +82,6 @@ LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::excepti
       "first and last of all, and each is called for its part (world::part_of)");
 }
 
-/// A rank's block of the leaves, evaluated by its members.
-class rank_nodes : private reductions::member_nodes {
- public:
-  rank_nodes(member_state& at, const reductions::operations& what, const reductions::operands& of,
-             std::size_t length, std::size_t rank, std::size_t ranks) noexcept
-      : member_nodes(at, what, of, length, leaves_of_rank(length, rank, ranks)) {}
-
-  /// By all members; the phase in which the values become known is still to be met. False once the region is stopped.
-  LOCKSTEP_NOINLINE bool evaluate(schedule how) {
-    if (at_.is_alone() || length_of(part_) == 0) return at_.goes_on();
-    return (at_.has_waited() || at_.wait_before_construct()) && put_own(how);
-  }
-  /// By member 0, when all have arrived. False once the region is stopped.
-  LOCKSTEP_NOINLINE bool collect(const node_record& into) {
-    into.begin(length_, part_);
-    reductions::tree_walk values(at_, what_, of_, length_);
-    reduction_tree::published_nodes nodes(part_, at_.size());
-    bool goes_on = true;
-    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), part_.first, part_.last,
-                                  [&](std::size_t a, std::size_t b) {
-                                    if (!at_.is_alone()) {
-                                      push_published(values, nodes, a, b);
-                                    } else if (!goes_on || !values.push_node(a, b)) {
-                                      goes_on = false;
-                                      return;
-                                    }
-                                    into.append(values.top());
-                                    values.pop();
-                                  });
-    return goes_on;
-  }
-};
-
 template <class Type>
 inline void check_reducible() noexcept {
   static_assert(std::is_trivially_copyable<Type>::value,
@@ -138,11 +105,17 @@ Type reduce(world_region& region, member_state& at, const Values& values, bool i
   reductions::check_types<Type, typename Values::value, Operation>();
   const reductions::operations& what =
       reductions::operations_for<Type, Operation>(values, in_strips);
-  rank_nodes nodes(at, what, values, length, region.ranks().rank(), region.ranks().size());
+  reductions::run_of_leaves part = {
+      at, what, values, length, leaves_of_rank(length, region.ranks().rank(), region.ranks().size()),
+      0};
   const auto meets = [&](Type& whole) {
     alignas(node_record::most_alignment) unsigned char bytes[node_record::size(sizeof(Type))];
     const node_record mine(bytes, sizeof(Type));
-    if (!nodes.collect(mine)) return false;
+    mine.begin(length, part.leaves);
+    const auto append = [](void* into, const void* value) {
+      static_cast<const node_record*>(into)->append(value);
+    };
+    if (!reductions::collect(part, const_cast<node_record*>(&mine), append)) return false;
     record_merge merge = {what, values, sizeof(Type), nullptr};
     if (!region.meet(at, world_construct::reduce_range, 0, bytes, sizeof bytes, merge.combine())) {
       return false;
@@ -151,7 +124,7 @@ Type reduce(world_region& region, member_state& at, const Values& values, bool i
     if (mine.head().count != 0) std::memcpy(&whole, mine.value(0), sizeof whole);
     return true;
   };
-  if (!nodes.evaluate(how)) {
+  if (!reductions::evaluate(part, how)) {
     leave_stopped_region();
     return init;
   }
