@@ -225,7 +225,7 @@ struct has_copy<Index, Function, true>
 template <class Type, class Index, class Function>
 class each_value : public operands {
   static_assert(is_callable<Function&, Index>::value,
-                "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
+                "lockstep: the function of a reduction or scan over single indices must be callable "
                 "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
