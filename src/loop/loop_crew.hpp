@@ -81,8 +81,8 @@ class loop_crew {
     return !took;
   }
   /// Before it is announced, the caller runs parts of the share of `rank`, from `part` on.
-  void run_unannounced(const region_head& head, std::uint32_t parts, const job& what, std::size_t rank,
-                       std::uint32_t part, std::uint32_t end) {
+  void run_unannounced(const region_head& head, std::uint32_t parts, const job& what,
+                       std::size_t rank, std::uint32_t part, std::uint32_t end) {
     const loop_common common = common_of(head, announcement(1, head.size, parts));
     for (; part < end; ++part) run_part(common, rank, part, what);
   }

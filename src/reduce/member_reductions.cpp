@@ -135,8 +135,8 @@ LOCKSTEP_INLINE bool member_nodes::put_leaves(schedule how) {
     }
   } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
   const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
-  const bool complete = loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk),
-                                        {leaf_part::call, &part});
+  const bool complete =
+      loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), {leaf_part::call, &part});
   return part.goes_on && at_.sync() && complete;
 }
 

@@ -15,9 +15,9 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/reduce/reduction_operations.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
 
 #include "reduction_nodes.hpp"
 

@@ -106,7 +106,11 @@ Type reduce(world_region& region, member_state& at, const Values& values, bool i
   const reductions::operations& what =
       reductions::operations_for<Type, Operation>(values, in_strips);
   reductions::run_of_leaves part = {
-      at, what, values, length, leaves_of_rank(length, region.ranks().rank(), region.ranks().size()),
+      at,
+      what,
+      values,
+      length,
+      leaves_of_rank(length, region.ranks().rank(), region.ranks().size()),
       0};
   const auto meets = [&](Type& whole) {
     alignas(node_record::most_alignment) unsigned char bytes[node_record::size(sizeof(Type))];

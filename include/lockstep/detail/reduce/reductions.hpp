@@ -222,7 +222,8 @@ Type reduce(team_host& on, source_place where, const Values& values, bool in_str
     leave_stopped_region();
     return std::move(init);
   }
-  Type& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+  Type& whole =
+      result.value_left();  // before init moves, which may throw: now it is destroyed then
   return op(std::move(init), std::move(whole));
 }
 template <class Type, class Operation, class Values>
