@@ -31,11 +31,19 @@ set(module_dir ${CMAKE_INSTALL_DATADIR}/lockstep/modules)
 install(FILES ${PROJECT_SOURCE_DIR}/modules/lockstep.cppm DESTINATION ${module_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_module.cmake DESTINATION ${package_dir})
 
+# So does what is for use inside MPI, with the headers of src/ that it reads.
+set(mpi_source_dir ${CMAKE_INSTALL_DATADIR}/lockstep/src)
+install(FILES ${PROJECT_SOURCE_DIR}/src/lockstep_mpi.cpp ${PROJECT_SOURCE_DIR}/src/lockstep_mpi_checked.cpp
+  DESTINATION ${mpi_source_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/mpi DESTINATION ${mpi_source_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/graph DESTINATION ${mpi_source_dir} FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_mpi_library.cmake DESTINATION ${package_dir})
+
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
   INSTALL_DESTINATION ${package_dir}
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR module_dir)
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR module_dir mpi_source_dir)
 # Before 1.0 a minor version may break programs.
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake

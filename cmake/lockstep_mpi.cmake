@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# lockstep inside MPI. For users there is the target lockstep::mpi: the headers include/lockstep/mpi*, with the MPI that
-# CMake finds. Tests, examples and benchmarks are built once for each MPI library of this machine, for they have different
-# headers: lockstep_mpi_programs.
+# lockstep inside MPI. For users there is the target lockstep::mpi: the headers include/lockstep/mpi*, and src/lockstep_mpi.cpp
+# compiled with the MPI that CMake finds. Tests, examples and benchmarks are built once for each MPI library of this machine,
+# for they have different headers: lockstep_mpi_programs.
 include_guard(GLOBAL)
+include(lockstep_mpi_library)
 
 # lockstep_add_mpi(): the target lockstep::mpi.
 macro(lockstep_add_mpi)
   find_package(MPI REQUIRED COMPONENTS CXX)
-  add_library(lockstep_mpi INTERFACE)
+  lockstep_add_mpi_library(lockstep_mpi ${PROJECT_SOURCE_DIR}/src MPI::MPI_CXX)
   add_library(lockstep::mpi ALIAS lockstep_mpi)
-  target_link_libraries(lockstep_mpi INTERFACE lockstep::lockstep MPI::MPI_CXX)
 endmacro()
 
 # The MPI libraries of this machine: LOCKSTEP_MPIS, such as 'openmpi;mpich', and for each a target lockstep_with_<it>.
@@ -36,18 +36,20 @@ function(lockstep_find_mpis)
       continue()
     endif()
     separate_arguments(words UNIX_COMMAND "${shown}")
-    add_library(lockstep_with_${name} INTERFACE)
+    add_library(lockstep_needs_${name} INTERFACE)
     foreach(word ${words})
       if(word MATCHES "^-I(.+)$")
-        target_include_directories(lockstep_with_${name} SYSTEM INTERFACE ${CMAKE_MATCH_1})
+        target_include_directories(lockstep_needs_${name} SYSTEM INTERFACE ${CMAKE_MATCH_1})
       elseif(word MATCHES "^-L(.+)$")
-        target_link_directories(lockstep_with_${name} INTERFACE ${CMAKE_MATCH_1})
+        target_link_directories(lockstep_needs_${name} INTERFACE ${CMAKE_MATCH_1})
       elseif(NOT word MATCHES "cxx" AND word MATCHES "^-l(.*)$")  # not the C++ classes of old
-        target_link_libraries(lockstep_with_${name} INTERFACE ${CMAKE_MATCH_1})
+        target_link_libraries(lockstep_needs_${name} INTERFACE ${CMAKE_MATCH_1})
       endif()
     endforeach()
+    lockstep_add_mpi_library(lockstep_with_${name} ${PROJECT_SOURCE_DIR}/src lockstep_needs_${name})
+    lockstep_warnings(lockstep_with_${name})
     list(APPEND found ${name})
-    get_target_property(directories lockstep_with_${name} INTERFACE_INCLUDE_DIRECTORIES)
+    get_target_property(directories lockstep_needs_${name} INTERFACE_INCLUDE_DIRECTORIES)
     list(JOIN directories ":" directories)
     list(APPEND header_directories --mpi=${directories})
   endforeach()
@@ -74,7 +76,7 @@ function(lockstep_mpi_programs name)
   foreach(mpi ${arg_MPIS})
     add_executable(${name}.${mpi} ${arg_SOURCES})
     target_compile_features(${name}.${mpi} PRIVATE cxx_std_20)
-    target_link_libraries(${name}.${mpi} PRIVATE lockstep::lockstep lockstep_with_${mpi} ${arg_LIBRARIES})
+    target_link_libraries(${name}.${mpi} PRIVATE lockstep_with_${mpi} ${arg_LIBRARIES})
     # Products and sums are rounded one by one on every rank, and in the serial program.
     target_compile_options(${name}.${mpi} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-ffp-contract=off>)
     lockstep_warnings(${name}.${mpi})
@@ -108,7 +110,7 @@ function(lockstep_mpi_test name)
     endif()
     # One unit: GoogleTest's and MPI's headers are read once.
     set_target_properties(mpi.${name}.${mpi} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
     lockstep_precompiled(mpi.${name}.${mpi})
     foreach(ranks ${numbers})
       add_test(NAME mpi.${name}.${mpi}.${ranks}

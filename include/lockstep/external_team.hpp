@@ -45,23 +45,23 @@ class external_team : private team {
 
   // All of these are as in team.
 
-  using team::size;
   using team::policy;
+  using team::size;
 
-  using team::run;
   using team::request_stop;
+  using team::run;
 
-  using team::parallel_for;
   using team::for_range;
+  using team::parallel_for;
   using team::parallel_for_2d;
   using team::parallel_for_3d;
   using team::parallel_invoke;
   using team::parallel_reduce;
-  using team::reduce_range;
   using team::parallel_scan;
+  using team::reduce_range;
 
-  using team::ledger;
   using team::keep_ledger;
+  using team::ledger;
   using team::reset_ledger;
 
  private:

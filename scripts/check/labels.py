@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, headers, root_argument  # noqa: E402
+from source_text import Report, headers, root_argument, sources  # noqa: E402
 
 DEFINITION = re.compile(r"^\s*//+\s+([A-Z]+-?\d+)  ", re.MULTILINE)
 CITATION = re.compile(r"(?<![\w-])([A-Z]{2,}-\d+)(?![\w.]*-|\w)")
@@ -32,9 +32,9 @@ HISTORY = {"decisions"}
 
 
 def definitions(root, report):
-    """The labels of the headers, with the place of each."""
+    """The labels of the headers and sources, with the place of each."""
     found = {}
-    for header in headers(root):
+    for header in headers(root) + sources(root):
         for number, line in enumerate(header.read_text(encoding="utf-8").splitlines(), 1):
             match = DEFINITION.match(line)
             if not match:

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import Report, directives, guard_of, headers, includes, name_of, root_argument, sources, split_lines  # noqa: E402
 
 LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace", "mpi")
-LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h", "src/lockstep.cpp", "src/lockstep_checked.cpp")
+LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h", "src/lockstep.cpp", "src/lockstep_checked.cpp",
+             "src/lockstep_mpi.cpp", "src/lockstep_mpi_checked.cpp")
 # What MPI libraries ask to be told before their header is read.
 MPI_SETTINGS = ("OMPI_SKIP_MPICXX", "MPICH_SKIP_MPICXX")
 SEAM = "lockstep/detail/platform/atomic.hpp"

@@ -40,11 +40,13 @@ class timed_plan {
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, call_site where)
     : plan(of, on, on.size(), where) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, std::size_t members, call_site where)
-    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members, where)) {}
+    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members,
+                              where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, call_site where)
     : plan(of, on, on.size(), where) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, std::size_t members, call_site where)
-    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members, where)) {}
+    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members,
+                              where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_INLINE plan::~plan() {

@@ -21,8 +21,8 @@
 //   COST-5   Of the places that share a set the oldest can lose its slot to a new one: then it is unknown again.
 //   COST-6   Loops run alone without being asked about, by their place's hint, as long as they are below the break-even
 //            with members that are awake; and for some 100 us in all, then one is measured.
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_COSTS_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_COSTS_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_COSTS_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_COSTS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -298,4 +298,4 @@ class loop_costs {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_COSTS_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_COSTS_HPP

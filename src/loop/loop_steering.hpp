@@ -19,8 +19,8 @@
 //
 // Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
 //        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_STEERING_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_STEERING_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -202,4 +202,4 @@ class loop_steering {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_STEERING_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP

@@ -3,8 +3,8 @@
 //
 // The caller looks at the clock after parts that it has run. Where it may, it wakes the members as soon as what is left
 // of the loop is worth that (STEER-1). What the times say of the next loops: loop_steering.hpp.
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_TIMING_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_TIMING_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_TIMING_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_TIMING_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -78,4 +78,4 @@ class loop_timing {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_TIMING_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_TIMING_HPP

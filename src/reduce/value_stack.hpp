@@ -19,7 +19,7 @@
 #include <lockstep/detail/reduce/reduction_operations.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
 
-#include "reduction_nodes.hpp"
+#include "reduction_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

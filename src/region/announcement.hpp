@@ -4,8 +4,8 @@
 // A line of the region board says which region begins and what is to be done. Its first word announces the region; a
 // member that watches the line waits for that word to change. Beside it lie the rest of the head, and the job. Plain
 // data.
-#ifndef LOCKSTEP_DETAIL_REGION_ANNOUNCEMENT_HPP
-#define LOCKSTEP_DETAIL_REGION_ANNOUNCEMENT_HPP
+#ifndef LOCKSTEP_SRC_REGION_ANNOUNCEMENT_HPP
+#define LOCKSTEP_SRC_REGION_ANNOUNCEMENT_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -93,4 +93,4 @@ struct assignment {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_ANNOUNCEMENT_HPP
+#endif  // LOCKSTEP_SRC_REGION_ANNOUNCEMENT_HPP

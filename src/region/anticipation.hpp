@@ -20,17 +20,17 @@
 //
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
 // short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
-#ifndef LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
-#define LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
+#ifndef LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
+#define LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/wait_policy.hpp>
 #include "missed_loops.hpp"
 
 namespace lockstep {
@@ -286,4 +286,4 @@ struct region_watch {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_ANTICIPATION_HPP
+#endif  // LOCKSTEP_SRC_REGION_ANTICIPATION_HPP

@@ -24,14 +24,14 @@
 //   4  state.load   relaxed  -      the thread reads no other data of the one that stopped it; or what 1 has stored
 //
 // Cost   to begin and to end: 1 ns. A look at whether one inside others is stopped: about 3 ns.
-#ifndef LOCKSTEP_DETAIL_REGION_LONE_REGION_HPP
-#define LOCKSTEP_DETAIL_REGION_LONE_REGION_HPP
+#ifndef LOCKSTEP_SRC_REGION_LONE_REGION_HPP
+#define LOCKSTEP_SRC_REGION_LONE_REGION_HPP
 
 #include <cstdint>
 
 #include <lockstep/detail/platform/error.hpp>
-#include "nesting.hpp"
 #include <lockstep/detail/region/stop_source.hpp>
+#include "nesting.hpp"
 #include "team_door.hpp"
 
 namespace lockstep {
@@ -107,4 +107,4 @@ class lone_region {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_LONE_REGION_HPP
+#endif  // LOCKSTEP_SRC_REGION_LONE_REGION_HPP

@@ -16,8 +16,8 @@
 //   4  count.load   relaxed  -      MISSED-1
 //
 // Cost   three stores to lines that nobody else touches while the workers sleep.
-#ifndef LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
-#define LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
+#ifndef LOCKSTEP_SRC_REGION_MISSED_LOOPS_HPP
+#define LOCKSTEP_SRC_REGION_MISSED_LOOPS_HPP
 
 #include <cstdint>
 
@@ -65,4 +65,4 @@ class missed_loops {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_MISSED_LOOPS_HPP
+#endif  // LOCKSTEP_SRC_REGION_MISSED_LOOPS_HPP

@@ -8,8 +8,8 @@
 //   #  access          order    pairs  why it suffices
 //   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
 //   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
-#ifndef LOCKSTEP_DETAIL_REGION_NESTING_HPP
-#define LOCKSTEP_DETAIL_REGION_NESTING_HPP
+#ifndef LOCKSTEP_SRC_REGION_NESTING_HPP
+#define LOCKSTEP_SRC_REGION_NESTING_HPP
 
 #include <cstdint>
 
@@ -91,4 +91,4 @@ class inside {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_NESTING_HPP
+#endif  // LOCKSTEP_SRC_REGION_NESTING_HPP

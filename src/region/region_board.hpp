@@ -37,8 +37,8 @@
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
 // Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
-#ifndef LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
-#define LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
+#ifndef LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
+#define LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -46,13 +46,13 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/region/team_barrier.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 #include "announcement.hpp"
 #include "anticipation.hpp"
 #include "missed_loops.hpp"
 #include "region_tree.hpp"
 #include "share_board.hpp"
-#include <lockstep/detail/region/team_barrier.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -67,10 +67,9 @@ class region_board {
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
   /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
-  region_board(region_tree tree, wait_policy policy, way how,
-                             std::uint32_t first_phase = 0, bool anticipates = false,
-                             std::uint64_t most_age = usual_most_age,
-                             cpu_separation* separation = nullptr);
+  region_board(region_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+               bool anticipates = false, std::uint64_t most_age = usual_most_age,
+               cpu_separation* separation = nullptr);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -239,12 +238,11 @@ class region_board {
     return now;
   }
   /// The lines that are published by this member.
-  void publish_lines(std::size_t rank, const region_head& head, const job& what,
-                                   announcement as, bool wakes);
+  void publish_lines(std::size_t rank, const region_head& head, const job& what, announcement as,
+                     bool wakes);
 
   /// next_told() where it is not simply the next rank.
-  std::size_t find_told(std::size_t rank, announcement of,
-                                      std::size_t after) const noexcept;
+  std::size_t find_told(std::size_t rank, announcement of, std::size_t after) const noexcept;
 
   void renew();
   void renew_below(std::size_t rank);
@@ -280,4 +278,4 @@ class region_board {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_REGION_BOARD_HPP
+#endif  // LOCKSTEP_SRC_REGION_REGION_BOARD_HPP

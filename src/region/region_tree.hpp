@@ -20,8 +20,8 @@
 // Cost   20 bytes a member. The look-ups are loads.
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
 // from each other faster than level follows level.
-#ifndef LOCKSTEP_DETAIL_REGION_REGION_TREE_HPP
-#define LOCKSTEP_DETAIL_REGION_REGION_TREE_HPP
+#ifndef LOCKSTEP_SRC_REGION_REGION_TREE_HPP
+#define LOCKSTEP_SRC_REGION_REGION_TREE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -130,4 +130,4 @@ class region_tree {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_REGION_TREE_HPP
+#endif  // LOCKSTEP_SRC_REGION_REGION_TREE_HPP

@@ -42,8 +42,8 @@
 // Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there
 //        are several. The word has a line of its own: reports are polled by the member that collects them, and a
 //        claim beside a report would have to take the line back from there before the share can begin.
-#ifndef LOCKSTEP_DETAIL_REGION_SHARE_BOARD_HPP
-#define LOCKSTEP_DETAIL_REGION_SHARE_BOARD_HPP
+#ifndef LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
+#define LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -130,4 +130,4 @@ class share_board {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_SHARE_BOARD_HPP
+#endif  // LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP

@@ -26,8 +26,8 @@
 //   4  lone.fetch_or   relaxed  -      as 1
 //
 // Cost   one load more to the body, of a line that nobody writes.
-#ifndef LOCKSTEP_DETAIL_REGION_TEAM_DOOR_HPP
-#define LOCKSTEP_DETAIL_REGION_TEAM_DOOR_HPP
+#ifndef LOCKSTEP_SRC_REGION_TEAM_DOOR_HPP
+#define LOCKSTEP_SRC_REGION_TEAM_DOOR_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -110,4 +110,4 @@ static_assert(std::is_trivially_destructible<caller_queue>::value ||
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_TEAM_DOOR_HPP
+#endif  // LOCKSTEP_SRC_REGION_TEAM_DOOR_HPP

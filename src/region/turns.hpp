@@ -22,8 +22,8 @@
 //   8  shut.load          relaxed  -      as 7
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
-#ifndef LOCKSTEP_DETAIL_REGION_TURNS_HPP
-#define LOCKSTEP_DETAIL_REGION_TURNS_HPP
+#ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
+#define LOCKSTEP_SRC_REGION_TURNS_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -185,4 +185,4 @@ class region_turn {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_TURNS_HPP
+#endif  // LOCKSTEP_SRC_REGION_TURNS_HPP

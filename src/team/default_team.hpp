@@ -5,8 +5,8 @@
 //   #  access              order    pairs  why it suffices
 //   1  slot.load           acquire  2      the team is made before its address is seen
 //   2  slot.compare_exch   release  1      as 1
-#ifndef LOCKSTEP_DETAIL_TEAM_DEFAULT_TEAM_HPP
-#define LOCKSTEP_DETAIL_TEAM_DEFAULT_TEAM_HPP
+#ifndef LOCKSTEP_SRC_TEAM_DEFAULT_TEAM_HPP
+#define LOCKSTEP_SRC_TEAM_DEFAULT_TEAM_HPP
 
 #include <cstddef>
 
@@ -16,11 +16,16 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// Null if nobody has made one.
+template <class Type>
+Type* made_so_far(const atomic<void*>& slot) {
+  return static_cast<Type*>(slot.load(memory_order_acquire));  // 1
+}
 /// Never destroyed. is_made(object): by the caller whose object it is.
 template <class Type, class IsMade>
 Type& made_by_the_first(atomic<void*>& slot, const IsMade& is_made) {
-  void* known = slot.load(memory_order_acquire);  // 1
-  if (known != nullptr) return *static_cast<Type*>(known);
+  if (Type* const made = made_so_far<Type>(slot)) return *made;
+  void* known = nullptr;
   static_assert(alignof(Type) <= alignof(std::max_align_t), "C++11 `new` honours no more");
   Type* const made = new Type;
   if (slot.compare_exchange_strong(known, made, memory_order_release,  // 2
@@ -36,4 +41,4 @@ Type& made_by_the_first(atomic<void*>& slot, const IsMade& is_made) {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_DEFAULT_TEAM_HPP
+#endif  // LOCKSTEP_SRC_TEAM_DEFAULT_TEAM_HPP

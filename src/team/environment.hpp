@@ -24,8 +24,8 @@
 // environment. A program with more rights than its caller (set-user-ID, capabilities of its file) takes
 // nothing from the environment, and says so.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
-#ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
-#define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
+#ifndef LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP
+#define LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP
 
 #include <cstddef>
 #include <string>
@@ -147,4 +147,4 @@ struct environment {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
+#endif  // LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP

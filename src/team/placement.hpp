@@ -13,20 +13,20 @@
 //       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart.
 //       A node may have several packages, and a cache may, as guests tell it: whatever has fewer groups is the wider.
 //   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
-#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+#ifndef LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
 
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <lockstep/team_options.hpp>
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/topology.hpp>
+#include <lockstep/team_options.hpp>
 #include "environment.hpp"
 
 namespace lockstep {
@@ -69,39 +69,35 @@ cpu_topology widest_first(const cpu_topology& places);
 
 /// Appends `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the
 /// caches, and the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
-void deal(const cpu_place* places, std::size_t size, std::size_t count,
-                        unsigned level, std::vector<unsigned>& order);
+void deal(const cpu_place* places, std::size_t size, std::size_t count, unsigned level,
+          std::vector<unsigned>& order);
 
 /// Appends `count` of the CPUs, which are sorted as cores are taken, in the order of ranks.
-void spread(const cpu_topology& sorted, std::size_t count,
-                          std::vector<unsigned>& order);
+void spread(const cpu_topology& sorted, std::size_t count, std::vector<unsigned>& order);
 
 /// Parts a list into CPUs that are usable and others.
 void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
+                 std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
 
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
-std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where);
+std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members, const binding& where);
 
 /// What the ranks share that run on these CPUs.
-rank_groups groups_of(const cpu_topology& usable,
-                                    const std::vector<unsigned>& cpu_of_rank);
+rank_groups groups_of(const cpu_topology& usable, const std::vector<unsigned>& cpu_of_rank);
 
 /// Decides where both program and environment say something.
 decided_by who(bool is_programs, bool is_environments) noexcept;
 
 /// Where the members of a team run; unset if nobody has said it.
-const binding& binding_of(const team_options& options,
-                                        const environment& variables) noexcept;
+const binding& binding_of(const team_options& options, const environment& variables) noexcept;
 
 }  // namespace placement
 
 /// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
 /// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
 /// is above 65536.
-resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const cpu_topology& cpus);
+resolved_team resolve(const team_options& options, const environment& variables, std::size_t usable,
+                      const cpu_topology& cpus);
 
 /// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
 /// CPUs of LOCKSTEP_PROC_BIND are not usable.
@@ -111,4 +107,4 @@ resolved_team resolve(const team_options& options);
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+#endif  // LOCKSTEP_SRC_TEAM_PLACEMENT_HPP

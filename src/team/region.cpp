@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <new>
 
-#include <lockstep/region.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/region.hpp>
 #include "../region/nesting.hpp"
 #include "../region/team_door.hpp"
 #include "team_core.hpp"
@@ -94,7 +94,8 @@ LOCKSTEP_INLINE region_token this_region() noexcept {
   return region_token(at);
 }
 
-LOCKSTEP_INLINE inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
+LOCKSTEP_INLINE inside_region::inside_region(const region_token& of)
+    : before_(detail::nesting::innermost()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
     detail::end_program(

@@ -5,14 +5,14 @@
 //   #  access            order    pairs  why it suffices
 //   1  claimed.exchange  relaxed  -      one thread a rank; the announcement orders the rest
 //   2  claimed.load      relaxed  -      at the end, after which nobody may come
-#ifndef LOCKSTEP_DETAIL_TEAM_SERVING_THREADS_HPP
-#define LOCKSTEP_DETAIL_TEAM_SERVING_THREADS_HPP
+#ifndef LOCKSTEP_SRC_TEAM_SERVING_THREADS_HPP
+#define LOCKSTEP_SRC_TEAM_SERVING_THREADS_HPP
 
 #include <cstddef>
 
-#include <lockstep/semaphore.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/semaphore.hpp>
 #include "team_core.hpp"
 
 namespace lockstep {
@@ -51,4 +51,4 @@ class serving_threads final : public team_threads {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_SERVING_THREADS_HPP
+#endif  // LOCKSTEP_SRC_TEAM_SERVING_THREADS_HPP

@@ -29,7 +29,8 @@ LOCKSTEP_INLINE sub_team::sub_team(detail::member_state& alone) noexcept {
   set_self(member(alone));
 }
 
-LOCKSTEP_INLINE sub_team::sub_team(detail::sub_group& of, std::size_t rank, const detail::member_state& outer) noexcept
+LOCKSTEP_INLINE sub_team::sub_team(detail::sub_group& of, std::size_t rank,
+                                   const detail::member_state& outer) noexcept
     : of_(&of) {
   const std::uint32_t region = outer.region();
   detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
@@ -83,8 +84,8 @@ LOCKSTEP_INLINE void sub_team::let_go() noexcept {
 }
 
 /// The member that is to be rank 0 makes the group; `leader` is its rank in the region.
-LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t leader, std::size_t rank,
-                      std::size_t size) {
+LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t leader,
+                                         std::size_t rank, std::size_t size) {
   if (at.goes_on() && rank == 0 && size > 0) {
     detail::sub_group* const made = new detail::sub_group(size, at.shared());
     at.shared().sub_groups().add(*made);

@@ -4,12 +4,12 @@
 
 #include <cstdlib>
 
-#include <lockstep/ledger.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/process.hpp>
 #include "default_team.hpp"
 #include "environment.hpp"
 #include "placement.hpp"
+#include "team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -35,8 +35,6 @@ LOCKSTEP_INLINE team::~team() = default;
 
 LOCKSTEP_INLINE void team::request_stop() { host_.request_stop(); }
 
-LOCKSTEP_INLINE ledger team::ledger() const { return host_.ledger_so_far(); }
-
 LOCKSTEP_INLINE void team::keep_ledger(bool yes) { host_.keep_ledger(yes); }
 
 LOCKSTEP_INLINE void team::reset_ledger() { host_.reset_ledger(); }
@@ -49,8 +47,8 @@ LOCKSTEP_INLINE team& default_team() {
   return detail::made_by_the_first<team>(detail::process().default_team, [](team&) {
     if (!detail::environment::of_process().ledger.value) return;
     std::atexit([] {
-      void* const made = detail::process().default_team.load(detail::memory_order_acquire);
-      if (made != nullptr) detail::team_access::host_of(*static_cast<team*>(made)).print_ledger();
+      team* const made = detail::made_so_far<team>(detail::process().default_team);
+      if (made != nullptr) detail::team_access::host_of(*made).core().print_ledger();
     });
   });
 }

@@ -2,7 +2,6 @@
 // src/team/team_core.cpp -- the bodies of team_core.hpp (layer: team)
 #include "team_core.hpp"
 
-#include <lockstep/ledger.hpp>
 #include "environment.hpp"
 #include "placement.hpp"
 
@@ -63,8 +62,8 @@ struct team_core::loop_work {
   void announce_seen(team_core& core, const region_head& head) const {
     announce(core, head);
     if (core.seen_.since != 0) core.steering_.tell(*plan);
-    region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations,
-                               of.where, of.place, true});
+    region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations, of.where,
+                               of.place, true});
   }
   void perform(team_core& core, const region_head& head, bool) const {
     loop_steering& steering = core.steering_;
@@ -286,19 +285,9 @@ LOCKSTEP_INLINE bool team_core::ends_inside() noexcept {
   return nesting::is_inside(this);
 }
 
-LOCKSTEP_INLINE void team_core::keep_ledger(bool yes) {
-  detail::keep_ledger(team_seen_, yes);
-}
+LOCKSTEP_INLINE void team_core::keep_ledger(bool yes) { detail::keep_ledger(team_seen_, yes); }
 
 LOCKSTEP_INLINE void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
-
-LOCKSTEP_INLINE ledger team_core::ledger_so_far() const {
-  ledger result;
-  result.team = name();
-  result.members = size_;
-  gather_ledger(team_seen_, result);
-  return result;
-}
 
 LOCKSTEP_INLINE void team_core::print_ledger() const noexcept {
   show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
@@ -359,7 +348,8 @@ LOCKSTEP_INLINE region_board::way team_core::way_of(const resolved_team& made) n
                                                                      : region_board::way::direct;
 }
 
-LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head, const job& what) {
+LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head,
+                                          const job& what) {
   std::uint32_t done = 0;
   for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
     crew_.run_unannounced(head, plan.parts, what, 0, done, next);
@@ -387,8 +377,8 @@ LOCKSTEP_INLINE void team_core::request_stop() {
   if (!nesting::is_inside(this)) door_.stop_lone_loops();
 }
 
-LOCKSTEP_INLINE void team_core::announce_seen(const region_head& head, const job& what, const char* kind,
-                              source_place where) {
+LOCKSTEP_INLINE void team_core::announce_seen(const region_head& head, const job& what,
+                                              const char* kind, source_place where) {
   if (head.size > 1) board_.announce_seen(head, what);
   region_begins(seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
 }
@@ -402,7 +392,8 @@ LOCKSTEP_INLINE void team_core::run_part(std::size_t rank, const assignment& wha
   board_.report(rank, what.announced);
 }
 
-LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, const job& what, const loop_ends& ends) {
+LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, const job& what,
+                                                 const loop_ends& ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
   lone_region here(of, nesting::innermost(), of.door.look_alone());
   const nesting::inside mark(here.where());

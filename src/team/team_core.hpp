@@ -25,19 +25,19 @@
 //   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
-#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
-#define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
+#ifndef LOCKSTEP_SRC_TEAM_TEAM_CORE_HPP
+#define LOCKSTEP_SRC_TEAM_TEAM_CORE_HPP
 
 #include <cstddef>
 #include <cstdint>
 
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/member.hpp>
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
-#include <lockstep/detail/observe/hooks.hpp>
 #include "../region/lone_region.hpp"
 #include "../region/region_board.hpp"
-#include <lockstep/detail/region/stop_source.hpp>
 #include "../region/team_door.hpp"
 
 namespace lockstep {
@@ -108,8 +108,9 @@ class team_core {
   /// Between regions.
   void keep_ledger(bool yes);
   void reset_ledger() noexcept;
-  /// What was gathered so far. Any thread, at any time.
-  ledger ledger_so_far() const;
+  /// For ledgers. Any thread, at any time.
+  const char* name() const noexcept { return door_.callers().whose().name; }
+  const team_view& seen() const noexcept { return team_seen_; }
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
   void print_ledger() const noexcept;
 
@@ -152,7 +153,6 @@ class team_core {
   struct loop_work;
   struct shares_work;
 
-  const char* name() const noexcept { return door_.callers().whose().name; }
   static region_board::way way_of(const resolved_team& made) noexcept;
 
   template <class Work>
@@ -207,4 +207,4 @@ class team_core {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
+#endif  // LOCKSTEP_SRC_TEAM_TEAM_CORE_HPP

@@ -5,10 +5,9 @@
 #include <cstdio>
 #include <new>
 
-#include <lockstep/ledger.hpp>
+#include <lockstep/detail/platform/fork.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/team_options.hpp>
-#include <lockstep/detail/platform/fork.hpp>
 #include "../region/team_door.hpp"
 #include "display.hpp"
 #include "placement.hpp"
@@ -69,10 +68,9 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
     : size_(made.members), policy_(made.policy), owner_(owner) {
   static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= alignof(std::uint64_t),
                 "it has room");
-  ::new (static_cast<void*>(door_))
-      team_door(size_, policy_,
-                owner == thread_owner::user ? "lockstep::external_team" : "lockstep::team",
-                made.name.c_str());
+  ::new (static_cast<void*>(door_)) team_door(
+      size_, policy_, owner == thread_owner::user ? "lockstep::external_team" : "lockstep::team",
+      made.name.c_str());
   number_ = door().number();
   body_.reset(new team_body(made, door(), options, owner));
   listener_.reset(new fork_listener(this, in_child));
@@ -83,7 +81,7 @@ LOCKSTEP_INLINE team_host::~team_host() {
   if (!door().shut(core().ends_inside())) body_.release();
 }
 
-LOCKSTEP_INLINE team_core& team_host::core() noexcept { return body_->core; }
+LOCKSTEP_INLINE team_core& team_host::core() const noexcept { return body_->core; }
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
@@ -123,8 +121,6 @@ LOCKSTEP_INLINE started_region team_host::started(int in_flight) noexcept {
 
 LOCKSTEP_INLINE void team_host::request_stop() { core().request_stop(); }
 
-LOCKSTEP_INLINE ledger team_host::ledger_so_far() const { return body_->core.ledger_so_far(); }
-
 LOCKSTEP_INLINE void team_host::keep_ledger(bool yes) {
   check_outside("keep_ledger");
   const caller_turn mine(door().callers());
@@ -136,8 +132,6 @@ LOCKSTEP_INLINE void team_host::reset_ledger() {
   const caller_turn mine(door().callers());
   core().reset_ledger();
 }
-
-LOCKSTEP_INLINE void team_host::print_ledger() const noexcept { body_->core.print_ledger(); }
 
 LOCKSTEP_INLINE void team_host::pause() {
   check_outside("pause");

@@ -2,9 +2,9 @@
 // src/team/workers.cpp -- the bodies of workers.hpp (layer: team)
 #include "workers.hpp"
 
-#include "placement.hpp"
 #include <cstdio>
 #include <system_error>
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -18,7 +18,7 @@ struct worker_threads::worker {
 };
 
 LOCKSTEP_INLINE worker_threads::worker_threads(team_core& core, const resolved_team& made,
-                                             const team_options& options)
+                                               const team_options& options)
     : core_(core),
       cpu_of_rank_(made.cpu_of_rank),
       on_start_(options.on_start()),
@@ -91,7 +91,7 @@ LOCKSTEP_INLINE void* worker_threads::run(void* self) {
 }
 
 LOCKSTEP_INLINE void worker_threads::call_hook(const team_options::hook& hook,
-                                             std::size_t rank) const {
+                                               std::size_t rank) const {
   if (!hook) return;
   const nesting::region where = core_.hook_region();
   const nesting::inside here(where);

@@ -4,14 +4,14 @@
 //   WORKERS-1  A thread that cannot be started ends start() with std::system_error, after those that were
 //              started have ended.
 //   WORKERS-2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
-#ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
-#define LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
+#ifndef LOCKSTEP_SRC_TEAM_WORKERS_HPP
+#define LOCKSTEP_SRC_TEAM_WORKERS_HPP
 
 #include <cstddef>
 #include <vector>
 
-#include <lockstep/team_options.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/team_options.hpp>
 #include "team_core.hpp"
 
 namespace lockstep {
@@ -67,4 +67,4 @@ class worker_threads final : public team_threads {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
+#endif  // LOCKSTEP_SRC_TEAM_WORKERS_HPP

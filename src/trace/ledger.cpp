@@ -5,6 +5,8 @@
 
 #include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/ledger.hpp>
+#include <lockstep/team.hpp>
+#include "../team/team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -239,6 +241,15 @@ LOCKSTEP_INLINE std::string ledger::json() const {
   append_json(text, "slept", decided.slept);
   append_json(text, "loops_on", decided.loops_on);
   return text + "}}";
+}
+
+LOCKSTEP_INLINE ledger team::ledger() const {
+  const detail::team_core& core = host_.core();
+  lockstep::ledger result;
+  result.team = core.name();
+  result.members = size();
+  detail::gather_ledger(core.seen(), result);
+  return result;
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/model/ranks_model_test.cpp -- the board on which the ranks of a node meet, under all schedules
-#include <lockstep/detail/mpi/node_board.hpp>
+#include "mpi/node_board.hpp"
 
 #include <array>
 #include <cstdint>

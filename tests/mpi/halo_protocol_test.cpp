@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <lockstep/detail/mpi/halo_protocol.hpp>
+#include "mpi/halo_protocol.hpp"
 
 #include <gtest/gtest.h>
 #include <lockstep/lockstep.hpp>

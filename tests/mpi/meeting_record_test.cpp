@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/mpi/meeting_record_test.cpp -- what ranks that come to a meeting make of each other's notes
-#include <lockstep/detail/mpi/meeting_record.hpp>
+#include "mpi/meeting_record.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // tests/mpi/node_board_test.cpp -- the ranks of a node meet in shared memory: here threads, and processes
 //
 // Threads stand for ranks, so that ThreadSanitizer sees the order. Two processes show that they sleep and wake across.
-#include <lockstep/detail/mpi/node_board.hpp>
+#include "mpi/node_board.hpp"
 
 #include <gtest/gtest.h>
 

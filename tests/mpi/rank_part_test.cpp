@@ -3,7 +3,7 @@
 //
 // Without threads and without MPI. The deadlock test runs all parts of random graphs with members that may take any node
 // that could begin, of any iteration, and take those first that will block: whatever a plan does, it is one of these.
-#include <lockstep/detail/mpi/rank_part.hpp>
+#include "mpi/rank_part.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/mpi/world_tree_test.cpp -- one tree for every number of ranks, bit for bit (WORLD-TREE-1 to WORLD-TREE-5)
-#include <lockstep/detail/mpi/world_tree.hpp>
+#include "mpi/world_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "reduce/reduction_nodes.hpp"
+#include "reduce/reduction_tree.hpp"
 
 namespace lockstep::test {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/flow.hpp"
 #include <lockstep/graph.hpp>
+#include "graph/flow.hpp"
 #include "support/random_graph.hpp"
 
 namespace lockstep::test {

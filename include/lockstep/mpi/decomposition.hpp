@@ -38,7 +38,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <type_traits>
 #include <vector>
 
 #include <lockstep/mpi/halo_block.hpp>
@@ -65,91 +65,34 @@ class decomposition {
   using direction = std::array<int, Dimensions>;
 
   /// Chooses the grid of ranks: CUT-3. `periodic[d]`: the last cell of dimension d is the neighbour of the first.
-  decomposition(std::size_t ranks, const extents& cells, const flags& periodic = flags{})
-      : cells_(cells), periodic_(periodic) {
-    check_cells();
-    if (ranks == 0) fail("there are 0 ranks; a grid is divided among 1 or more");
-    extents factors;
-    std::uint64_t best = ~std::uint64_t{0};
-    bool found = false;
-    search(ranks, 0, factors, best, found);
-    if (!found) fail_crowd(ranks);
-  }
+  decomposition(std::size_t ranks, const extents& cells, const flags& periodic = flags{});
 
   /// With a grid of ranks of one's own. Fails if a dimension has more ranks than cells.
   static decomposition with_grid(const extents& grid, const extents& cells,
-                                 const flags& periodic = flags{}) {
-    decomposition result(1, cells, periodic);
-    result.grid_ = grid;
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      if (grid[d] == 0) fail("a dimension of the grid has 0 ranks; give 1 where it is not divided");
-      if (grid[d] > cells[d]) result.fail_crowd(result.ranks());
-    }
-    return result;
-  }
+                                 const flags& periodic = flags{});
 
-  std::size_t ranks() const noexcept { return product(grid_); }
+  std::size_t ranks() const noexcept;
   const extents& grid() const noexcept { return grid_; }
   const extents& cells() const noexcept { return cells_; }
   const flags& periodic() const noexcept { return periodic_; }
 
   /// Where a rank is in the grid of ranks. Fails if rank >= ranks().
-  extents coordinates_of(std::size_t rank) const {
-    detail::checked_rank("lockstep::mpi::decomposition", "ranks", rank, ranks());
-    extents result;
-    for (std::size_t d = Dimensions; d-- > 0; rank /= grid_[d]) result[d] = rank % grid_[d];
-    return result;
-  }
+  extents coordinates_of(std::size_t rank) const;
   /// Requires: coordinates within the grid.
-  std::size_t rank_of(const extents& coordinates) const noexcept {
-    std::size_t rank = 0;
-    for (std::size_t d = 0; d < Dimensions; ++d) rank = rank * grid_[d] + coordinates[d];
-    return rank;
-  }
+  std::size_t rank_of(const extents& coordinates) const noexcept;
 
   /// The cells of a rank in one dimension, numbered as in the whole grid: CUT-1.
-  index_range part(std::size_t rank, std::size_t dimension) const {
-    return static_block(0, cells_[dimension], coordinates_of(rank)[dimension], grid_[dimension]);
-  }
+  index_range part(std::size_t rank, std::size_t dimension) const;
   /// The first cell of a rank.
-  extents offset(std::size_t rank) const {
-    extents result;
-    for (std::size_t d = 0; d < Dimensions; ++d) result[d] = part(rank, d).first;
-    return result;
-  }
+  extents offset(std::size_t rank) const;
   /// How many cells a rank has, without ghosts.
-  extents local_extents(std::size_t rank) const {
-    extents result;
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      const index_range mine = part(rank, d);
-      result[d] = mine.last - mine.first;
-    }
-    return result;
-  }
+  extents local_extents(std::size_t rank) const;
   /// The extents of its array: `width` ghost layers on both sides of each dimension, also at the edge of the grid.
-  extents extents_with_ghosts(std::size_t rank, std::size_t width) const {
-    extents result = local_extents(rank);
-    for (std::size_t& extent : result) extent += 2 * width;
-    return result;
-  }
+  extents extents_with_ghosts(std::size_t rank, std::size_t width) const;
 
   /// Whether a rank has a neighbour in this direction, and which: at the edge of the grid it has none, unless the
   /// dimension is periodic. In a periodic dimension with 1 rank it is its own neighbour.
-  bool has_neighbour(std::size_t rank, const direction& to, std::size_t& neighbour) const {
-    extents at = coordinates_of(rank);
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      if (to[d] == 0) continue;
-      const bool is_last = to[d] < 0 ? at[d] == 0 : at[d] + 1 == grid_[d];
-      if (is_last && !periodic_[d]) return false;
-      if (to[d] < 0) {
-        at[d] = is_last ? grid_[d] - 1 : at[d] - 1;
-      } else {
-        at[d] = is_last ? 0 : at[d] + 1;
-      }
-    }
-    neighbour = rank_of(at);
-    return true;
-  }
+  bool has_neighbour(std::size_t rank, const direction& to, std::size_t& neighbour) const;
 
   /// What a halo needs for an array of extents_with_ghosts(rank, width), of which `first` is the first element,
   /// ghosts included: halo ghosts(world, cut.neighbours(world.rank(), x.data(), 1)). Of faces, ghosts are received beside
@@ -157,129 +100,18 @@ class decomposition {
   template <class Type>
   std::vector<halo_neighbour> neighbours(std::size_t rank, Type* first, std::size_t width,
                                          halo_corners corners = halo_corners::left_out) const {
-    check_width(width);
-    std::vector<halo_neighbour> result;
-    for (std::size_t number = 0; number < directions(); ++number) {
-      const direction to = direction_of(number);
-      std::size_t borders = 0;
-      for (const int step : to) borders += step != 0 ? 1 : 0;
-      if (borders == 0 || (borders > 1 && corners == halo_corners::left_out)) continue;
-      halo_neighbour one;
-      if (!has_neighbour(rank, to, one.rank)) continue;
-      one.send = box(rank, first, width, to, false);
-      one.receive = box(rank, first, width, to, true);
-      one.send_tag = static_cast<int>(number);
-      one.receive_tag =
-          static_cast<int>(directions() - 1 - number);  // that of the opposite direction
-      result.push_back(one);
-    }
-    return result;
+    static_assert(
+        std::is_trivially_copyable<Type>::value,
+        "lockstep::mpi::decomposition::neighbours: elements travel as bytes, so their type "
+        "must be trivially copyable");
+    return neighbours_of(rank, first, detail::mpi::number_type(first), sizeof(Type), width,
+                         corners);
   }
 
  private:
-  static constexpr std::size_t directions() noexcept {
-    return Dimensions == 1 ? 3 : Dimensions == 2 ? 9 : 27;
-  }
-  /// The opposite of direction n is directions() - 1 - n.
-  static direction direction_of(std::size_t number) noexcept {
-    direction result;
-    for (std::size_t d = Dimensions; d-- > 0; number /= 3) {
-      result[d] = static_cast<int>(number % 3) - 1;
-    }
-    return result;
-  }
-  static std::size_t product(const extents& of) noexcept {
-    std::size_t result = 1;
-    for (const std::size_t each : of) result *= each;
-    return result;
-  }
-
-  /// The box of cells next to the border in this direction: of the rank's own, or of ghosts.
-  template <class Type>
-  halo_block box(std::size_t rank, Type* first, std::size_t width, const direction& to,
-                 bool is_ghost) const {
-    const extents own = local_extents(rank);
-    std::size_t of[Dimensions], size[Dimensions], from[Dimensions];
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      const std::size_t low = is_ghost ? 0 : width, high = is_ghost ? width + own[d] : own[d];
-      of[d] = own[d] + 2 * width;
-      size[d] = to[d] == 0 ? own[d] : width;
-      from[d] = to[d] == 0 ? width : to[d] < 0 ? low : high;
-    }
-    return block_of(first, of, size, from);
-  }
-
-  /// Tries all grids of so many ranks; keeps the best in grid_.
-  void search(std::size_t ranks, std::size_t dimension, extents& factors, std::uint64_t& best,
-              bool& found) {
-    if (dimension + 1 == Dimensions) {
-      factors[dimension] = ranks;
-      consider(factors, best, found);
-      return;
-    }
-    // Large factors first: of equal grids the first one stays.
-    for (std::size_t factor = ranks < cells_[dimension] ? ranks : cells_[dimension]; factor > 0;
-         --factor) {
-      if (ranks % factor != 0) continue;
-      factors[dimension] = factor;
-      search(ranks / factor, dimension + 1, factors, best, found);
-    }
-  }
-  void consider(const extents& grid, std::uint64_t& best, bool& found) {
-    std::uint64_t cost = 0;
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      if (grid[d] > cells_[d]) return;
-      std::uint64_t face = grid[d] - (periodic_[d] && grid[d] > 1 ? 0 : 1);  // borders across d
-      for (std::size_t other = 0; other < Dimensions; ++other) {
-        if (other != d) face *= cells_[other];
-      }
-      cost += face;
-    }
-    if (found && cost >= best) return;
-    found = true;
-    best = cost;
-    grid_ = grid;
-  }
-
-  void check_cells() const {
-    std::size_t left = static_cast<std::size_t>(-1) / 64;  // the sums of faces fit as well
-    for (const std::size_t each : cells_) {
-      if (each == 0) fail("a dimension has 0 cells; give 1 or more to each");
-      if (each > left) fail("the grid has more cells than can be counted");
-      left /= each;
-    }
-  }
-  void check_width(std::size_t width) const {
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      const std::size_t least = cells_[d] / grid_[d];
-      if (width >= 1 && width <= least) continue;
-      char message[200];
-      std::snprintf(message, sizeof message,
-                    "ghost layers of width %zu do not fit dimension %zu, where the smallest of %zu "
-                    "parts has %zu cells; take a width of 1 to %zu, or fewer ranks there",
-                    width, d, grid_[d], least, least);
-      fail(message);
-    }
-  }
-  [[noreturn]] void fail_crowd(std::size_t ranks) const {
-    char text[160] = "";
-    int at = 0;
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%s%zu",
-                          d == 0 ? "" : " x ", cells_[d]);
-    }
-    char message[320];
-    std::snprintf(message, sizeof message,
-                  "%zu ranks cannot divide %s cells so that each has a part; take fewer ranks, a "
-                  "number of them with other divisors, or more cells",
-                  ranks, text);
-    fail(message);
-  }
-  [[noreturn]] static void fail(const char* what) {
-    char message[400];
-    std::snprintf(message, sizeof message, "lockstep::mpi::decomposition: %s", what);
-    detail::fail_argument(message);
-  }
+  std::vector<halo_neighbour> neighbours_of(std::size_t rank, void* first, MPI_Datatype number,
+                                            std::size_t element_size, std::size_t width,
+                                            halo_corners corners) const;
 
   extents grid_{};
   extents cells_;

@@ -21,7 +21,6 @@
 #ifndef LOCKSTEP_MPI_HALO_BLOCK_HPP
 #define LOCKSTEP_MPI_HALO_BLOCK_HPP
 
-#include <climits>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -45,12 +44,7 @@ struct halo_block {
       : first(from), count(how_many), type(of), owner(std::move(owned)) {}
 
   /// How many bytes travel.
-  std::size_t bytes() const {
-    if (type == MPI_DATATYPE_NULL || count <= 0) return 0;
-    MPI_Count size = 0;
-    detail::mpi::checked(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-    return static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
-  }
+  std::size_t bytes() const;
 };
 
 /// Another rank, and what is exchanged with it. A block that is sent with `send_tag` arrives in the block of the other
@@ -69,65 +63,11 @@ struct halo_neighbour {
 namespace detail {
 namespace mpi {
 
-/// A datatype of ours, until its last block ends.
-inline std::shared_ptr<void> owner_of(MPI_Datatype type) {
-  struct owned {
-    MPI_Datatype type;
-    ~owned() {
-      if (is_active()) MPI_Type_free(&type);
-    }
-  };
-  return std::shared_ptr<void>(new owned{type}, [](void* of) { delete static_cast<owned*>(of); });
-}
-
 /// MPI_Type_create_subarray, with what it would end the program for refused by an exception; none where the box lies in one
-/// piece.
-inline lockstep::mpi::halo_block box_of(void* array, MPI_Datatype number, std::size_t element_size,
-                                        std::size_t dimensions, const std::size_t* of,
-                                        const std::size_t* extents, const std::size_t* from) {
-  constexpr std::size_t most_dimensions = 8;
-  int sizes[3][most_dimensions];
-  std::size_t place = 0, elements = 1;
-  bool fits = dimensions <= most_dimensions && array != nullptr, is_contiguous = true;
-  for (std::size_t d = 0; fits && d < dimensions; ++d) {
-    fits = of[d] <= static_cast<std::size_t>(INT_MAX) && extents[d] != 0 && extents[d] <= of[d] &&
-           from[d] <= of[d] - extents[d];
-    if (!fits) break;
-    sizes[0][d] = static_cast<int>(of[d]);
-    sizes[1][d] = static_cast<int>(extents[d]);
-    sizes[2][d] = static_cast<int>(from[d]);
-    is_contiguous = is_contiguous && (elements == 1 || extents[d] == of[d]);
-    place = place * of[d] + from[d];
-    elements *= extents[d];
-  }
-  if (!fits) {
-    fail_argument(
-        "lockstep::mpi::block_of: the box has no elements, or is not within the array, or the "
-        "array "
-        "has no memory, or more elements in a dimension than MPI counts; give the array's sizes, "
-        "the box's, and its first element's indices; leave out a neighbour with which nothing is "
-        "exchanged");
-  }
-  // A row: MPICH 4.0 takes twice as long for it as a subarray.
-  const bool is_number = number != MPI_DATATYPE_NULL;
-  const std::size_t units = is_number ? elements : elements * element_size;
-  if (is_contiguous && units <= static_cast<std::size_t>(INT_MAX)) {
-    return {static_cast<unsigned char*>(array) + place * element_size, static_cast<int>(units),
-            is_number ? number : MPI_BYTE};
-  }
-  MPI_Datatype element = number, type = MPI_DATATYPE_NULL;
-  if (!is_number) {
-    checked(MPI_Type_contiguous(static_cast<int>(element_size), MPI_BYTE, &element),
-            "MPI_Type_contiguous");
-  }
-  checked(MPI_Type_create_subarray(static_cast<int>(dimensions), sizes[0], sizes[1], sizes[2],
-                                   MPI_ORDER_C, element, &type),
-          "MPI_Type_create_subarray");
-  if (!is_number) MPI_Type_free(&element);
-  std::shared_ptr<void> owner = owner_of(type);
-  checked(MPI_Type_commit(&type), "MPI_Type_commit");
-  return {array, 1, type, std::move(owner)};
-}
+/// piece. `number`: MPI's type of the elements, if it has one.
+lockstep::mpi::halo_block box_of(void* array, MPI_Datatype number, std::size_t element_size,
+                                 std::size_t dimensions, const std::size_t* of,
+                                 const std::size_t* extents, const std::size_t* from);
 
 }  // namespace mpi
 }  // namespace detail

@@ -56,15 +56,11 @@
 #define LOCKSTEP_MPI_WORLD_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 
-#include <lockstep/detail/mpi/session.hpp>
-#include <lockstep/detail/mpi/world_reductions.hpp>
-#include <lockstep/detail/mpi/world_region.hpp>
+#include <lockstep/detail/mpi/world_values.hpp>
 #include <lockstep/team.hpp>
 
 namespace lockstep {
@@ -72,7 +68,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 struct world_access;
-}  // namespace mpi
+}
 }  // namespace detail
 namespace mpi {
 
@@ -119,72 +115,54 @@ class world {
 
   /// Collective: all ranks of `of` call it. It duplicates the communicator, so no message of lockstep meets one of the
   /// program. MPI is initialised before, and finalised after the world has ended.
-  explicit world(MPI_Comm of = MPI_COMM_WORLD, const world_options& options = {})
-      : core_(of, options.ranks_per_node(), options.library_collectives()), region_(core_) {}
+  explicit world(MPI_Comm of = MPI_COMM_WORLD, const world_options& options = {});
   /// Of all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if it was
   /// initialised before.
-  world(int& argc, char**& argv, const world_options& options = {})
-      : session_(argc, argv),
-        core_(MPI_COMM_WORLD, options.ranks_per_node(), options.library_collectives()),
-        region_(core_) {}
+  world(int& argc, char**& argv, const world_options& options = {});
   /// Collective. Left out while the stack is unwound: then the process has to end, and MPI ends the others.
-  ~world() = default;
+  ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  std::size_t rank() const noexcept { return core_.rank(); }
-  std::size_t size() const noexcept { return core_.size(); }
+  std::size_t rank() const noexcept;
+  std::size_t size() const noexcept;
   /// This rank's number among those of its node, and how many they are; how many nodes the world has. Where the ranks of a
   /// node are not neighbours in the world, each counts as a node of its own.
-  std::size_t node_rank() const noexcept { return core_.node_rank(); }
-  std::size_t node_size() const noexcept { return core_.node_size(); }
-  std::size_t nodes() const noexcept { return core_.nodes(); }
+  std::size_t node_rank() const noexcept;
+  std::size_t node_size() const noexcept;
+  std::size_t nodes() const noexcept;
   /// The world's own communicator. Errors of calls with it come back as codes.
-  MPI_Comm comm() const noexcept { return core_.comm(); }
+  MPI_Comm comm() const noexcept;
   /// The thread level of MPI.
-  int thread_level() const noexcept { return core_.level(); }
+  int thread_level() const noexcept;
 
   /// Members for this rank's team, such that the ranks of a node share the CPUs that they may run on: 1 at least.
-  std::size_t members() const noexcept { return core_.cpus(); }
+  std::size_t members() const noexcept;
   /// Options of such a team. Where LOCKSTEP_NUM_THREADS is set, that says how many members it has.
-  team_options options() const {
-    team_options result;
-    result.cpus(core_.cpus()).name("rank " + std::to_string(rank()));
-    if (std::getenv("LOCKSTEP_NUM_THREADS") == nullptr) result.members(members());
-    return result;
-  }
+  team_options options() const;
   /// Whether the ranks of this node have more members than CPUs, if each has `members`.
-  bool is_crowded(std::size_t members) const noexcept { return core_.policy(members).is_crowded(); }
+  bool is_crowded(std::size_t members) const noexcept;
   /// The policy by which a rank with so many members waits for other ranks.
-  wait_policy policy(std::size_t members) const noexcept { return core_.policy(members); }
+  wait_policy policy(std::size_t members) const noexcept;
 
   /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if it was
   /// stopped. One region of a world at a time.
   template <class Function>
   bool run(team& on, Function&& f, call_site where = {}) {
-    if (region_.is_in_progress()) detail::mpi::refuse_inside("run");
-    detail::mpi::check_may_call(thread_level(), "lockstep::mpi::world::run");
-    ending part(*this);
-    region_.begin(on.size());
-    const bool is_complete = on.run(
-        [&](member& me) {
-          if (me.rank() == 0) region_.belongs_to(detail::member_access::state_of(me));
-          call(f, me, 0);
-        },
-        where);
-    return part.end(is_complete ? detail::mpi::rank_state::has_ended
-                                : detail::mpi::rank_state::was_stopped);
+    struct held {
+      typename std::remove_reference<Function>::type& f;
+      static void run(void* of, member& me) { call(static_cast<held*>(of)->f, me, 0); }
+    } part = {f};
+    return run_part(on, &part, held::run, where);
   }
   /// The lowest rank whose request_stop or exception ended the last region early; size() if it was not.
-  std::size_t ended_by() const noexcept { return ended_by_; }
+  std::size_t ended_by() const noexcept;
 
   /// The part of [0, length) for which reduce_range(world, ...) calls f on this rank: whole leaves of the fixed tree, in the
   /// order of ranks, of about equal length. Empty where there are more ranks than leaves, 1024 at most.
   index_range part_of(std::size_t length) const noexcept { return part_of(length, rank()); }
   /// That of another rank. Requires: rank < size().
-  index_range part_of(std::size_t length, std::size_t rank) const noexcept {
-    return detail::mpi::part_of_rank(length, rank, size());
-  }
+  index_range part_of(std::size_t length, std::size_t rank) const noexcept;
 
   // Over a range that the ranks share, as a region of all ranks: all members of `on` on each rank. Collective.
 
@@ -217,9 +195,7 @@ class world {
   // Of one value from each rank, by one thread of each, outside of regions. Collective.
 
   /// Blocks until all ranks have called it.
-  void sync() {
-    meet("sync", kinds::sync_threads, 0, nullptr, 0, {nullptr, nullptr, MPI_DATATYPE_NULL});
-  }
+  void sync();
   /// op over the values of all ranks, in their order.
   template <class Type, class Operation>
   Type sync_reduce(Type value, Operation op) {
@@ -244,10 +220,10 @@ class world {
   template <class Type>
   Type broadcast(std::size_t root, Type value) {
     detail::mpi::check_travels<Type>();
-    detail::checked_rank("lockstep::mpi::world::broadcast", "ranks", root, size());
+    check_root(root);
     detail::mpi::sent_value<Type> sent = {value, rank() == root};
     meet("broadcast", kinds::broadcast, static_cast<std::uint32_t>(root), &sent, sizeof sent,
-         {detail::mpi::sent_value<Type>::call, nullptr, MPI_DATATYPE_NULL});
+         detail::mpi::sent_value<Type>::combine());
     return sent.value;
   }
 
@@ -257,44 +233,25 @@ class world {
 
   // What member.hpp calls.
 
-  bool sync_members(detail::member_state& at, call_site where) { return region_.sync(at, where); }
+  bool sync_members(detail::member_state& at, call_site where) {
+    return detail::mpi::sync_members(*body_, at, where);
+  }
   template <class Type, class Operation>
   Type reduce_members(detail::member_state& at, kinds kind, call_site where, const Type& value,
                       Operation& op) {
-    return region_.reduce<Type>(at, kind, where, value, op);
+    return detail::mpi::reduce_members<Type>(*body_, at, kind, where, value, op);
   }
   template <class Type>
   Type broadcast_to_members(detail::member_state& at, std::size_t root, const Type& value,
                             call_site where) {
-    return region_.broadcast<Type>(at, root, value, where);
+    return detail::mpi::broadcast_to_members<Type>(*body_, at, root, value, where);
   }
   template <class Type, class Operation, class Values>
   Type reduce_leaves(detail::member_state& at, const Values& values, bool in_strips,
                      std::size_t length, const Type& init, Operation& op, schedule how) {
-    return detail::mpi::reduce<Type, Operation>(region_, at, values, in_strips, length, init, op,
-                                                how);
+    return detail::mpi::reduce_leaves<Type, Operation>(*body_, at, values, in_strips, length, init,
+                                                       op, how);
   }
-
-  /// The rank's part of a region: it ends for the others also where this one's throws.
-  class ending {
-   public:
-    explicit ending(world& of) noexcept : of_(of) {}
-    ~ending() {
-      if (of_.region_.is_in_progress())
-        of_.note_end(of_.region_.end(detail::mpi::rank_state::has_failed));
-    }
-    ending(const ending&) = delete;
-    ending& operator=(const ending&) = delete;
-
-    bool end(detail::mpi::rank_state how) {
-      const detail::mpi::meeting_record met = of_.region_.end(how);
-      of_.note_end(met);
-      return of_.outcome(met);
-    }
-
-   private:
-    world& of_;
-  };
 
   template <class Function>
   static auto call(Function& f, member& me, int) -> decltype(static_cast<void>(f(me))) {
@@ -303,20 +260,6 @@ class world {
   template <class Function>
   static auto call(Function& f, member&, long) -> decltype(static_cast<void>(f())) {
     static_cast<void>(f());
-  }
-
-  void note_end(const detail::mpi::meeting_record& met) noexcept {
-    using detail::mpi::rank_state;
-    const bool is_early =
-        met.state == rank_state::was_stopped || met.state == rank_state::has_failed;
-    ended_by_ = is_early ? met.rank : size();
-  }
-  /// What run() returns, or throws.
-  bool outcome(const detail::mpi::meeting_record& met) const {
-    using detail::mpi::rank_state;
-    if (met.state == rank_state::differs) detail::mpi::fail_difference(met);
-    if (met.state == rank_state::has_failed) fail_rank(met.rank);
-    return met.state == rank_state::has_ended;
   }
 
   template <class Type, class Reduce>
@@ -339,57 +282,15 @@ class world {
          detail::mpi::combine_of<Type, Operation>::with(op));
     return value;
   }
+  bool run_part(team& on, void* f, void (*runs)(void* f, member& me), call_site where);
   void meet(const char* function, kinds kind, std::uint32_t argument, void* value,
-            std::size_t bytes, const detail::mpi::world_combine& combine) {
-    using detail::mpi::rank_state;
-    if (region_.is_in_progress()) detail::mpi::refuse_inside(function);
-    detail::mpi::check_may_call(thread_level(), "lockstep::mpi::world");
-    const detail::mpi::meeting_note note = {rank_state::goes_on, kind,
-                                            static_cast<std::uint16_t>(bytes), argument};
-    const detail::mpi::meeting_record met = core_.meet(note, value, combine, core_.policy(1));
-    if (met.state == rank_state::goes_on) return;
-    outcome(met);
-    fail_rank(met.rank);  // it ended a region of its own meanwhile
-  }
+            std::size_t bytes, const detail::mpi::world_combine& combine);
+  void check_root(std::size_t root) const;
 
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_rank(std::size_t rank) {
-    char message[160];
-    std::snprintf(
-        message, sizeof message,
-        "lockstep::mpi::world: an exception ended the region on rank %zu, and so on all ranks",
-        rank);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    throw rank_failed(message, rank);
-#else
-    detail::print_and_abort(message);
-#endif
-  }
-  detail::mpi::session session_;  // the first: MPI ends last
-  detail::mpi::world_core core_;
-  detail::mpi::world_region region_;
-  std::size_t ended_by_ = 0;
+  detail::owner<detail::mpi::world_body> body_;
 };
 
 }  // namespace mpi
-
-namespace detail {
-namespace mpi {
-
-/// For what has messages under way in regions of a world.
-struct world_access {
-  static bool has_region(const lockstep::mpi::world& of) noexcept {
-    return of.region_.is_in_progress();
-  }
-  static void add(lockstep::mpi::world& to, early_end_listener& one) noexcept {
-    to.region_.add(one);
-  }
-  static void remove(lockstep::mpi::world& from, early_end_listener& one) noexcept {
-    from.region_.remove(one);
-  }
-};
-
-}  // namespace mpi
-}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

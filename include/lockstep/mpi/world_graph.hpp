@@ -41,19 +41,26 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/mpi/placed_graph.hpp>
 #include <lockstep/graph.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-namespace mpi {
-class world_graph;
-}
 namespace detail {
 namespace mpi {
+
 struct world_graph_access;
-}
+
+/// What travels along an edge, or feedback. Addresses count on the rank that reads or writes them only.
+struct edge_bytes {
+  bool is_feedback;
+  std::size_t index;  ///< in the model's edges or feedbacks
+  const void* source;
+  void* target;
+  std::size_t bytes;
+};
+
+}  // namespace mpi
 }  // namespace detail
 
 namespace mpi {
@@ -98,7 +105,7 @@ class world_graph {
                     std::size_t count) {
     check_type<Type>();
     graph_.edge(from, to);
-    carry(false, model().edges.size() - 1, source, target, sizeof(Type), count);
+    carry(false, source, target, sizeof(Type), count);
     return *this;
   }
   /// It carries the value of a variable, or array, that both ranks have.
@@ -138,7 +145,7 @@ class world_graph {
     if (delay == 0) return edge(from, to, source, target, count);
     check_type<Type>();
     graph_.feedback(from, to, delay);
-    carry(true, model().feedbacks.size() - 1, source, target, sizeof(Type), count);
+    carry(true, source, target, sizeof(Type), count);
     return *this;
   }
   template <class Type>
@@ -160,13 +167,7 @@ class world_graph {
     return graph_.parallel(first, rest...);
   }
   graph_block parallel(const std::vector<graph_block>& parts) { return graph_.parallel(parts); }
-  graph_block loop(const graph_block& body) {
-    const graph_block made = graph_.loop(body);
-    if (rank_of_.size() < graph_.size()) {
-      rank_of_.push_back(rank_of_[model().feedbacks.back().from]);
-    }
-    return made;
-  }
+  graph_block loop(const graph_block& body);
 
   // --- looks ---
 
@@ -188,22 +189,14 @@ class world_graph {
         "lockstep::mpi::world_graph: data of an edge are copied as bytes: their type must "
         "be trivially copyable");
   }
-  static void place(std::size_t rank) {
-    detail::checked_range("lockstep::mpi::world_graph::node", "as the rank", rank, 0,
-                          detail::max_participants - 1);
-  }
+  static void place(std::size_t rank);
   graph_node added(const graph_node& made, std::size_t rank) {
     rank_of_.push_back(static_cast<std::uint32_t>(rank));
     return made;
   }
-  const detail::graph_model& model() const { return detail::graph_access::body_of(graph_).model; }
-  void carry(bool is_feedback, std::size_t index, const void* source, void* target,
-             std::size_t each, std::size_t count) {
-    constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int
-    detail::checked_range("lockstep::mpi::world_graph::edge", "values of that size", count, 0,
-                          most / each);
-    data_.push_back({is_feedback, index, source, target, each * count});
-  }
+  /// The edge or feedback that was added last carries so many bytes `each`.
+  void carry(bool is_feedback, const void* source, void* target, std::size_t each,
+             std::size_t count);
 
   graph graph_;
   std::vector<std::uint32_t> rank_of_;
@@ -211,25 +204,6 @@ class world_graph {
 };
 
 }  // namespace mpi
-
-namespace detail {
-namespace mpi {
-
-struct world_graph_access {
-  static placed_graph placed(const lockstep::mpi::world_graph& of) {
-    placed_graph made;
-    made.nodes = &graph_access::body_of(of.graph_).model;
-    made.rank_of = of.rank_of_;
-    made.data = of.data_;
-    return made;
-  }
-  static const growing_array<node_function>& functions(const lockstep::mpi::world_graph& of) {
-    return graph_access::body_of(of.graph_).functions;
-  }
-};
-
-}  // namespace mpi
-}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

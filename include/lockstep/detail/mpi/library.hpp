@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/library.hpp -- the MPI library: its header, its errors, its thread level (layer: mpi)
-//
-// All of lockstep's own calls of MPI are on a communicator whose errors come back as codes; checked() turns them into
-// exceptions. Where the program must not call MPI at all, the functions say so before they call it.
+// lockstep/detail/mpi/library.hpp -- the MPI library's header, and its names for types of numbers (layer: mpi)
 #ifndef LOCKSTEP_DETAIL_MPI_LIBRARY_HPP
 #define LOCKSTEP_DETAIL_MPI_LIBRARY_HPP
 
@@ -21,53 +18,12 @@
 #endif
 #include <mpi.h>
 
-#include <cstdio>
-#include <stdexcept>
-
-#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_call(const char* call, int code) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) text[0] = '\0';
-  char message[MPI_MAX_ERROR_STRING + 160];
-  std::snprintf(message, sizeof message, "lockstep::mpi: %s failed: %s", call, text);
-  fail<std::runtime_error>(message);
-}
-
-/// Fails with std::runtime_error where an MPI call returned an error; `call` is its name.
-inline void checked(int code, const char* call) {
-  if (LOCKSTEP_UNLIKELY(code != MPI_SUCCESS)) fail_call(call, code);
-}
-
-/// Whether MPI can be called: it has begun, and has not ended.
-inline bool is_active() {
-  int has_begun = 0, has_ended = 0;
-  MPI_Initialized(&has_begun);
-  if (has_begun != 0) MPI_Finalized(&has_ended);
-  return has_begun != 0 && has_ended == 0;
-}
-
-/// Fails with std::logic_error unless MPI can be called.
-inline void check_active(const char* who) {
-  if (is_active()) return;
-  int has_begun = 0;
-  MPI_Initialized(&has_begun);
-  char message[240];
-  std::snprintf(
-      message, sizeof message,
-      has_begun == 0
-          ? "%s: MPI is not initialised: call MPI_Init_thread(&argc, &argv, "
-            "MPI_THREAD_SERIALIZED, &provided) before, or make the world from argc and argv"
-          : "%s: MPI has ended: make worlds before MPI_Finalize, and let them end before it",
-      who);
-  fail_use(message);
-}
 
 /// MPI's name for a type of numbers; MPI_DATATYPE_NULL where it has none.
 inline MPI_Datatype number_type(const void*) noexcept { return MPI_DATATYPE_NULL; }
@@ -85,29 +41,6 @@ inline MPI_Datatype number_type(const unsigned long*) noexcept { return MPI_UNSI
 inline MPI_Datatype number_type(const long long*) noexcept { return MPI_LONG_LONG; }
 inline MPI_Datatype number_type(const unsigned long long*) noexcept {
   return MPI_UNSIGNED_LONG_LONG;
-}
-
-inline const char* name_of_level(int level) noexcept {
-  return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
-         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
-         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-                                          : "MPI_THREAD_MULTIPLE";
-}
-
-/// The level at which MPI runs. Fails with std::logic_error if it is below FUNNELED.
-inline int checked_level(const char* who) {
-  int level = MPI_THREAD_SINGLE;
-  checked(MPI_Query_thread(&level), "MPI_Query_thread");
-  if (level < MPI_THREAD_FUNNELED) {
-    char message[240];
-    std::snprintf(
-        message, sizeof message,
-        "%s: MPI runs with MPI_THREAD_SINGLE, which forbids other threads: initialise it by "
-        "MPI_Init_thread with MPI_THREAD_FUNNELED at least, better MPI_THREAD_SERIALIZED",
-        who);
-    fail_use(message);
-  }
-  return level;
 }
 
 }  // namespace mpi

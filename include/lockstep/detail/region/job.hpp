@@ -105,10 +105,9 @@ class job {
   void put(Function& f, std::false_type /*stays*/) noexcept {
     using pointer = Function*;
     ::new (static_cast<void*>(closure_)) pointer(&f);
-    set<Argument>(
-        [](const job& self, Argument& with) {
-          (**reinterpret_cast<const pointer*>(self.closure_))(with);
-        });
+    set<Argument>([](const job& self, Argument& with) {
+      (**reinterpret_cast<const pointer*>(self.closure_))(with);
+    });
   }
   template <class Argument>
   void set(caller<Argument> how) noexcept {

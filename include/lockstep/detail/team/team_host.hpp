@@ -10,15 +10,14 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/wait_policy.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/job.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-struct ledger;
 class started_region;
 class team_options;
 
@@ -69,10 +68,8 @@ class team_host {
   started_region started(int in_flight) noexcept;
   void request_stop();
 
-  ledger ledger_so_far() const;
   void keep_ledger(bool yes);
   void reset_ledger();
-  void print_ledger() const noexcept;
 
   /// Ends the threads, and starts them.
   void pause();
@@ -82,7 +79,7 @@ class team_host {
   void release();
 
   team_door& door() noexcept { return *reinterpret_cast<team_door*>(door_); }
-  team_core& core() noexcept;
+  team_core& core() const noexcept;
 
  private:
   struct unstarted {};

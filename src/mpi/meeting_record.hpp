@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/meeting_record.hpp -- what ranks tell each other when they meet (layer: mpi)
+// src/mpi/meeting_record.hpp -- what ranks tell each other when they meet (layer: mpi)
 //
 // A rank comes to a meeting with a note: it goes on, and in which construct, with how many bytes and which argument; or
 // its region is over, and how. The record of several ranks in a row is made of theirs, in the order of ranks:
@@ -7,12 +7,12 @@
 //   NOTE-1  merge() is associative. So ranks, nodes and groups of nodes may be merged in any bracketing.
 //   NOTE-2  Of ranks that come with the same note the record is that note. A rank that has failed is seen before one
 //             that was stopped, and that before a difference; among equals the lowest rank is named.
-#ifndef LOCKSTEP_DETAIL_MPI_MEETING_RECORD_HPP
-#define LOCKSTEP_DETAIL_MPI_MEETING_RECORD_HPP
+#ifndef LOCKSTEP_SRC_MPI_MEETING_RECORD_HPP
+#define LOCKSTEP_SRC_MPI_MEETING_RECORD_HPP
 
 #include <cstdint>
 
-#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/mpi/world_construct.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -27,32 +27,6 @@ enum class rank_state : std::uint8_t {
   was_stopped,  ///< request_stop ended its region
   has_failed    ///< an exception did
 };
-
-/// The constructs, for messages.
-enum class world_construct : std::uint8_t {
-  end_of_region,
-  sync_threads,
-  sync_reduce,
-  sync_sum,
-  sync_min,
-  sync_max,
-  sync_count,
-  broadcast,
-  reduce_range
-};
-
-inline const char* text_of(world_construct which) noexcept {
-  constexpr const char* texts[] = {"the end of its region",
-                                   "sync_threads",
-                                   "sync_reduce",
-                                   "sync_sum",
-                                   "sync_min",
-                                   "sync_max",
-                                   "sync_count",
-                                   "broadcast",
-                                   "reduce_range"};
-  return texts[static_cast<std::size_t>(which)];
-}
 
 struct meeting_note {
   rank_state state;
@@ -100,4 +74,4 @@ struct meeting_record {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_MEETING_RECORD_HPP
+#endif  // LOCKSTEP_SRC_MPI_MEETING_RECORD_HPP

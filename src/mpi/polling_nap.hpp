@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/polling_nap.hpp -- how long to look away while one waits for another rank (layer: mpi)
+// src/mpi/polling_nap.hpp -- how long to look away while one waits for another rank (layer: mpi)
 //
 // Nobody can wake a waiter of MPI, so it oversleeps; and who oversleeps keeps its partner waiting, which then naps as well.
 // So a nap lasts an eighth of what has been waited, 1 ms at most, and there is none before 400 us: a wait gets longer by an
 // eighth. Naps of 20 to 160 us from 34 us on made a ring of 0.7 us a round one of 50 to 280, for ever, after one message that
 // came late.
-#ifndef LOCKSTEP_DETAIL_MPI_POLLING_NAP_HPP
-#define LOCKSTEP_DETAIL_MPI_POLLING_NAP_HPP
+#ifndef LOCKSTEP_SRC_MPI_POLLING_NAP_HPP
+#define LOCKSTEP_SRC_MPI_POLLING_NAP_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -42,4 +42,4 @@ class polling_nap {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_POLLING_NAP_HPP
+#endif  // LOCKSTEP_SRC_MPI_POLLING_NAP_HPP

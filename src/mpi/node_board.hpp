@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/node_board.hpp -- the ranks of one node meet in memory that they share (layer: mpi)
+// src/mpi/node_board.hpp -- the ranks of one node meet in memory that they share (layer: mpi)
 //
 // Each rank has a place: a word with the number of the meeting that it has come to, and two slots for what it brings, used
 // in turn. Ranks look at each other's words, and sleep on them (shared_futex.hpp): no call of MPI. One more place is for
@@ -23,19 +23,19 @@
 //
 // Cost   to publish: a store and a fence, a system call if somebody sleeps. To see it: one line transfer.
 // Source values on the flags' lines, as in team_barrier.hpp.
-#ifndef LOCKSTEP_DETAIL_MPI_NODE_BOARD_HPP
-#define LOCKSTEP_DETAIL_MPI_NODE_BOARD_HPP
+#ifndef LOCKSTEP_SRC_MPI_NODE_BOARD_HPP
+#define LOCKSTEP_SRC_MPI_NODE_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/mpi/meeting_record.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/shared_futex.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+#include "meeting_record.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -152,4 +152,4 @@ class node_board {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_NODE_BOARD_HPP
+#endif  // LOCKSTEP_SRC_MPI_NODE_BOARD_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/halo_matching.hpp -- whether the neighbours of all ranks fit each other (layer: mpi)
+// src/mpi/halo_matching.hpp -- whether the neighbours of all ranks fit each other (layer: mpi)
 //
 // When a halo is made, each rank tells its neighbours once what it will send them and what it expects. So lists that do
 // not fit each other are found there, on all ranks, and not as a wait that never ends.
@@ -9,8 +9,8 @@
 //   MATCH-2  An error on one rank is thrown on all: the text of the lowest rank that has one, which it names.
 //
 // Cost   two meetings of the world and an alltoall of one number a rank, once; a message to each neighbour.
-#ifndef LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
-#define LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
+#ifndef LOCKSTEP_SRC_MPI_HALO_MATCHING_HPP
+#define LOCKSTEP_SRC_MPI_HALO_MATCHING_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/mpi/requests.hpp>
 #include <lockstep/mpi/halo_block.hpp>
 #include <lockstep/mpi/world.hpp>
+#include "calls.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -189,4 +189,4 @@ class halo_matching {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_HALO_MATCHING_HPP
+#endif  // LOCKSTEP_SRC_MPI_HALO_MATCHING_HPP

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/placed_graph.hpp -- a graph across ranks as plain data, and as text to compare (layer: mpi)
+// src/mpi/placed_graph.hpp -- a graph across ranks as plain data, and as text to compare (layer: mpi)
 //
 // Pure. The nodes and edges are those of an ordinary graph_model. Beside it stand the rank of each node, and which
 // bytes travel along which edge.
-#ifndef LOCKSTEP_DETAIL_MPI_PLACED_GRAPH_HPP
-#define LOCKSTEP_DETAIL_MPI_PLACED_GRAPH_HPP
+#ifndef LOCKSTEP_SRC_MPI_PLACED_GRAPH_HPP
+#define LOCKSTEP_SRC_MPI_PLACED_GRAPH_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/graph/flow.hpp>
-#include <lockstep/detail/graph/graph_model.hpp>
-#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/mpi/world_graph.hpp>
+
+#include "../graph/flow.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// What travels along an edge, or feedback. Addresses count on the rank that reads or writes them only.
-struct edge_bytes {
-  bool is_feedback;
-  std::size_t index;  ///< in the model's edges or feedbacks
-  const void* source;
-  void* target;
-  std::size_t bytes;
-};
-
 struct placed_graph {
   const graph_model* nodes = nullptr;
   std::vector<std::uint32_t> rank_of;  ///< of each node
   std::vector<edge_bytes> data;        ///< at most one for each edge
+};
+
+struct world_graph_access {
+  static placed_graph placed(const lockstep::mpi::world_graph& of) {
+    placed_graph made;
+    made.nodes = &graph_access::body_of(of.graph_).model;
+    made.rank_of = of.rank_of_;
+    made.data = of.data_;
+    return made;
+  }
+  static const std::vector<node_function>& functions(const lockstep::mpi::world_graph& of) {
+    return graph_access::body_of(of.graph_).functions;
+  }
 };
 
 inline std::string placed(const placed_graph& of, node_index node) {
@@ -113,4 +117,4 @@ inline std::string difference_of(const std::vector<std::string>& own, std::size_
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_PLACED_GRAPH_HPP
+#endif  // LOCKSTEP_SRC_MPI_PLACED_GRAPH_HPP

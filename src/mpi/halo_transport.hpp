@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/halo_transport.hpp -- the persistent requests of a halo (layer: mpi)
+// src/mpi/halo_transport.hpp -- the persistent requests of a halo (layer: mpi)
 //
 // For each neighbour a send and a receive, made once by MPI_Send_init and MPI_Recv_init and started in each exchange.
 // Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
@@ -15,17 +15,16 @@
 //
 // Cost   an exchange: two MPI_Start and, while any is under way, one MPI_Testsome for all neighbours at each look. A look
 //        for notices: another MPI_Testsome, once in 16 looks.
-#ifndef LOCKSTEP_DETAIL_MPI_HALO_TRANSPORT_HPP
-#define LOCKSTEP_DETAIL_MPI_HALO_TRANSPORT_HPP
+#ifndef LOCKSTEP_SRC_MPI_HALO_TRANSPORT_HPP
+#define LOCKSTEP_SRC_MPI_HALO_TRANSPORT_HPP
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <lockstep/detail/mpi/calls.hpp>
-#include <lockstep/detail/mpi/requests.hpp>
 #include <lockstep/mpi/halo_block.hpp>
+#include "calls.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -247,4 +246,4 @@ class halo_transport {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_HALO_TRANSPORT_HPP
+#endif  // LOCKSTEP_SRC_MPI_HALO_TRANSPORT_HPP

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/graph_ranks.hpp -- a communicator of its own for a graph, and polite waits on it (layer: mpi)
+// src/mpi/graph_ranks.hpp -- a communicator of its own for a graph, and polite waits on it (layer: mpi)
 //
 // Every call of MPI takes the permit of calls.hpp, and collectives begin without waiting: ranks that wait for each other
 // poll as requests.hpp says, instead of taking each other's CPU in a blocking call.
-#ifndef LOCKSTEP_DETAIL_MPI_GRAPH_RANKS_HPP
-#define LOCKSTEP_DETAIL_MPI_GRAPH_RANKS_HPP
+#ifndef LOCKSTEP_SRC_MPI_GRAPH_RANKS_HPP
+#define LOCKSTEP_SRC_MPI_GRAPH_RANKS_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include <lockstep/detail/mpi/requests.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include "calls.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -102,4 +102,4 @@ class graph_ranks {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_GRAPH_RANKS_HPP
+#endif  // LOCKSTEP_SRC_MPI_GRAPH_RANKS_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/node_exchange.hpp -- the nodes of a world meet by messages (layer: mpi)
+// src/mpi/node_exchange.hpp -- the nodes of a world meet by messages (layer: mpi)
 //
 // One rank of each node takes part, in the order of nodes. All get the fold of what all bring: by recursive doubling,
 // so that in round k groups of 2^k neighbours exchange what they have. Where the number of nodes is no power of two, the
@@ -18,32 +18,23 @@
 // Cost   log2(nodes) rounds, each of one message out and one in; two more where the number is no power of two. By the library:
 //        one MPI_Iallreduce of 16 bytes, and one of the value.
 // Source recursive doubling [TRG05].
-#ifndef LOCKSTEP_DETAIL_MPI_NODE_EXCHANGE_HPP
-#define LOCKSTEP_DETAIL_MPI_NODE_EXCHANGE_HPP
+#ifndef LOCKSTEP_SRC_MPI_NODE_EXCHANGE_HPP
+#define LOCKSTEP_SRC_MPI_NODE_EXCHANGE_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include <lockstep/detail/mpi/meeting_record.hpp>
-#include <lockstep/detail/mpi/node_board.hpp>
-#include <lockstep/detail/mpi/requests.hpp>
+#include <lockstep/detail/mpi/world_values.hpp>
+
+#include "calls.hpp"
+#include "meeting_record.hpp"
+#include "node_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
-
-/// Two values in a row become one: *into = *into op *next. `numbers`: MPI's type of the values, if it has one.
-struct world_combine {
-  void (*call)(const void* context, void* into, const void* next);
-  const void* context;
-  MPI_Datatype numbers;
-
-  void operator()(void* into, const void* next) const {
-    if (call != nullptr) call(context, into, next);
-  }
-};
 
 /// A record and a value, as they travel.
 struct world_message {
@@ -183,4 +174,4 @@ class node_exchange {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_NODE_EXCHANGE_HPP
+#endif  // LOCKSTEP_SRC_MPI_NODE_EXCHANGE_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/graph_channels.hpp -- the messages of a graph's part as persistent MPI requests (layer: mpi)
+// src/mpi/graph_channels.hpp -- the messages of a graph's part as persistent MPI requests (layer: mpi)
 //
 // A message has `slots` buffers, and one more for each iteration of its delay, on both ends, with a persistent request
 // each. The user's bytes are copied into one and out of the other. So nothing that the user writes is on its way, and
@@ -19,8 +19,8 @@
 //   3  failed.compare_exch relaxed  -      read after the run, whose end orders it (PLAN-1)
 //   4  failed.store        relaxed  -      between runs
 //   5  failed.load         relaxed  -      after the run
-#ifndef LOCKSTEP_DETAIL_MPI_GRAPH_CHANNELS_HPP
-#define LOCKSTEP_DETAIL_MPI_GRAPH_CHANNELS_HPP
+#ifndef LOCKSTEP_SRC_MPI_GRAPH_CHANNELS_HPP
+#define LOCKSTEP_SRC_MPI_GRAPH_CHANNELS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -30,9 +30,9 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/mpi/graph_ranks.hpp>
-#include <lockstep/detail/mpi/rank_graph.hpp>
 #include <lockstep/plan.hpp>
+#include "graph_ranks.hpp"
+#include "rank_graph.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -327,4 +327,4 @@ class graph_channels final : public graph_transport {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_GRAPH_CHANNELS_HPP
+#endif  // LOCKSTEP_SRC_MPI_GRAPH_CHANNELS_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/graph_messages.hpp -- the order of a graph across ranks, and what they tell each other (layer: mpi)
+// src/mpi/graph_messages.hpp -- the order of a graph across ranks, and what they tell each other (layer: mpi)
 //
 // Pure, and the same on all ranks. The order is the one in which the planner of a single process would begin the nodes, with
 // a rank in place of a member: by the longest way to the end. In it all edges go forward, and a loop is a range.
@@ -9,8 +9,8 @@
 //   WMSG-2  A loop with nodes of several ranks is shared. The rank of its test tells the other ranks of the loop, in
 //           each turn, whether there is another.
 //   WMSG-3  Nobody on another rank waits for a node that may be skipped: such graphs are refused.
-#ifndef LOCKSTEP_DETAIL_MPI_GRAPH_MESSAGES_HPP
-#define LOCKSTEP_DETAIL_MPI_GRAPH_MESSAGES_HPP
+#ifndef LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP
+#define LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/graph/flow_planner.hpp>
-#include <lockstep/detail/mpi/placed_graph.hpp>
+#include "../graph/flow_plan.hpp"
+#include "placed_graph.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -90,7 +90,7 @@ class message_planner {
 
   std::string sort() {
     graph_model as_one = model_;
-    growing_array<double> costs;
+    std::vector<double> costs;
     for (std::size_t i = 0; i < as_one.nodes.size(); ++i) {
       model_node& each = as_one.nodes[i];
       each.pin = of_.rank_of[i];
@@ -285,4 +285,4 @@ inline graph_split split_of(const placed_graph& of, std::size_t ranks) {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_GRAPH_MESSAGES_HPP
+#endif  // LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP

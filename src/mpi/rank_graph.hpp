@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/rank_graph.hpp -- a rank's part as a graph of the functions that it runs (layer: mpi)
+// src/mpi/rank_graph.hpp -- a rank's part as a graph of the functions that it runs (layer: mpi)
 //
 // What carries messages is behind graph_transport: MPI, or what a test puts there. When a run has ended early, on this
 // rank or another, nodes that have not begun call nothing any more: a value that was not received is not used.
@@ -8,8 +8,8 @@
 //   #  access           order    pairs  why it suffices
 //   1  ended.store      release  2      whoever finds it sees what was written before, as the error
 //   2  ended.load       acquire  1      the other half
-#ifndef LOCKSTEP_DETAIL_MPI_RANK_GRAPH_HPP
-#define LOCKSTEP_DETAIL_MPI_RANK_GRAPH_HPP
+#ifndef LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP
+#define LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/mpi/rank_part.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/graph.hpp>
 #include <lockstep/member.hpp>
 #include <lockstep/region_stopped.hpp>
+#include "rank_part.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -63,7 +63,7 @@ struct part_state {
 class rank_functions {
  public:
   /// All of them outlive the graph.
-  rank_functions(const graph_split& plan, const growing_array<node_function>& functions,
+  rank_functions(const graph_split& plan, const std::vector<node_function>& functions,
                  part_state& state, graph_transport& transport)
       : plan_(plan), functions_(functions), state_(state), transport_(transport) {}
 
@@ -152,7 +152,7 @@ class rank_functions {
   }
 
   const graph_split& plan_;
-  const growing_array<node_function>& functions_;
+  const std::vector<node_function>& functions_;
   part_state& state_;
   graph_transport& transport_;
 };
@@ -223,4 +223,4 @@ inline graph graph_of(const rank_part& part, const rank_functions& run,
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_RANK_GRAPH_HPP
+#endif  // LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP

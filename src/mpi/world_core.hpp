@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/world_core.hpp -- the ranks of a communicator, by nodes, and how they meet (layer: mpi)
+// src/mpi/world_core.hpp -- the ranks of a communicator, by nodes, and how they meet (layer: mpi)
 //
 // What meets is one thread of each rank. The ranks of a node meet on a node_board, and where there are several nodes, one
 // rank of each, its leader, meets the other leaders in a node_exchange. So on one node there is no call of MPI.
@@ -15,17 +15,17 @@
 //
 // Cost   one node of up to 8 ranks: each publishes a line and fetches those of all others, in parallel. Above, or with
 //        several nodes: one line to the leader, one back, and the node_exchange between.
-#ifndef LOCKSTEP_DETAIL_MPI_WORLD_CORE_HPP
-#define LOCKSTEP_DETAIL_MPI_WORLD_CORE_HPP
+#ifndef LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
+#define LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include <lockstep/detail/mpi/node_exchange.hpp>
-#include <lockstep/detail/mpi/polling_nap.hpp>
 #include <lockstep/detail/platform/cpus.hpp>
+#include "node_exchange.hpp"
+#include "polling_nap.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -291,4 +291,4 @@ class world_core {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_WORLD_CORE_HPP
+#endif  // LOCKSTEP_SRC_MPI_WORLD_CORE_HPP

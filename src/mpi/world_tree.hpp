@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/world_tree.hpp -- one tree of a reduction, shared by ranks (layer: mpi)
+// src/mpi/world_tree.hpp -- one tree of a reduction, shared by ranks (layer: mpi)
 //
 // The tree of reduction_tree.hpp spans the range of all ranks. Each rank has a block of its leaves and evaluates the
 // maximal nodes in it. It puts their values into a record; records of neighbours are merged until one of them is the
@@ -18,15 +18,16 @@
 //
 // Pure functions. No MPI.
 // Cost   a record: 32 bytes and 18 values. A merge: at most 10 calls of the operation, one look per level of the tree.
-#ifndef LOCKSTEP_DETAIL_MPI_WORLD_TREE_HPP
-#define LOCKSTEP_DETAIL_MPI_WORLD_TREE_HPP
+#ifndef LOCKSTEP_SRC_MPI_WORLD_TREE_HPP
+#define LOCKSTEP_SRC_MPI_WORLD_TREE_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include <lockstep/detail/base/range_parts.hpp>
-#include <lockstep/detail/reduce/reduction_tree.hpp>
+
+#include "../reduce/reduction_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -165,4 +166,4 @@ void merge(const node_record& into, const node_record& next, Combine&& combine) 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_WORLD_TREE_HPP
+#endif  // LOCKSTEP_SRC_MPI_WORLD_TREE_HPP

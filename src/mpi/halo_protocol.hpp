@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/halo_protocol.hpp -- who starts an exchange, who looks for its end, who waits (layer: mpi)
+// src/mpi/halo_protocol.hpp -- who starts an exchange, who looks for its end, who waits (layer: mpi)
 //
 // The members of a rank on one side, a transport on the other. With each neighbour there is one exchange after the
 // other. In an exchange every member publishes its part of the boundary; the last to do so starts the send and the
@@ -52,18 +52,18 @@
 // Cost   publish: one RMW on a line of the neighbour's; the last: start(), one store, one look for sleepers with a fence.
 //        await: one load if the exchange is done; the poller one look() for each that is under way.
 // Source counts and a leader among the waiters: ours.
-#ifndef LOCKSTEP_DETAIL_MPI_HALO_PROTOCOL_HPP
-#define LOCKSTEP_DETAIL_MPI_HALO_PROTOCOL_HPP
+#ifndef LOCKSTEP_SRC_MPI_HALO_PROTOCOL_HPP
+#define LOCKSTEP_SRC_MPI_HALO_PROTOCOL_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 
-#include <lockstep/detail/mpi/polling_nap.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/region/group.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
+#include "polling_nap.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -405,4 +405,4 @@ class halo_protocol {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_HALO_PROTOCOL_HPP
+#endif  // LOCKSTEP_SRC_MPI_HALO_PROTOCOL_HPP

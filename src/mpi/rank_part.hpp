@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph (layer: mpi)
+// src/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph (layer: mpi)
 //
 // Pure. The part has the rank's nodes, a node for each message that it sends or receives, and what keeps these in
 // order. A node that receives blocks a member; one that sends blocks while the last `slots` messages of its edge have
@@ -23,8 +23,8 @@
 //   3. So a plan whose nodes all return goes on to S or that receive, and it is done. When no send of iteration c is
 //      left, no receive of it blocks; and receives of later iterations have not begun where one of it is not done.
 // Nothing in this depends on the number of members, nor on who takes over what.
-#ifndef LOCKSTEP_DETAIL_MPI_RANK_PART_HPP
-#define LOCKSTEP_DETAIL_MPI_RANK_PART_HPP
+#ifndef LOCKSTEP_SRC_MPI_RANK_PART_HPP
+#define LOCKSTEP_SRC_MPI_RANK_PART_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/mpi/graph_messages.hpp>
+#include "graph_messages.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -387,4 +387,4 @@ inline rank_part part_of_rank(const placed_graph& of, const graph_split& plan, s
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_MPI_RANK_PART_HPP
+#endif  // LOCKSTEP_SRC_MPI_RANK_PART_HPP

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/world_graph.cpp -- mpi/world_graph.hpp (layer: mpi)
+#include <lockstep/mpi/world_graph.hpp>
+
+#include <lockstep/detail/platform/error.hpp>
+
+#include "../graph/graph_model.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace mpi {
+
+LOCKSTEP_INLINE graph_block world_graph::loop(const graph_block& body) {
+  const graph_block made = graph_.loop(body);
+  if (rank_of_.size() < graph_.size()) {
+    const auto& model = detail::graph_access::body_of(graph_).model;
+    rank_of_.push_back(rank_of_[model.feedbacks.back().from]);
+  }
+  return made;
+}
+
+LOCKSTEP_INLINE void world_graph::place(std::size_t rank) {
+  detail::checked_range("lockstep::mpi::world_graph::node", "as the rank", rank, 0,
+                        detail::max_participants - 1);
+}
+
+LOCKSTEP_INLINE void world_graph::carry(bool is_feedback, const void* source, void* target,
+                                        std::size_t each, std::size_t count) {
+  constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int
+  detail::checked_range("lockstep::mpi::world_graph::edge", "values of that size", count, 0,
+                        most / each);
+  const detail::graph_model& model = detail::graph_access::body_of(graph_).model;
+  const std::size_t added = is_feedback ? model.feedbacks.size() : model.edges.size();
+  data_.push_back({is_feedback, added - 1, source, target, each * count});
+}
+
+}  // namespace mpi
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
