@@ -171,6 +171,17 @@ class wait_engine {
                    std::uint64_t yield_time = shared_yield_time) {
     return what.ready() || wait_slowly(what, policy, history, until, yield_time);
   }
+  /// The same for a caller that has looked, in vain.
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
+                                            wait_history& history,
+                                            deadline until = deadline::never(),
+                                            std::uint64_t yield_time = shared_yield_time) {
+    if (policy.is_crowded() && until.is_never() && ends_in_first_yields(what, history)) return true;
+    const bool spins = begins_with_spin(policy, history);
+    return (spins && ends_in_first_poll(what, policy, history)) ||
+           wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
+  }
 
   /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
   /// up. block() skips these stages. spin() spins for the default's time.
@@ -212,15 +223,6 @@ class wait_engine {
   static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned pauses_per_look_at_clock = 16;
 
-  template <class Waitable>
-  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time) {
-    if (policy.is_crowded() && until.is_never() && ends_in_first_yields(what, history)) return true;
-    const bool spins = begins_with_spin(policy, history);
-    return (spins && ends_in_first_poll(what, policy, history)) ||
-           wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
-  }
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_awake_slowly(Waitable& what, wait_policy policy,
                                                   wait_history& history, deadline until,
