@@ -43,17 +43,17 @@ void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool
 
 }  // namespace
 
-void run_at_once(part& self, const task_request& what) noexcept {
+void run_at_once(part& self, outlined_function function, void* data, bool is_final) noexcept {
   task& parent = *self.running;
   task now;
   now.inherit(parent);
   now.is_explicit = true;
-  now.is_final = what.is_final;
+  now.is_final = is_final;
   now.begun_at = self.tasks != nullptr ? self.tasks->ready.back : 0;
   self.running = &now;
-  what.function(what.data);
+  function(data);
   self.running = &parent;
-  if (now.family != nullptr) end_family(now);
+  if (__builtin_expect(now.family != nullptr, 0)) end_family(now);
 }
 
 bool is_cancelled_here(const part& self) noexcept {
@@ -85,8 +85,7 @@ struct task_call {
   void* event;  ///< null: none
 };
 
-[[gnu::noinline]] void make_task(const task_call& call) noexcept {
-  part& self = here();
+[[gnu::noinline]] void make_task(part& self, const task_call& call) noexcept {
   if (is_cancelled_here(self)) return;
   const task& parent = *self.running;
   const task_request what{call.function,
@@ -105,7 +104,7 @@ struct task_call {
   const bool runs_now = is_undeferred || runs_tasks_at_once(self);
   if (call.event == nullptr && (is_undeferred || (runs_now && depend == nullptr))) {
     if (depend != nullptr) wait_for_dependences(self, depend);
-    if (call.copy == nullptr) return run_at_once(self, what);
+    if (call.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
   make_in_pool(self, what, is_undeferred, runs_now, depend, call.event);
@@ -119,11 +118,18 @@ struct task_call {
 OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
                           long align, bool may_wait, unsigned flags, void** depend, int priority,
                           void* event) {
-  make_task({function, data, copy, static_cast<std::size_t>(size),
-             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags,
-             (flags & task_depends) != 0 ? depend : nullptr,
-             (flags & task_has_priority) != 0 ? priority : 0,
-             (flags & task_is_detached) != 0 ? event : nullptr});
+  part& self = here();
+  // Most of those that are run at once have nothing special; they shall not pay for what others have.
+  if (copy == nullptr && (flags & (task_depends | task_is_detached)) == 0 &&
+      !process_settings().can_cancel && (!may_wait || runs_tasks_at_once(self))) {
+    return run_at_once(self, function, data,
+                       self.running->is_final || (flags & task_final) != 0);
+  }
+  make_task(self, {function, data, copy, static_cast<std::size_t>(size),
+                   align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags,
+                   (flags & task_depends) != 0 ? depend : nullptr,
+                   (flags & task_has_priority) != 0 ? priority : 0,
+                   (flags & task_is_detached) != 0 ? event : nullptr});
 }
 
 OPENMP_API void GOMP_taskwait() {

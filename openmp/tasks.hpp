@@ -67,7 +67,7 @@ inline bool runs_tasks_at_once(part& self) noexcept {
 }
 
 /// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
-void run_at_once(part& self, const task_request& what) noexcept;
+void run_at_once(part& self, outlined_function function, void* data, bool is_final) noexcept;
 template <class Set>
 __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what,
                                                 const Set& set) noexcept {
@@ -76,10 +76,7 @@ __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& 
       memory + (what.align - reinterpret_cast<std::uintptr_t>(memory) % what.align) % what.align;
   what.fill(argument);
   set(argument);
-  task_request copied = what;
-  copied.data = argument;
-  copied.copy = nullptr;
-  run_at_once(self, copied);
+  run_at_once(self, what.function, argument, what.is_final);
 }
 
 /// Makes a task that may run later, by any member, or at once if the pool is full. set() as above.
