@@ -36,7 +36,10 @@ void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool
   }
   what.fill(one.argument);
   detail::atomic<bool> has_ended{false};
-  if (is_undeferred) one.tells_end = &has_ended;
+  if (is_undeferred) {
+    one.is_awaited = true;
+    one.tells_end = &has_ended;
+  }
   if (tasks.add(self, parent, one, depend, runs_now)) tasks.run_now(self, one);
   if (is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
 }
@@ -53,7 +56,7 @@ void run_at_once(part& self, outlined_function function, void* data, bool is_fin
   self.running = &now;
   function(data);
   self.running = &parent;
-  if (__builtin_expect(now.family != nullptr, 0)) end_family(now);
+  if (__builtin_expect(now.family != nullptr, 0)) end_family(self, now);
 }
 
 bool is_cancelled_here(const part& self) noexcept {
@@ -85,7 +88,8 @@ struct task_call {
   void* event;  ///< null: none
 };
 
-[[gnu::noinline]] void make_task(part& self, const task_call& call) noexcept {
+[[gnu::noinline]] void make_task(const task_call& call) noexcept {
+  part& self = here();
   if (is_cancelled_here(self)) return;
   const task& parent = *self.running;
   const task_request what{call.function,
@@ -110,6 +114,18 @@ struct task_call {
   make_in_pool(self, what, is_undeferred, runs_now, depend, call.event);
 }
 
+/// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
+[[gnu::noinline]] void make_plain_task(outlined_function function, void* data, long size,
+                                       long align, bool may_wait, unsigned flags) noexcept {
+  part& self = here();
+  if (!process_settings().can_cancel && (!may_wait || runs_tasks_at_once(self))) {
+    const bool is_final = self.running->is_final || (flags & task_final) != 0;
+    return run_at_once(self, function, data, is_final);
+  }
+  make_task({function, data, nullptr, static_cast<std::size_t>(size),
+             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags, nullptr, 0, nullptr});
+}
+
 }  // namespace
 
 // Programs of older compilers pass fewer arguments. What stands in the place of the last ones belongs to the caller, and
@@ -118,18 +134,13 @@ struct task_call {
 OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
                           long align, bool may_wait, unsigned flags, void** depend, int priority,
                           void* event) {
-  part& self = here();
-  // Most of those that are run at once have nothing special; they shall not pay for what others have.
-  if (copy == nullptr && (flags & (task_depends | task_is_detached)) == 0 &&
-      !process_settings().can_cancel && (!may_wait || runs_tasks_at_once(self))) {
-    return run_at_once(self, function, data,
-                       self.running->is_final || (flags & task_final) != 0);
-  }
-  make_task(self, {function, data, copy, static_cast<std::size_t>(size),
-                   align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags,
-                   (flags & task_depends) != 0 ? depend : nullptr,
-                   (flags & task_has_priority) != 0 ? priority : 0,
-                   (flags & task_is_detached) != 0 ? event : nullptr});
+  if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0)
+    return make_plain_task(function, data, size, align, may_wait, flags);
+  make_task({function, data, copy, static_cast<std::size_t>(size),
+             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags,
+             (flags & task_depends) != 0 ? depend : nullptr,
+             (flags & task_has_priority) != 0 ? priority : 0,
+             (flags & task_is_detached) != 0 ? event : nullptr});
 }
 
 OPENMP_API void GOMP_taskwait() {

@@ -57,7 +57,8 @@ inline int allowed_priority(int asked) noexcept {
 inline void describe(explicit_task& one, const task_request& what) noexcept {
   one.function = what.function;
   one.is_final = what.is_final;
-  one.priority = what.priority;
+  one.has_priority = what.priority != 0;
+  if (one.has_priority) one.priority = what.priority;
   one.runs_always = what.copy != nullptr;
 }
 
