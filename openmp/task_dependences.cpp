@@ -129,11 +129,12 @@ dependence_table::~dependence_table() {
 }
 
 bool dependence_table::add(part& self, explicit_task& one, void** depend) noexcept {
-  if (uses_ >= most_uses_) forget_ended(self);
+  if (entries_ + uses_ >= most_kept_) forget_ended(self);
   newcomer by(self, one);
   dependence_array(depend).for_each([&](std::size_t i, void* address, dependence_kind kind) {
     dependence_use& use = one.uses()[i];
     use.edge.successor = &one;
+    use.entry = nullptr;
     by.edge = &use.edge;
     if (address == nullptr && kind == dependence_kind::out) {
       name_all_memory(by, true);
@@ -168,7 +169,7 @@ bool dependence_table::wait_for(newcomer& by, explicit_task& predecessor, bool f
     const std::uintptr_t wanted =
         reinterpret_cast<std::uintptr_t>(&edge) | (is_last ? forgotten : 0);
     if (predecessor.successors.compare_exchange_strong(seen, wanted,
-                                                       detail::memory_order_release,    // 2
+                                                       detail::memory_order_release,     // 2
                                                        detail::memory_order_acquire)) {  // 1
       by.edge = nullptr;
       ++by.edges;
@@ -180,20 +181,18 @@ bool dependence_table::wait_for(newcomer& by, explicit_task& predecessor, bool f
 }
 
 /// Those that have ended are forgotten in any case.
-void dependence_table::wait_for_all(newcomer& by, dependence_use*& generation,
-                                    bool forgets) noexcept {
-  dependence_use** at = &generation;
-  while (dependence_use* const use = *at) {
+void dependence_table::wait_for_all(newcomer& by, dependence_use* use, bool forgets) noexcept {
+  while (use != nullptr) {
     explicit_task& predecessor = *use->edge.successor;
-    dependence_use* const next = use->next;
-    const bool is_unfinished = wait_for(by, predecessor, forgets);
-    if (is_unfinished && !forgets) {
-      at = &use->next;
-      continue;
+    dependence_use& here = *use;
+    use = here.next;
+    if (forgets) {
+      unlink(here);
+      wait_for(by, predecessor, true);
+    } else if (!wait_for(by, predecessor, false)) {
+      unlink(here);
+      forget(by.self, predecessor);
     }
-    *at = next;
-    --uses_;
-    if (!forgets) forget(by.self, predecessor);
   }
 }
 
@@ -224,17 +223,12 @@ void dependence_table::name(newcomer& by, dependence_use* use, void* address,
     // The task has named the address before, in this very array. What it named first stays, if that was the same or to
     // write; else it now writes as well.
     if (entry->kind == kind || !is_shared(entry->kind)) return;
-    entry->current = first->next;
+    unlink(*first);
     --by.one.named;
-    --uses_;
     kind = dependence_kind::out;
   }
   const bool joins = is_shared(kind) && entry->kind == kind;
-  if (use == nullptr) {
-    wait_for_all(by, joins ? entry->before : entry->current, false);
-    if (entry->current == nullptr && entry->before == nullptr) remove(place);
-    return;
-  }
+  if (use == nullptr) return wait_for_all(by, joins ? entry->before : entry->current, false);
   if (joins) {
     wait_for_all(by, entry->before, false);
   } else {
@@ -242,10 +236,14 @@ void dependence_table::name(newcomer& by, dependence_use* use, void* address,
     wait_for_all(by, entry->current, !is_shared(kind));
     forget_generation(by.self, entry->before);
     entry->before = entry->current;
+    if (entry->before != nullptr) entry->before->at = &entry->before;
     entry->current = nullptr;
     entry->kind = kind;
   }
+  use->entry = entry;
   use->next = entry->current;
+  use->at = &entry->current;
+  if (use->next != nullptr) use->next->at = &use->next;
   entry->current = use;
   ++uses_;
   ++by.one.named;
@@ -278,29 +276,42 @@ void dependence_table::forget(part& self, explicit_task& one) noexcept {
   if ((before & ended) != 0) pool_.let_go(&self, one);
 }
 
-void dependence_table::forget_generation(part& self, dependence_use*& generation) noexcept {
-  while (dependence_use* const use = generation) {
-    generation = use->next;
-    --uses_;
-    forget(self, *use->edge.successor);
+void dependence_table::forget_generation(part& self, dependence_use* use) noexcept {
+  while (use != nullptr) {
+    dependence_use& here = *use;
+    use = here.next;
+    unlink(here);
+    forget(self, *here.edge.successor);
   }
 }
 
-void dependence_table::forget_ended_of(part& self, dependence_use*& generation) noexcept {
-  dependence_use** at = &generation;
-  while (dependence_use* const use = *at) {
-    explicit_task& of = *use->edge.successor;
-    if ((of.successors.load(detail::memory_order_acquire) & ended) == 0) {  // 1
-      at = &use->next;
-    } else {
-      *at = use->next;
-      --uses_;
-      forget(self, of);
-    }
+void dependence_table::forget_ended_of(part& self, dependence_use* use) noexcept {
+  while (use != nullptr) {
+    dependence_use& here = *use;
+    explicit_task& of = *here.edge.successor;
+    use = here.next;
+    if ((of.successors.load(detail::memory_order_acquire) & ended) == 0) continue;  // 1
+    unlink(here);
+    forget(self, of);
   }
 }
 
-/// Called where the uses have doubled since, so that each new one costs a constant time.
+void dependence_table::unlink(dependence_use& use) noexcept {
+  *use.at = use.next;
+  if (use.next != nullptr) use.next->at = use.at;
+  use.entry = nullptr;
+  --uses_;
+}
+
+dependence_edge* dependence_table::remove(explicit_task& one) noexcept {
+  for (std::size_t i = 0; i < one.use_count; ++i) {
+    if (one.uses()[i].entry != nullptr) unlink(one.uses()[i]);
+  }
+  if (all_memory_ == &one) all_memory_ = nullptr;
+  return edges_of(one.successors.load(detail::memory_order_relaxed));  // 5
+}
+
+/// Called where there are twice as many as were left the last time, so that each new one costs a constant time.
 void dependence_table::forget_ended(part& self) noexcept {
   for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) {
     for (dependence_entry** at = &buckets_[i]; *at != nullptr;) {
@@ -314,7 +325,8 @@ void dependence_table::forget_ended(part& self) noexcept {
       }
     }
   }
-  most_uses_ = 2 * uses_ > fewest_uses ? 2 * uses_ : fewest_uses;
+  const std::size_t twice = 2 * (entries_ + uses_);
+  most_kept_ = twice > fewest_kept ? twice : fewest_kept;
 }
 
 void dependence_table::forget_all(part& self) noexcept {

@@ -15,9 +15,9 @@
 //   DEPEND-4  A null address that is written is omp_all_memory: such a task waits for all that have named anything, and
 //             all that name something later wait for it.
 //
-// The table is used by the thread of the parent alone, without a lock. A task that ends does not touch it, but takes the
-// list of its successors. So the table names tasks that have ended, and their memory stays; it forgets them when it meets
-// them, and now and then all of them (forget_ended()).
+// The table is used by the thread of the parent alone, without a lock. Where another thread ends a task, it does not touch
+// the table, but takes the list of the task's successors. So the table names tasks that have ended, and their memory stays;
+// it forgets them when it meets them, and now and then all of them (forget_ended()).
 //
 //   DEPEND-5  The thread of the parent adds a successor to a task unless that has ended. Whoever ends a task takes all
 //             successors and says so, in one step, and unblocks each of them. A successor runs when it has been unblocked
@@ -37,7 +37,7 @@
 //   2  successors.compare_exch  release  3      who ends it sees the edge, and the table's last look (DEPEND-6)
 //   3  successors.exchange      acq_rel  1, 2, 4  takes what 2 made; the table frees what the end has used
 //   4  successors.fetch_or      acq_rel  3      either finds the other (DEPEND-6)
-//   5  successors.store         relaxed  -      before others know the task
+//   5  successors               relaxed  -      before others know the task, or when all that knew it have done with it
 //   6  blockers.store           relaxed  -      published by 2
 //   7  blockers.fetch_sub       acq_rel  8      the last of all sees what the predecessors did, and what the maker wrote
 //   8  blockers.fetch_sub       acq_rel  7, 8   likewise
@@ -69,8 +69,10 @@ struct dependence_edge {
 
 /// One address of one task. In the task's memory.
 struct dependence_use {
-  dependence_edge edge;  ///< to the first that the task waits for because of this address
-  dependence_use* next;  ///< in the generation
+  dependence_edge edge;     ///< to the first that the task waits for because of this address
+  dependence_entry* entry;  ///< null: it is in no generation (any more)
+  dependence_use* next;     ///< in the generation
+  dependence_use** at;      ///< what points here
 };
 
 /// More edges of a successor. Freed with it.
@@ -97,10 +99,12 @@ class dependence_table {
   bool add(part& self, explicit_task& one, void** depend) noexcept;
   /// The same for a wait: nothing waits for it.
   bool add_wait(part& self, explicit_task& wait, void** depend) noexcept;
+  /// `one` has ended, by the thread of the parent. Returns its edges.
+  dependence_edge* remove(explicit_task& one) noexcept;
   /// Before the end.
   void forget_all(part& self) noexcept;
 
-  // By whoever ends a task. The word says for whom: edges_of(), is_forgotten().
+  // By another thread that ends a task. The word says for whom: edges_of(), is_forgotten().
   static std::uintptr_t end(explicit_task& one) noexcept {
     return one.successors.exchange(ended, detail::memory_order_acq_rel);  // 3
   }
@@ -118,7 +122,7 @@ class dependence_table {
   static constexpr std::uintptr_t forgotten = 1, ended = 2;
   static constexpr std::uint32_t being_added = std::uint32_t{1} << 31;  ///< in `blockers`
   static constexpr unsigned first_bits = 6;
-  static constexpr std::size_t fewest_uses = 64;  ///< before forget_ended() looks at all
+  static constexpr std::size_t fewest_kept = 64;  ///< before forget_ended() looks at all
 
   /// A task that is being added.
   struct newcomer {
@@ -134,14 +138,15 @@ class dependence_table {
   };
 
   bool wait_for(newcomer& by, explicit_task& predecessor, bool forgets) noexcept;
-  void wait_for_all(newcomer& by, dependence_use*& generation, bool forgets) noexcept;
+  void wait_for_all(newcomer& by, dependence_use* generation, bool forgets) noexcept;
   void name(newcomer& by, dependence_use* use, void* address, dependence_kind kind) noexcept;
   void name_all_memory(newcomer& by, bool is_task) noexcept;
   void forget(part& self, explicit_task& one) noexcept;
-  void forget_generation(part& self, dependence_use*& generation) noexcept;
-  void forget_ended_of(part& self, dependence_use*& generation) noexcept;
+  void forget_generation(part& self, dependence_use* generation) noexcept;
+  void forget_ended_of(part& self, dependence_use* generation) noexcept;
   void forget_ended(part& self) noexcept;
   dependence_entry** place_of(const void* address) noexcept;
+  void unlink(dependence_use& use) noexcept;
   void remove(dependence_entry** place) noexcept;
   void grow() noexcept;
 
@@ -150,9 +155,10 @@ class dependence_table {
   std::size_t bits_ = 0;
   std::size_t entries_ = 0;
   std::size_t uses_ = 0;                 ///< in all generations
-  std::size_t most_uses_ = fewest_uses;  ///< before forget_ended() looks
+  std::size_t most_kept_ = fewest_kept;  ///< entries and uses, before forget_ended() looks
   dependence_entry* free_entries_ = nullptr;
-  explicit_task* all_memory_ = nullptr;  ///< the last that named all memory, if it may be unfinished
+  explicit_task* all_memory_ =
+      nullptr;  ///< the last that named all memory, if it may be unfinished
 };
 
 }  // namespace lockstep::openmp

@@ -546,10 +546,13 @@ explicit_task* task_pool::complete(part* self, explicit_task& one) noexcept {
     one.tells_end->store(true, detail::memory_order_release);  // 9
     one.maker->news.notify(detail::fence_payer::both);
   }
+  const bool is_by_parent = self != nullptr && one.maker == self->tasks && !one.siblings->is_closed;
+  dependence_edge* edges = nullptr;
+  if (one.use_count != 0 && is_by_parent) edges = one.siblings->dependences->remove(one);
   count_end(self, one);
-  if (one.use_count == 0) {
+  if (one.use_count == 0 || is_by_parent) {
     let_go(self, one);
-    return nullptr;
+    return release(self, edges);
   }
   const std::uintptr_t before = dependence_table::end(one);
   if (dependence_table::is_forgotten(before)) let_go(self, one);

@@ -123,7 +123,8 @@ struct task_call {
     return run_at_once(self, function, data, is_final);
   }
   make_task({function, data, nullptr, static_cast<std::size_t>(size),
-             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags, nullptr, 0, nullptr});
+             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags, nullptr, 0,
+             nullptr});
 }
 
 }  // namespace
