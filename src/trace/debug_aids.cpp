@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include "../observe/hooks.hpp"
 
 #include "../observe/observers.hpp"
 #include "../platform/fork_tables.hpp"

@@ -7,7 +7,7 @@
 //   2  steps         relaxed  -      as 1
 #include <cstring>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include "../observe/hooks.hpp"
 
 #include "delay_hooks.hpp"
 #include "ledger_hooks.hpp"

@@ -25,8 +25,8 @@
 #include <new>
 #include <string>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/ledger.hpp>
+#include "../observe/hooks.hpp"
 
 #include "../observe/observers.hpp"
 #include "../platform/user_files.hpp"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/reduce/member_nodes.hpp -- the members of a region evaluate a part of a reduction's tree (layer: reduce)
+// src/reduce/member_nodes.hpp -- the members of a region evaluate a part of a reduction's tree (layer: reduce)
 //
 // The part is a run of leaves: all of them for a reduction of one process, a rank's where ranks share the tree. Each
 // member takes its block of the part, evaluates the maximal nodes in it, and leaves their values in its cells. Whoever
 // reads the cells after the phase finds every node of the part among them, or combines it from its halves, as a walk by
-// one thread does (TREE-4).
-//
-// REDUCE-1 to REDUCE-5 are those of reductions.hpp.
-#ifndef LOCKSTEP_DETAIL_REDUCE_MEMBER_NODES_HPP
-#define LOCKSTEP_DETAIL_REDUCE_MEMBER_NODES_HPP
+// one thread does (TREE-4). REDUCE-1 to REDUCE-5 are those of reductions.hpp.
+#ifndef LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
+#define LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/loop/loops.hpp>
-#include <lockstep/detail/reduce/value_stack.hpp>
+#include <lockstep/detail/reduce/reductions.hpp>
+
+#include "../loop/loops.hpp"
+#include "value_stack.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -55,6 +55,10 @@ class member_nodes {
     push_published(values, nodes, middle, b);
     values.combine();
   }
+
+  /// The values of all leaves of the part, handed out by `how`, into the group's cells; after it they are there. False
+  /// once the region is stopped.
+  bool put_leaves(schedule how);
 
  protected:
   void* prepare(owner<kept_values>& keeps, std::size_t count) const {
@@ -102,38 +106,36 @@ class member_nodes {
     return self.put_nodes(rank, false);
   }
 
-  /// The values of all leaves of the part, handed out by `how`, into the group's cells; after it they are there. False
-  /// once the region is stopped.
-  bool put_leaves(schedule how) {
-    struct leaf_part {
-      member_nodes& of;
-      void* room;
-      bool goes_on;
-
-      static void call(const void* data, std::size_t first, std::size_t last) {
-        leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
-        member_nodes& of = self.of;
-        tree_walk walk(of.at_, of.what_, of.of_, of.length_);
-        for (std::size_t k = first; k < last; ++k) {
-          const std::size_t leaf = of.part_.first + k;
-          self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
-          if (!self.goes_on) return;
-          walk.put_top(self.room, of.at_.shared().leaves[k]);
-        }
-      }
-    } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
-    const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
-    const bool complete = loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk),
-                                          {leaf_part::call, &part});
-    return part.goes_on && at_.sync() && complete;
-  }
-
   std::uint32_t phase_ = 0;
 };
+
+inline bool member_nodes::put_leaves(schedule how) {
+  struct leaf_part {
+    member_nodes& of;
+    void* room;
+    bool goes_on;
+
+    static void call(const void* data, std::size_t first, std::size_t last) {
+      leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
+      member_nodes& of = self.of;
+      tree_walk walk(of.at_, of.what_, of.of_, of.length_);
+      for (std::size_t k = first; k < last; ++k) {
+        const std::size_t leaf = of.part_.first + k;
+        self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
+        if (!self.goes_on) return;
+        walk.put_top(self.room, of.at_.shared().leaves[k]);
+      }
+    }
+  } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
+  const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
+  const bool complete =
+      loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), {leaf_part::call, &part});
+  return part.goes_on && at_.sync() && complete;
+}
 
 }  // namespace reductions
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REDUCE_MEMBER_NODES_HPP
+#endif  // LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP

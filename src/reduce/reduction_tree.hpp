@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/reduce/reduction_tree.hpp -- the fixed order in which the values of a range are combined (layer: reduce)
+// src/reduce/reduction_tree.hpp -- the fixed order in which the values of a range are combined (layer: reduce)
 //
 // A reduction over n iterations is bitwise the same for every team size, schedule and run. The range is cut into leaves
 // that depend on n alone. Each leaf is folded from the left, and the leaves are combined along a binary tree that
@@ -17,16 +17,14 @@
 //
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
 // and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
-// publishes leaf values. The values themselves: reductions.hpp.
+// publishes leaf values. The values themselves: value_stack.hpp.
 //
 // Pure functions.
-#ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTION_TREE_HPP
-#define LOCKSTEP_DETAIL_REDUCE_REDUCTION_TREE_HPP
+#ifndef LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
+#define LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/base/range_parts.hpp>
@@ -34,14 +32,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
 namespace reduction_tree {
-
-/// What a value of type Result is given to an operation on Type as: a Type itself where it is one, else converted first.
-template <class Type, class Result>
-using as_value =
-    typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
-                              Result&&, Type>::type;
 
 /// The most leaves of any range, and the most maximal nodes inside a run of them.
 constexpr std::size_t most_leaves = most_values_of_loop, most_nodes = most_values_of_member;
@@ -57,6 +48,11 @@ constexpr std::size_t leaves_of(std::size_t n) noexcept {
   return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
 }
 
+/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
+constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
+  return a + (b - a + 1) / 2;
+}
+
 /// TREE-6. False in some cases where it is so.
 constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
   return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
@@ -67,37 +63,8 @@ constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_
   return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
 }
 
-/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
-constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
-  return a + (b - a + 1) / 2;
-}
-
 /// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
 constexpr std::size_t strip_length = 1024;
-
-/// op(...op(sum, value(first))..., value(last - 1)), each value as a Type. Asks goes_on() once in every strip, and ends
-/// early, with a value of no use, where that says no; where the looks are does not change the bits.
-template <class Type, class Value, class Operation, class GoesOn>
-Type fold_on(Type sum, index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
-  for (std::size_t i = range.first; goes_on() && i < range.last;) {
-    const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
-    for (; i < end; ++i) {
-      sum = op(std::move(sum), static_cast<as_value<Type, decltype(value(i))>>(value(i)));
-    }
-  }
-  return sum;
-}
-
-/// value(i) of a non-empty range, folded from the left: the value of a leaf.
-template <class Type, class Value, class Operation, class GoesOn>
-Type fold(index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
-  return fold_on<Type>(value(range.first), index_range{range.first + 1, range.last}, value, op,
-                       goes_on);
-}
-template <class Type, class Value, class Operation>
-Type fold(index_range range, Value&& value, Operation&& op) {
-  return fold<Type>(range, value, op, [] { return true; });
-}
 
 /// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
 /// with it. Requires 0 < count <= most_leaves_at_once.
@@ -193,18 +160,9 @@ class published_nodes {
   std::size_t node_ = 0;
 };
 
-/// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
-/// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
-/// of its leaves so, and goes on from there.
-template <class Type, class SumOf, class Operation>
-Type exclusive_prefix(std::size_t leaf, Type init, SumOf&& sum_of, Operation&& op) {
-  for (std::size_t before = 0; before < leaf; ++before) init = op(std::move(init), sum_of(before));
-  return init;
-}
-
 }  // namespace reduction_tree
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REDUCE_REDUCTION_TREE_HPP
+#endif  // LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
