@@ -15,6 +15,7 @@
 #include "graph/flow.hpp"
 #include "graph/flow_plan.hpp"
 #include "graph/graph_model.hpp"
+#include "platform/cpus.hpp"
 
 // What follows is not for users: a shared library hides it.
 #undef LOCKSTEP_ABI
@@ -23,13 +24,23 @@
 // platform
 #include "platform/binding.cpp"
 #include "platform/cache_line.cpp"
-#include "platform/cpu_place.cpp"
+#include "platform/clock.cpp"
 #include "platform/cpus.cpp"
 #include "platform/error.cpp"
+#include "platform/fork_listener.cpp"
 #include "platform/fork_tables.cpp"
+#include "platform/futex_apple.cpp"
+#include "platform/futex_freebsd.cpp"
+#include "platform/futex_linux.cpp"
+#include "platform/futex_netbsd.cpp"
+#include "platform/futex_openbsd.cpp"
+#include "platform/futex_portable.cpp"
+#include "platform/futex_wasm.cpp"
+#include "platform/futex_windows.cpp"
 #include "platform/line_instructions.cpp"
 #include "platform/missing.cpp"
 #include "platform/process.cpp"
+#include "platform/process_fence.cpp"
 #include "platform/processor_wait.cpp"
 #include "platform/system.cpp"
 #include "platform/system_texts.cpp"
@@ -45,6 +56,9 @@
 // base
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
+
+// observe
+#include "observe/observers.cpp"
 
 // wait
 #include "wait/arrival_tree.cpp"
@@ -89,8 +103,11 @@
 #include "loop/lone_loops.cpp"
 #include "loop/loop_steering.cpp"
 #include "loop/loop_timing.cpp"
+#include "loop/loops.cpp"
+#include "loop/weighted_schedule.cpp"
 
 // reduce
+#include "reduce/member_reductions.cpp"
 #include "reduce/team_reductions.cpp"
 
 // team
@@ -124,12 +141,11 @@
 // trace
 #include "trace/debug_aids.cpp"
 #include "trace/delay_hooks.cpp"
-#include "trace/hook_bodies.cpp"
+#include "trace/hooks.cpp"
 #include "trace/kept_texts.cpp"
 #include "trace/ledger.cpp"
 #include "trace/ledger_board.cpp"
-#include "trace/ledger_hook_bodies.cpp"
-#include "trace/named_object.cpp"
+#include "trace/ledger_hooks.cpp"
 #include "trace/object_names.cpp"
 #include "trace/recorder.cpp"
 #include "trace/records.cpp"
@@ -139,6 +155,5 @@
 #include "trace/trace.cpp"
 #include "trace/trace_export.cpp"
 #include "trace/trace_view.cpp"
-#include "trace/wait_texts.cpp"
 #include "trace/watch_hooks.cpp"
 #include "trace/watchdog.cpp"

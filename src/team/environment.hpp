@@ -32,14 +32,14 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/process.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/team_options.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../observe/hooks.hpp"
+#include "../platform/cpus.hpp"
+#include "../platform/process.hpp"
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -125,7 +125,7 @@ struct environment {
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
   /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
-  /// told, and has not been by others (debug_aids.hpp).
+  /// told, and has not been by others (trace/debug_aids.cpp).
   void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.

@@ -2,10 +2,11 @@
 // src/trace/ledger.cpp -- ledger.hpp (layer: trace)
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/ledger.hpp>
 #include <lockstep/team.hpp>
+#include "../platform/system_texts.hpp"
 #include "../team/team_core.hpp"
 
 namespace lockstep {

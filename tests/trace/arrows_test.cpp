@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
 
 namespace {

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "support/small_files.hpp"
+#include "trace/ledger_hooks.hpp"
 
 namespace {
 
