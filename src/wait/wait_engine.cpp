@@ -258,7 +258,6 @@ LOCKSTEP_INLINE bool wait_engine::wait_long(any_waitable what, wait_policy polic
 LOCKSTEP_INLINE bool wait_engine::wait_awake(any_waitable what, wait_policy policy,
                                              wait_history& history, deadline until,
                                              std::uint64_t yield_time) {
-  if (what.ready()) return true;
   if (policy.is_block()) return false;
   const bool spins = begins_with_spin(policy, history);
   if (spins && !what.has_pauses() && poll(what)) return note_poll(policy, history);

@@ -180,8 +180,8 @@ class wait_engine {
     return false;
   }
 
-  /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
-  /// up. block() skips these stages. spin() spins for the default's time.
+  /// The stages of wait() before the sleep, after a look in vain; true if it got ready in them. For locks, whose waiters
+  /// then queue up. block() skips these stages. spin() spins for the default's time.
   static bool wait_awake(any_waitable what, wait_policy policy, wait_history& history,
                          deadline until = deadline::never(),
                          std::uint64_t yield_time = single_yield_time);
