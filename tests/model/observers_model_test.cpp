@@ -7,7 +7,6 @@
 #include "observe/hooks.hpp"
 #include "trace/object_names.hpp"
 #include "trace/trace_view.hpp"
-#include "trace/watch_hooks.hpp"
 
 #include <cstring>
 #include <memory>
