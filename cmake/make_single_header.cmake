@@ -102,12 +102,24 @@ function(make_header name unit public)
   embed(${unit} FALSE)
   string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
   string(REPLACE "\nLOCKSTEP_INLINE " "\ninline " made "${made}")
+  # What every C++ library has is included once.
+  set(standard "")
+  foreach(each algorithm array atomic chrono cstddef cstdint cstdio cstdlib cstring exception functional limits memory new
+      stdexcept string tuple type_traits utility vector)
+    string(FIND "${made}" "\n#include <${each}>\n" at)
+    if(NOT at EQUAL -1)
+      string(APPEND standard "#include <${each}>\n")
+      string(REPLACE "\n#include <${each}>" "" made "${made}")
+    endif()
+  endforeach()
   set(closed "\n}\n}\n}\n")
   set(opened "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\nnamespace detail {\n")
   string(REPLACE "${closed}${opened}" "\n" made "${made}")
   string(PREPEND made "#pragma once
 #undef LOCKSTEP_HEADER_ONLY
 #define LOCKSTEP_HEADER_ONLY 1
+#if __cplusplus >= 201103L || defined(_MSVC_LANG)  // else what follows says what is wrong
+${standard}#endif
 ")
   set(words ${ARGN})
   while(words)
