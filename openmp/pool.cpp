@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "platform/fork_tables.hpp"
 #include "team/display.hpp"
 #include "team/placement.hpp"
 
@@ -62,7 +62,7 @@ void end_part(part& self) noexcept {
       finish_tasks(self);
     }
   }
-  if (__builtin_expect(self.implicit.family != nullptr, 0)) end_family(self.implicit);
+  if (__builtin_expect(self.implicit.family != nullptr, 0)) end_family(self, self.implicit);
 }
 
 [[gnu::noinline, gnu::cold]] void place_part(part& self, const region_frame& frame) noexcept {

@@ -21,8 +21,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <lockstep/detail/reduce/reductions.hpp>
-
+#include "../reduce/member_nodes.hpp"
 #include "world_region.hpp"
 #include "world_tree.hpp"
 

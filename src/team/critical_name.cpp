@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "../platform/process.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

@@ -28,11 +28,22 @@
 #include <new>
 #include <string>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/ledger.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/user_files.hpp"
 #include "hook_bodies.hpp"
 #include "ledger_board.hpp"
 #include "ledger_hooks.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// To the file that is wanted, or to stderr; says so if that cannot be.
+void print_ledger(const ledger& of, const ledger_output& to);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 
 #endif  // LOCKSTEP_SRC_TRACE_LEDGER_HOOK_BODIES_HPP

@@ -2,11 +2,18 @@
 // src/trace/trace.cpp -- the bodies of trace.hpp (layer: trace)
 #include <lockstep/trace.hpp>
 
+#include "hook_bodies.hpp"
 #include "recorder.hpp"
 #include "trace_export.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+namespace detail {
+LOCKSTEP_INLINE void note_user_mark(const char* name, std::uint64_t value) noexcept {
+  note_mark(mark_kind::user, name, nullptr, value);
+}
+}  // namespace detail
 
 LOCKSTEP_INLINE bool start_trace(trace_options options) {
   return detail::recorder::start_with_room(options.records_per_thread,

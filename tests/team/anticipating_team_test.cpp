@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members part
 #include <lockstep/team.hpp>
+#include <lockstep/topology.hpp>
 
 #include <gtest/gtest.h>
 

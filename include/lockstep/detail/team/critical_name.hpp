@@ -21,7 +21,6 @@
 
 #include <cstddef>
 
-#include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/platform/type_name.hpp>
 #include <lockstep/mutex.hpp>
 

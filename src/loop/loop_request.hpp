@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// src/loop/loop_request.hpp -- what the caller of a loop asks for, and how the loop is to be run (layer: loop)
+//
+// Plain data.
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_REQUEST_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_REQUEST_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/call_site.hpp>
+#include <lockstep/schedule.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class lone_hint;
+
+/// What the caller of a loop asks for.
+struct loop_request {
+  std::size_t iterations;
+  const void* place;   ///< a number for the closure type
+  std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
+  bool can_split;      ///< shares may have several parts
+  bool is_fixed;       ///< a share for every member, whatever was learned
+  source_place where;  ///< for observers
+  lone_hint* hint;     ///< of the place; null: its loops never run alone without a region
+
+  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
+               call_site in = call_site::none(), lone_hint* alone = nullptr) noexcept
+      : iterations(count),
+        place(at),
+        grain(least),
+        can_split(splits),
+        is_fixed(fixed),
+        where(in),
+        hint(alone) {}
+};
+
+/// The grain of a schedule; 0 where none was given.
+constexpr std::size_t grain_of(schedule how) noexcept {
+  return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+}
+
+/// How a loop is to be run: by loop_steering.hpp.
+struct loop_plan {
+  std::uint32_t shares = 1;  ///< 1: by the caller alone
+  std::uint32_t parts = 1;   ///< of each share
+  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool is_timed = false;  ///< the caller measures it
+  bool is_probe =
+      false;  ///< the caller begins alone, and announces it when it turns out to be worth that
+  double missed = 0;  ///< the time that members that sleep would take off the caller
+};
+
+/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
+struct shares_request {
+  std::uint32_t shares;
+  double gain;
+  source_place where;  ///< for observers
+};
+struct shares_outcome {
+  bool is_complete;  ///< not stopped
+  bool all_came;     ///< each share was begun by its member
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_REQUEST_HPP

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+// src/loop/partition.hpp -- learns how much of a range each member should get (layer: loop)
+//
+//   weighted_bounds  cuts a range into one block for each member, by weights: pure
+//   partition        learns the weights from what the members did: pure
+//   weighted_blocks  lets the members of a team use and teach a partition from loop to loop
+//
+// The model: a member starts `lateness` after the first one, and then needs iterations / speed. Weights are chosen so
+// that all members end at the same time. In a long loop lateness matters little. For users: weighted_schedule.hpp.
+//
+//   PARTITION-1  Blocks cover every range in rank order, without gap or overlap, whatever the weights are.
+//   PARTITION-2  A weight is 1/4 to 4 times the equal weight. One step moves it by at most 1/4 of the equal weight.
+//   PARTITION-3  A loop without a sensible measurement changes nothing, nor do differences that are only noise.
+//   PARTITION-4  Equal weights make the blocks of static_block(), so that data stay where other loops have put them.
+#ifndef LOCKSTEP_SRC_LOOP_PARTITION_HPP
+#define LOCKSTEP_SRC_LOOP_PARTITION_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/error.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What one member did in one loop, by one clock for all members. Without iterations, or without time: not measured.
+struct member_sample {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::size_t iterations;
+};
+
+/// Contiguous blocks by weight. Bounds are kept as fractions of a range, in units of 2^-32.
+class weighted_bounds {
+ public:
+  /// Equal blocks. Requires 0 < size <= 65536.
+  explicit weighted_bounds(std::size_t size) : begins_(size) {}
+
+  std::size_t size() const noexcept { return begins_.size(); }
+
+  /// The block of a member; with equal weights that of static_block(). Requires rank < size().
+  index_range block(std::size_t first, std::size_t last, std::size_t rank) const noexcept {
+    if (are_equal_ || last <= first) return static_block(first, last, rank, size());
+    const std::size_t length = last - first;
+    return index_range{first + part_of(length, begins_[rank]),
+                       rank + 1 == size() ? last : first + part_of(length, begins_[rank + 1])};
+  }
+
+  void set_equal() noexcept { are_equal_ = true; }
+  /// Blocks in proportion to weight_of(rank) > 0.
+  template <class WeightOf>
+  void set(WeightOf weight_of) noexcept {
+    double all = 0, before = 0;
+    for (std::size_t rank = 0; rank < size(); ++rank) all += weight_of(rank);
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      // `before` adds the same numbers as `all` in the same order, so the quotient is never above 1.
+      begins_[rank] = static_cast<std::uint64_t>(before / all * static_cast<double>(whole));
+      before += weight_of(rank);
+    }
+    are_equal_ = false;
+  }
+  /// Allocates nothing. Requires the same size.
+  void copy_from(const weighted_bounds& other) noexcept {
+    for (std::size_t rank = 0; rank < size(); ++rank) begins_[rank] = other.begins_[rank];
+    are_equal_ = other.are_equal_;
+  }
+
+ private:
+  static constexpr std::uint64_t whole = std::uint64_t{1} << 32;
+
+  /// length * fraction / 2^32, rounded up, so that the first iterations go to the first members.
+  static std::size_t part_of(std::size_t length, std::uint64_t fraction) noexcept {
+    const std::uint64_t n = length;
+    return converted<std::size_t>((n >> 32) * fraction +
+                                  (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
+  }
+
+  aligned_array<std::uint64_t> begins_;  // on lines of its own: rank 0 writes elsewhere meanwhile
+  bool are_equal_ = true;
+};
+
+/// What was learned of the members of a team, and the weights that follow. The same samples make the same weights.
+/// Only the constructor allocates.
+class partition {
+ public:
+  /// In units of the equal weight: PARTITION-2.
+  static constexpr double least_weight = 0.25, most_weight = 4, most_step = 0.25;
+
+  /// Equal weights. Requires 0 < size <= 65536.
+  explicit partition(std::size_t size) : members_(size), bounds_(size) {}
+
+  std::size_t size() const noexcept { return members_.size(); }
+  /// In units of the equal weight. The sum of all weights is size(), to six digits.
+  double weight(std::size_t rank) const noexcept { return members_[rank].weight; }
+  const weighted_bounds& bounds() const noexcept { return bounds_; }
+
+  /// Learns from one loop: sample_of(rank) is what the member did in it. True if weights have changed.
+  template <class SampleOf>
+  bool learn(SampleOf sample_of) noexcept {
+    const overview all = look_at(sample_of);
+    if (all.measured == 0) return false;
+    for (std::size_t rank = 0; rank < size(); ++rank)
+      add_sample(members_[rank], sample_of(rank), all);
+    aim(all.iterations);
+    return targets_add_up() && move();
+  }
+
+ private:
+  // All three were chosen by the simulations of partition_test.cpp, with noise of 10 percent. Weights that differ from
+  // their targets by less than `noise` stay, because moved bounds move cache lines between CPUs. `near_equal` is less
+  // than that, so that weights do not alternate between equal and almost equal.
+  static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
+
+  struct record {
+    double speed = 0;  ///< iterations per unit of time; 0: not known
+    double lateness = 0;
+    double weight = 1;
+    double target = 1;
+    bool is_limited = false;
+  };
+  /// What the sensible samples of a loop say together.
+  struct overview {
+    std::size_t measured = 0;
+    std::uint64_t first_start = 0;
+    double longest = 0;
+    double iterations = 0;
+    double speeds = 0;  ///< the sum of all speeds
+  };
+
+  static bool is_sensible(const member_sample& of) noexcept {
+    return of.iterations > 0 && of.end > of.start;
+  }
+  static double time_of(const member_sample& of) noexcept {
+    return static_cast<double>(of.end - of.start);
+  }
+  static double speed_of(const member_sample& of) noexcept {
+    return static_cast<double>(of.iterations) / time_of(of);
+  }
+
+  template <class SampleOf>
+  overview look_at(SampleOf& sample_of) const noexcept {
+    overview all;
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      const member_sample one = sample_of(rank);
+      if (!is_sensible(one)) continue;
+      all.first_start = all.measured == 0 ? one.start : (std::min)(all.first_start, one.start);
+      all.longest = (std::max)(all.longest, time_of(one));
+      all.iterations += static_cast<double>(one.iterations);
+      all.speeds += speed_of(one);
+      ++all.measured;
+    }
+    return all;
+  }
+
+  /// Adds one sample to what is known of a member. One that was interrupted looks slow or late once: a sample counts as
+  /// half to twice the known speed, and as late by no more than the longest part.
+  static void add_sample(record& of, const member_sample& seen, const overview& all) noexcept {
+    const double average = all.speeds / static_cast<double>(all.measured);
+    const bool sensible = is_sensible(seen);
+    if (of.speed <= 0) {
+      of.speed = sensible ? speed_of(seen) : average;
+    } else if (sensible || seen.iterations == 0) {
+      // A member that had nothing to do moves towards the average speed. Otherwise it would never get work again.
+      const double speed = sensible ? speed_of(seen) : average;
+      const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
+      of.speed += smoothing * (believed - of.speed);
+    }
+    if (!sensible) return;
+    const double late = static_cast<double>(seen.start - all.first_start);
+    of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
+  }
+
+  /// Sets the targets: each member gets speed * (end - lateness) iterations, with the one `end` for which all get
+  /// `iterations` together. If targets lie beyond the limits, those on the side that is further out are set to their
+  /// limit, and the others share the rest; again, until none is beyond.
+  void aim(double iterations) noexcept {
+    const double equal = iterations / static_cast<double>(size());
+    for (record& one : members_) one.is_limited = false;
+    for (std::size_t limited = 0; limited < size();) {
+      set_targets(iterations, equal);
+      double below = 0, above = 0;
+      for (const record& one : members_) {
+        below += (std::max)(0.0, least_weight - one.target);
+        above += (std::max)(0.0, one.target - most_weight);
+      }
+      if (below <= 0 && above <= 0) return;
+      for (record& one : members_) {
+        const bool out = below > above ? one.target < least_weight : one.target > most_weight;
+        if (!out) continue;
+        one.target = below > above ? least_weight : most_weight;
+        one.is_limited = true;
+        ++limited;
+      }
+    }
+  }
+  void set_targets(double iterations, double equal) noexcept {
+    double rest = iterations, speeds = 0;
+    for (const record& one : members_) {
+      rest += one.is_limited ? -one.target * equal : one.speed * one.lateness;
+      speeds += one.is_limited ? 0 : one.speed;
+    }
+    for (record& one : members_) {
+      if (!one.is_limited) one.target = one.speed * (rest / speeds - one.lateness) / equal;
+    }
+  }
+
+  /// False if the samples were so absurd that the targets consist of rounding errors.
+  bool targets_add_up() const noexcept {
+    double sum = 0;
+    for (const record& one : members_) sum += one.target;
+    return std::abs(sum / static_cast<double>(size()) - 1) < 1e-6;
+  }
+
+  /// Moves the weights one step towards the targets. All move by the same fraction of their way. The sum and the limits
+  /// hold for the weights and for the targets, so they hold for everything in between. False if nothing has moved.
+  bool move() noexcept {
+    double from_equal = 0, way = 0;
+    for (const record& one : members_) {
+      from_equal = (std::max)(from_equal, std::abs(one.target - 1));
+    }
+    const bool to_equal = from_equal <= near_equal;
+    for (record& one : members_) {
+      if (to_equal) one.target = 1;
+      way = (std::max)(way, std::abs(one.target - one.weight));
+    }
+    if (way <= (to_equal ? 0 : noise)) return false;
+    const double fraction = way > most_step ? most_step / way : 1;
+    for (record& one : members_) {
+      one.weight = fraction < 1 ? one.weight + fraction * (one.target - one.weight) : one.target;
+    }
+    if (to_equal && fraction >= 1) {
+      bounds_.set_equal();
+    } else {
+      bounds_.set([this](std::size_t rank) { return members_[rank].weight; });
+    }
+    return true;
+  }
+
+  std::vector<record> members_;
+  weighted_bounds bounds_;
+};
+
+// How the members of a team use a partition in one loop after another. Each loop has a number that all members agree on,
+// and that grows from one such loop to the next (modulo 2^32); each ends with a barrier or a join of all members. Rank 0
+// learns while the others compute. So there are two sets of bounds: one is in use, the other is written.
+//
+//   WEIGHTED-1  In every loop all members use the same bounds, so that blocks have neither gap nor overlap: also while
+//               rank 0 computes new bounds, and after a region that was stopped.
+//   WEIGHTED-2  A loop that some member did not finish teaches nothing.
+//   WEIGHTED-3  Blocks are equal while the schedule is switched off, and in a team of another size.
+//   WEIGHTED-4  Each set of bounds is valid from a certain loop on. In loop q every member uses the set with the highest
+//               such number that is not above q. In loop q rank 0 writes the set that is not in use, and makes it valid
+//               from loop q + 1 on: nobody uses it before the barrier at the end of q.
+//   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the slots of the
+//               other set, which nobody writes in that loop.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  valid_from.store   relaxed  2      the barrier between loops orders it. In the same loop the old and the new
+//                                         number both mean "not in use" (WEIGHTED-4)
+//   2  valid_from.load    relaxed  1      the other half
+class weighted_blocks {
+ public:
+  explicit weighted_blocks(std::size_t members)
+      : slots_(checked_count("lockstep::weighted_schedule", "members", members)),
+        sets_(members),
+        partition_(members) {}
+
+  std::size_t members() const noexcept { return slots_.size(); }
+  void switch_to(bool on) noexcept { is_on_ = on; }
+  bool is_on() const noexcept { return is_on_; }
+  double weight(std::size_t rank) const noexcept { return partition_.weight(rank); }
+
+  /// What a member does in a loop: calls body(first, last) for its block unless that is empty, and leaves its sample.
+  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
+                 const range_body& body) {
+    const index_range mine = block(loop, range.first, range.last, rank, size);
+    if (rank == 0) update(loop, size);
+    const std::uint64_t start = tick_clock::now();
+    if (mine.first < mine.last) body(mine.first, mine.last);
+    note(loop, rank, size, {start, tick_clock::now(), length_of(mine)});
+  }
+
+  /// The block of a member in this loop. Requires rank < size.
+  index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
+                    std::size_t size) const noexcept {
+    const int set = applies_to(size) ? set_in(loop) : none;
+    return set == none ? static_block(first, last, rank, size)
+                       : sets_[set].bounds.block(first, last, rank);
+  }
+
+  /// Each member calls it in the loop, after its block.
+  void note(std::uint32_t loop, std::size_t rank, std::size_t size,
+            const member_sample& sample) noexcept {
+    if (!applies_to(size)) return;
+    const int set = set_in(loop);
+    noted& into = slots_[rank].value.of[set == none ? 0 : set];
+    into.loop = loop;
+    into.sample = sample;
+  }
+
+  /// Rank 0 alone calls it, in the loop: learns from an earlier one. The new bounds are in use from the next one on.
+  void update(std::uint32_t loop, std::size_t size) noexcept {
+    if (!applies_to(size)) return;
+    const int in_use = set_in(loop), other = in_use == 1 ? 0 : 1;
+    if (in_use == none) {  // loop numbers have begun anew: the samples carry old ones
+      is_sampled_ = false;
+      rest_ = 0;
+    }
+    if (is_sampled_) {
+      is_sampled_ = false;
+      pause_ = learn(other) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
+      rest_ = pause_;
+    }
+    if (rest_ > 0) {
+      --rest_;
+      return;
+    }
+    // From the next loop on members write into the other slots. Then the samples of this loop can be read.
+    is_sampled_ = true;
+    sampled_ = loop;
+    sets_[other].bounds.copy_from(partition_.bounds());
+    sets_[other].valid_from.store(loop + 1, memory_order_relaxed);  // 1
+  }
+
+ private:
+  static constexpr int none = -1;
+  /// The most loops between two looks at samples, while these change nothing.
+  static constexpr std::uint32_t most_pause = 15;
+
+  struct bounds_set {
+    atomic<std::uint32_t> valid_from;
+    weighted_bounds bounds;
+
+    explicit bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
+  };
+  /// Not an array: GCC 10 refuses to initialise one whose elements cannot be moved.
+  class set_pair {
+   public:
+    explicit set_pair(std::size_t size) : first_(size), second_(size) {}
+    bounds_set& operator[](int set) noexcept { return set == 0 ? first_ : second_; }
+    const bounds_set& operator[](int set) const noexcept { return set == 0 ? first_ : second_; }
+
+   private:
+    bounds_set first_, second_;
+  };
+  struct noted {
+    std::uint32_t loop;
+    member_sample sample;
+  };
+  /// What one member writes.
+  struct slot {
+    noted of[2];  ///< for each set of bounds
+  };
+
+  bool applies_to(std::size_t size) const noexcept {
+    return is_on_ && size > 1 && size == members();
+  }
+
+  /// How many loops ago a set became valid. From 2^31 on: it is not valid yet, or has a number of another sequence.
+  std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
+    return loop - sets_[set].valid_from.load(memory_order_relaxed);  // 2
+  }
+  /// The set that is in use in a loop: WEIGHTED-4. `none`: equal blocks.
+  int set_in(std::uint32_t loop) const noexcept {
+    constexpr std::uint32_t future = std::uint32_t{1} << 31;
+    const std::uint32_t age0 = age_in(loop, 0), age1 = age_in(loop, 1);
+    if (age0 >= future && age1 >= future) return none;
+    return age0 <= age1 ? 0 : 1;
+  }
+
+  /// Learns from the samples of a set, if all are of the loop `sampled_`: else a member was stopped in it.
+  bool learn(int set) noexcept {
+    for (std::size_t rank = 0; rank < members(); ++rank) {
+      if (slots_[rank].value.of[set].loop != sampled_) return false;
+    }
+    return partition_.learn(
+        [this, set](std::size_t rank) { return slots_[rank].value.of[set].sample; });
+  }
+
+  // All members read these; rank 0 writes the bounds now and then.
+  line_gap before_;
+  bool is_on_ = true;
+  aligned_array<padded<slot>> slots_;
+  set_pair sets_;
+  line_gap between_;
+  // Only rank 0 uses the rest.
+  partition partition_;
+  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in later loops
+  std::uint32_t pause_ = 0;    ///< how many loops to rest after a look at samples
+  std::uint32_t rest_ = 0;     ///< how many of those are left
+  bool is_sampled_ = false;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_LOOP_PARTITION_HPP

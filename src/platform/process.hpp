@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// src/platform/process.hpp -- what a process has once for all its modules (layer: platform)
+//
+// A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
+// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
+// All of it is words and locks that begin as zeros: no guard variables, no order of initialisation, no
+// destruction; usable before main() and after it, and in a child of fork().
+//
+//   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
+//   PROCESS-2  It holds no address of code or of a module's static data, because these end with their module. The only
+//              exception is what its owner takes out again (fork_listener, fork_module).
+//   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
+//
+// How they find it: process_word.hpp.
+//
+//   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
+//   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
+//
+// Memory order (# marks the line)
+//   #  access               order    pairs  why it suffices
+//   1  word.load            acquire  -      the state is made before its address is seen: 2 of the bodies
+//
+// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
+#ifndef LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
+#include "fork.hpp"
+#include "intrusive_list.hpp"
+#include "process_word.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A region that a thread is in: detail/region/nesting.hpp.
+struct nested_region {
+  const void* owner;      ///< the team
+  std::uint32_t age;      ///< of the team: later ones have larger numbers
+  const void* boards;     ///< the group of its members
+  const wait_word* runs;  ///< the number of the team's region that runs, or 0; null: of no region
+  const nested_region* outer;  ///< where it was called from
+};
+
+/// For detail/wait/parking_lot.hpp.
+class parked_thread;
+struct alignas(cache_line_size) parking_bucket {
+  wait_word lock;
+  intrusive_list<parked_thread> waiting, on_their_way;
+
+  constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
+};
+
+/// For detail/wait/misuse.hpp: its own kind of list.
+struct misuse_bucket {
+  system_mutex lock;
+  void* entries;
+
+  constexpr misuse_bucket() noexcept : entries(nullptr) {}
+};
+
+/// The first of a list that only grows.
+struct growing_list {
+  unseamed_atomic<void*> first;
+
+  constexpr growing_list() noexcept : first(nullptr) {}
+};
+
+/// The same for what observers know.
+struct observed_list {
+  observer_atomic<void*> first;
+
+  constexpr observed_list() noexcept : first(nullptr) {}
+};
+
+/// Messages that are printed once.
+enum class message : std::uint32_t {
+  environment = 1,
+  unusable_cpus = 2,
+  first_team = 4,
+  trace = 8,
+  debug_aids = 16,
+  last_words = 32
+};
+
+struct process_state {
+  static constexpr unsigned parking_bits = 8;
+  static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
+
+  fork_section forks;  // and its lock guards the list of modules
+  unseamed_atomic<fork_module*> first_fork_module;
+
+  fork_section parking_forks;
+  parking_bucket parking[std::size_t{1} << parking_bits];
+
+  fork_section fork_listeners;  // and its lock guards the list
+  void* first_fork_listener;
+
+  fork_section misuse_forks;
+  misuse_bucket misuse[misuse_size];
+
+  fork_section futex_forks;
+  unseamed_atomic<void*> portable_futex;  // its table, once made
+  void* futex_held;                       // of the thread that forks
+
+  growing_list thread_slots[slots_size];
+  unseamed_atomic<std::uint64_t> threads;     // the last number that was given
+  unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
+
+  atomic<void*> critical_names;                             // the first of a list that only grows
+  unseamed_atomic<std::uint32_t> usable_cpus, affine_cpus;  // zero: not counted yet
+  unseamed_atomic<std::uint32_t> messages;
+  unseamed_atomic<std::uint32_t> unchecked_units;
+  wait_word team_ages;
+  atomic<void*> default_team;  // once made
+
+  // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
+  observer_atomic<std::uint32_t> observers;
+  observer_atomic<void*> thread_logs;  // the first of a list that only grows
+  fork_section trace_forks;            // and its lock guards the trace
+  observer_atomic<void*> trace;
+  observer_atomic<void*> trace_texts;
+  fork_section watchdog_forks;  // and its lock guards the watchdog
+  void* watchdog;
+  observer_atomic<std::uint64_t> delay_seed;
+  fork_section name_forks;  // and its lock guards changes of the names
+  observed_list object_names[object_names_size];
+
+  constexpr process_state() noexcept
+      : first_fork_module(nullptr),
+        first_fork_listener(nullptr),
+        portable_futex(nullptr),
+        futex_held(nullptr),
+        threads(0),
+        thread_key(0),
+        critical_names(nullptr),
+        usable_cpus(0),
+        affine_cpus(0),
+        messages(0),
+        unchecked_units(0),
+        team_ages(0),
+        default_team(nullptr),
+        observers(0),
+        thread_logs(nullptr),
+        trace(nullptr),
+        trace_texts(nullptr),
+        watchdog(nullptr),
+        delay_seed(0) {}
+};
+
+/// The state of the process, which the module of `word` knows from now on.
+process_state& find_process(process_word& word) noexcept;
+
+#if LOCKSTEP_MODULES_MEET
+
+inline process_state& process() noexcept {
+  process_word& word = process_word_of_module();
+  process_state* const known = word.load(memory_order_acquire);  // 1
+  return known != nullptr ? *known : find_process(word);
+}
+
+#else
+
+template <class Name>
+struct process_holder {
+  static process_state instance;
+};
+template <class Name>
+process_state process_holder<Name>::instance;
+
+inline process_state& process() noexcept { return process_holder<struct whole_process>::instance; }
+
+#endif
+
+/// True for the first that asks about this message.
+bool is_first_to_print(message which) noexcept;
+
+/// What the system calls this process: its number, and the name of its program without directories.
+std::uint64_t process_number() noexcept;
+const char* program_name() noexcept;
+
+/// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it takes nothing from the
+/// environment: a file named there could be anybody's, a delay anything.
+bool has_rights_of_others() noexcept;
+/// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
+const char* obeyed_variable(const char* name) noexcept;
+const char* given_variable(const char* name) noexcept;
+
+/// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
+/// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
+/// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.
+bool is_static(const void* object) noexcept;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_PLATFORM_PROCESS_HPP

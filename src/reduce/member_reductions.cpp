@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// src/reduce/member_reductions.cpp -- how the members of a region reduce and scan a range (layer: reduce)
+//
+// REDUCE-1 to REDUCE-5 are those of reductions.hpp.
+#include "member_nodes.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reductions {
+
+/// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.
+inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
+  if (at.has_waited()) return true;
+  const bool are_own = how.kind() == schedule_kind::static_blocks &&
+                       at.blocks_without_wait == length &&
+                       reduction_tree::leaves_keep_blocks(length, at.size());
+  return are_own || at.wait_before_construct();
+}
+
+/// A reduction over the range, in a region.
+class member_reduction : private member_nodes {
+ public:
+  member_reduction(member_state& at, const operations& what, const operands& of,
+                   std::size_t length) noexcept
+      : member_nodes(at, what, of, length, index_range{0, reduction_tree::leaves_of(length)}) {}
+
+  /// The same bits for every number of members and schedule.
+  outcome reduce(schedule how, void* result) {
+    if (part_.last == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
+    if (at_.is_alone()) return reduce_alone(result);
+    if (!wait_for_data(at_, length_, how)) return outcome::stopped;
+    cell out = {};
+    if (!put(how, out, {combine_all, this})) return outcome::stopped;
+    take(out, result);
+    return outcome::done;
+  }
+
+  /// `fast`: each member's parts, folded into one value, by rank.
+  outcome reduce_fast(schedule how, const void* init, void* result) {
+    folded_parts own(at_, what_, of_, length_);
+    loops::hand_out(at_, length_, how, own.body());
+    if (at_.may_stop() || !at_.goes_on()) return outcome::stopped;
+    if (at_.is_alone()) {
+      value_stack sum(what_, of_);
+      sum.push_copy_of(init);
+      if (own.take(sum.next())) {
+        sum.push();
+        sum.combine();
+      }
+      sum.take_top(result);
+      return outcome::done;
+    }
+    const std::uint32_t phase = at_.next_phase();
+    if (own.has_value()) {
+      own.put(prepare(at_.kept[phase & 1u], 1), at_.shared().cell_of(at_.rank(), phase, 0));
+    }
+    has_put(at_.rank(), phase) = own.has_value() ? 1 : 0;
+    struct combining {
+      member_reduction& of;
+      const void* init;
+      std::uint32_t phase;
+    } const all = {*this, init, phase};
+    cell out = {};
+    if (!at_.meet(out, [&all](cell& into) { all.of.combine_put(all.init, all.phase, into); })) {
+      return outcome::stopped;
+    }
+    take(out, result);
+    return outcome::done;
+  }
+
+  /// Two passes over the leaves: the sum of each, then the running values in each from its prefix on, which is the left
+  /// fold of the sums before it (TREE-5). So f is called twice for each index.
+  outcome scan(const void* init, void* result) {
+    if (!at_.goes_on()) return outcome::stopped;
+    tree_walk values(at_, what_, of_, length_);
+    values.push_copy_of(init);
+    if (at_.is_alone()) {
+      if (!values.scan_alone(part_.last) || !at_.goes_on()) return outcome::stopped;
+      values.take_top(result);
+      return outcome::done;
+    }
+    if (!wait_for_data(at_, length_, static_schedule()) || !put_leaves(static_schedule())) {
+      return outcome::stopped;
+    }
+    const index_range mine = at_.block_of(part_);
+    for (std::size_t leaf = 0; leaf < part_.last; ++leaf) {
+      if (mine.first <= leaf && leaf < mine.last) {
+        values.push_copy_of_top();
+        if (!values.run_through(leaf)) return outcome::stopped;
+      }
+      values.push_copy(at_.shared().leaves[leaf]);
+      values.combine();
+    }
+    if (!at_.sync()) return outcome::stopped;
+    values.take_top(result);
+    return outcome::done;
+  }
+
+ private:
+  outcome reduce_alone(void* result) {
+    tree_walk walk(at_, what_, of_, length_);
+    if (!walk.push_node(0, part_.last) || !at_.goes_on()) return outcome::stopped;
+    walk.take_top(result);
+    return outcome::done;
+  }
+
+  static void combine_all(const void* data, cell& into) {
+    const member_reduction& self = *static_cast<const member_reduction*>(data);
+    void* const room = self.prepare(self.at_.kept_result, 1);
+    reduction_tree::published_nodes nodes(self.part_, self.at_.size());
+    value_stack values(self.what_, self.of_);
+    self.push_published(values, nodes, 0, self.part_.last);
+    values.put_top(room, into);
+  }
+  void combine_put(const void* init, std::uint32_t phase, cell& into) {
+    void* const room = prepare(at_.kept_result, 1);
+    value_stack sum(what_, of_);
+    sum.push_copy_of(init);
+    for (std::size_t rank = 0; rank < at_.size(); ++rank) {
+      if (has_put(rank, phase) == 0) continue;
+      sum.push_copy(at_.shared().cell_of(rank, phase, 0));
+      sum.combine();
+    }
+    sum.put_top(room, into);
+  }
+  /// Where a member says that it has put a value: the last byte of the cell unless the value is there.
+  unsigned char& has_put(std::size_t rank, std::uint32_t phase) const noexcept {
+    static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
+    return what_.fills_cell ? at_.shared().cell_of(rank, phase, 1).bytes[0]
+                            : at_.shared().cell_of(rank, phase, 0).bytes[cell::size - 1];
+  }
+
+  void take(const cell& from, void* result) const {
+    if (what_.type == nullptr) {
+      std::memcpy(result, from.bytes, cell::size);
+    } else {
+      what_.type->copy(result, value_stack::address_in(from));
+    }
+  }
+};
+
+LOCKSTEP_INLINE outcome reduce(member_state& at, const operations& what, const operands& of,
+                               std::size_t length, schedule how, void* result) {
+  return member_reduction(at, what, of, length).reduce(how, result);
+}
+
+LOCKSTEP_INLINE outcome reduce_fast(member_state& at, const operations& what, const operands& of,
+                                    std::size_t length, schedule how, const void* init,
+                                    void* result) {
+  return member_reduction(at, what, of, length).reduce_fast(how, init, result);
+}
+
+LOCKSTEP_INLINE outcome scan(member_state& at, const operations& what, const operands& of,
+                             std::size_t length, const void* init, void* result) {
+  return member_reduction(at, what, of, length).scan(init, result);
+}
+
+}  // namespace reductions
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

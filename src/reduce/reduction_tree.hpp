@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// src/reduce/reduction_tree.hpp -- the fixed order in which the values of a range are combined (layer: reduce)
+//
+// A reduction over n iterations is bitwise the same for every team size, schedule and run. The range is cut into leaves
+// that depend on n alone. Each leaf is folded from the left, and the leaves are combined along a binary tree that
+// depends on their number alone. Which member computes what changes nothing. The operation is applied to neighbours in
+// the order of their indices, so it must be associative, but not commutative. The result is that of a left fold only
+// where the operation is truly associative. The compiler must not reorder either: no -ffast-math.
+//
+//   TREE-1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
+//   TREE-2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The root is
+//           [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
+//   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
+//   TREE-4  Whatever the number of members, the operation is applied as by one that evaluates the root.
+//   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//   TREE-6  Where leaves_keep_blocks(), a rank's block of the leaves is its block of the iterations.
+//
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
+// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
+// publishes leaf values. The values themselves: value_stack.hpp.
+//
+// Pure functions.
+#ifndef LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
+#define LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/base/range_parts.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reduction_tree {
+
+/// The most leaves of any range, and the most maximal nodes inside a run of them.
+constexpr std::size_t most_leaves = most_values_of_loop, most_nodes = most_values_of_member;
+
+/// Iterations per leaf of a range of n, the last leaf perhaps shorter: 1 for short ranges, so that a few
+/// expensive iterations can be spread, and at least 64 where there are many, so that combining costs little.
+constexpr std::size_t leaf_size(std::size_t n) noexcept {
+  return n <= 128 ? 1 : n <= 8192 ? (n - 1) / 128 + 1 : n <= 65536 ? 64 : (n - 1) / most_leaves + 1;
+}
+
+/// The number of leaves of a range of n iterations: 0 to most_leaves.
+constexpr std::size_t leaves_of(std::size_t n) noexcept {
+  return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
+}
+
+/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
+constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
+  return a + (b - a + 1) / 2;
+}
+
+/// TREE-6. False in some cases where it is so.
+constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
+  return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
+}
+
+/// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
+constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
+  return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
+}
+
+/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
+constexpr std::size_t strip_length = 1024;
+
+/// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
+/// with it. Requires 0 < count <= most_leaves_at_once.
+constexpr std::size_t most_leaves_at_once = 16;
+constexpr std::uint64_t combines_of(std::size_t count) noexcept {
+  return count == 1 ? 0
+                    : combines_of(middle_of(0, count)) |
+                          (combines_of(count - middle_of(0, count)) +
+                           (std::uint64_t{1} << 4 * (count - middle_of(0, count) - 1)))
+                              << 4 * middle_of(0, count);
+}
+inline std::uint64_t known_combines(std::size_t count) noexcept {
+  static constexpr std::uint64_t all[most_leaves_at_once + 1] = {0,
+                                                                 combines_of(1),
+                                                                 combines_of(2),
+                                                                 combines_of(3),
+                                                                 combines_of(4),
+                                                                 combines_of(5),
+                                                                 combines_of(6),
+                                                                 combines_of(7),
+                                                                 combines_of(8),
+                                                                 combines_of(9),
+                                                                 combines_of(10),
+                                                                 combines_of(11),
+                                                                 combines_of(12),
+                                                                 combines_of(13),
+                                                                 combines_of(14),
+                                                                 combines_of(15),
+                                                                 combines_of(16)};
+  return all[count];
+}
+
+/// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
+template <class Function>
+void visit_maximal_nodes(index_range node, index_range block, Function& f) {
+  if (node.last <= block.first || block.last <= node.first) return;
+  if (block.first <= node.first && node.last <= block.last) {
+    f(node.first, node.last);
+    return;
+  }
+  const std::size_t middle = middle_of(node.first, node.last);
+  visit_maximal_nodes(index_range{node.first, middle}, block, f);
+  visit_maximal_nodes(index_range{middle, node.last}, block, f);
+}
+
+/// The leaves of node number `number`, of the `nodes` that one level of the tree has. Requires: nodes is a power of two,
+/// and not above leaves: then the level is complete, as the halves of a node differ by one leaf at most.
+inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t number) noexcept {
+  index_range at = {0, leaves};
+  for (std::size_t half = nodes / 2; half > 0; half /= 2) {
+    const std::size_t middle = middle_of(at.first, at.last);
+    at = (number & half) != 0 ? index_range{middle, at.last} : index_range{at.first, middle};
+  }
+  return at;
+}
+
+/// Calls f(first, last) for the nodes of the tree over `leaves` leaves that lie in [a, b) while their
+/// parents do not, from left to right: at most most_nodes, together all of [a, b).
+/// Requires b <= leaves. An empty run has none.
+template <class Function>
+void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& f) {
+  if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
+}
+
+/// Finds the published values in the order of the tree: value number `node` of member `rank`, of the `size` members that
+/// share the leaves of `part`.
+class published_nodes {
+ public:
+  published_nodes(index_range part, std::size_t size) noexcept
+      : part_(part), size_(size), block_(static_block(part.first, part.last, 0, size)) {}
+  published_nodes(std::size_t leaves, std::size_t size) noexcept
+      : published_nodes(index_range{0, leaves}, size) {}
+
+  /// Whether the node that ends at leaf b is, or lies in, a published one.
+  bool has(std::size_t b) const noexcept { return b <= block_.last; }
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t node() const noexcept { return node_; }
+  /// After the value of the node that ends at b. Nodes come from left to right, so what is not beyond the block's end
+  /// is inside the block, and the first such node on the way down is maximal.
+  void advance(std::size_t b) noexcept {
+    ++node_;
+    if (b == block_.last && b < part_.last) {
+      block_ = static_block(part_.first, part_.last, ++rank_, size_);
+      node_ = 0;
+    }
+  }
+
+ private:
+  const index_range part_;
+  const std::size_t size_;
+  index_range block_;  ///< of member rank_, whose next value is number node_
+  std::size_t rank_ = 0;
+  std::size_t node_ = 0;
+};
+
+}  // namespace reduction_tree
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
