@@ -19,7 +19,9 @@
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
 #define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -32,14 +34,22 @@
 #if defined(__linux__)
 #include <sched.h>
 #else
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#endif
+#if defined(_WIN32)
+extern "C" __declspec(dllimport) void __stdcall Sleep(unsigned long);
 #endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+inline std::uint64_t steady_nanoseconds() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
 
 #if defined(__linux__)
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
