@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../observe/hooks.hpp"
 #include "ledger_board.hpp"
 #include "records.hpp"
 #include "thread_log.hpp"
