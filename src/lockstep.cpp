@@ -64,8 +64,11 @@
 #include "loop/lone_loops.cpp"
 #include "loop/loop_steering.cpp"
 #include "loop/loop_timing.cpp"
+#include "loop/loops.cpp"
+#include "loop/weighted_schedule.cpp"
 
 // reduce
+#include "reduce/member_reductions.cpp"
 #include "reduce/team_reductions.cpp"
 
 // team

@@ -21,7 +21,10 @@
 //       that stopped it itself as well as the others. Its form X_unless_stopped returns false in place of that;
 //       those that return a value have none. Built without exceptions, the plain forms return false too, or
 //       the value at hand, or an empty sub_team. rank, size, masked, critical, publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
-//       thousand calls of f(i). See also LOOPS-8 of member_loops.hpp.
+//       thousand calls of f(i). See also LOOPS-8.
+//   LOOPS-8   In a region that was stopped before a loop or its like begins, f is not called at all. One that is stopped
+//       while it runs is noticed between chunks. A block that was begun is run to its end: ask stop_requested() in a
+//       long one, or take chunks.
 //
 // Order  MEMBER-2; what happens before publish() happens before the return of every await_step() for that step; what
 //        a thread did in critical happens before the next critical of that name.
@@ -50,9 +53,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <lockstep/detail/loop/member_loops.hpp>
+#include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/reduce/scans.hpp>
+#include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
 #include <lockstep/mutex.hpp>
 
@@ -73,7 +76,7 @@ using if_world = typename std::enable_if<World::is_world::value, Result>::type;
 }  // namespace detail
 
 /// What the function of a region is given: its rank, and the constructs by which the members work together.
-class member : public detail::member_loops {
+class member {
  public:
   member& operator=(const member&) = delete;
 
@@ -216,7 +219,148 @@ class member : public detail::member_loops {
         at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
-  // --- one does it ---
+  // --- the work of a loop ---
+  // The bounds are of any integer types, as in a `for` loop, or pointers or iterators with random access; f is called with
+  // their common type (index_span.hpp), by reference. What it returns is ignored: for values see the reductions.
+
+  /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if
+  /// that is empty. Waits for nobody (with tickets: only for a member that is 8 constructs behind): where the
+  /// next step reads what others wrote, sync_threads() first.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(
+      First first, Last last, Function&& f, schedule how = static_schedule()) {
+    return or_leave(for_range_unless_stopped(first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_range_unless_stopped(
+      First first, Last last, Function&& f, schedule how = static_schedule()) {
+    const auto span = detail::span_of(first, last);
+    const auto blocks = detail::blocks_of(span, f);
+    return detail::loops::hand_out(at_, span.length, how, detail::body_of(blocks));
+  }
+
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is
+  /// the member of for_range, but the share of one that has not come yet may be run by another that waits
+  /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
+  /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(First first, Last last,
+                                                                   Function&& f,
+                                                                   schedule how = static_schedule(),
+                                                                   call_site where = {}) {
+    return or_leave(for_each_unless_stopped(first, last, f, how, where));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_each_unless_stopped(
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    const auto each = detail::each_of(span, f);
+    return detail::loops::hand_out_and_wait(at_, where, span.length, how, detail::body_of(each));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(
+      nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
+    return or_leave(for_each_unless_stopped(nowait, first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_each_unless_stopped(
+      nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
+    const auto span = detail::span_of(first, last);
+    const auto each = detail::each_of(span, f);
+    return detail::loops::hand_out(at_, span.length, how, detail::body_of(each));
+  }
+
+  /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
+  /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
+                                                              schedule how = static_schedule(),
+                                                              call_site where = {}) {
+    return or_leave(for_each_unless_stopped(ranges, f, how, where));
+  }
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(const Ranges& ranges, Function&& f,
+                                                               schedule how = static_schedule(),
+                                                               call_site where = {}) {
+    const auto each = detail::each_of_nested(ranges, f);
+    return detail::loops::hand_out_and_wait(at_, where, detail::iterations_of(ranges), how, detail::body_of(each));
+  }
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
+                                                              Function&& f,
+                                                              schedule how = static_schedule()) {
+    return or_leave(for_each_unless_stopped(nowait, ranges, f, how));
+  }
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(nowait_t, const Ranges& ranges,
+                                                               Function&& f,
+                                                               schedule how = static_schedule()) {
+    const auto each = detail::each_of_nested(ranges, f);
+    return detail::loops::hand_out(at_, detail::iterations_of(ranges), how, detail::body_of(each));
+  }
+
+  /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
+  /// Its members are those of the region, else the blocks are equal. Always waits.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(First first, Last last,
+                                                                   Function&& f,
+                                                                   weighted_schedule& how,
+                                                                   call_site where = {}) {
+    return or_leave(for_each_unless_stopped(first, last, f, how, where));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_each_unless_stopped(First first, Last last,
+                                                                    Function&& f,
+                                                                    weighted_schedule& how,
+                                                                    call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    const auto each = detail::each_of(span, f);
+    return detail::loops::hand_out_by_weight(at_, where, span.length, how, detail::body_of(each));
+  }
+
+  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
+  /// iterations before. An iteration need not call it. Choose a schedule with small chunks: with
+  /// blocks the last member waits for all others.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_ordered(
+      First first, Last last, Function&& f, schedule how = static_schedule(1),
+      call_site where = {}) {
+    return or_leave(detail::loops::run_ordered(at_, detail::span_of(first, last), f, how, where, true));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_ordered_unless_stopped(
+      First first, Last last, Function&& f, schedule how = static_schedule(1),
+      call_site where = {}) {
+    return detail::loops::run_ordered(at_, detail::span_of(first, last), f, how, where, false);
+  }
+
+  // --- one does it, or each something else ---
+
+  /// Calls each of the functions once, each on the next member that comes; then waits for all.
+  template <class... Functions>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(Functions&&... functions) {
+    return or_leave(sections_unless_stopped(functions...));
+  }
+  template <class... Functions>
+  LOCKSTEP_NODISCARD bool sections_unless_stopped(Functions&&... functions) {
+    at_.come_to("sections", {nullptr, 0}, sizeof...(Functions));
+    return sections_unless_stopped(nowait, functions...) && at_.sync();
+  }
+  template <class... Functions>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(nowait_t, Functions&&... functions) {
+    return or_leave(sections_unless_stopped(nowait, functions...));
+  }
+  template <class... Functions>
+  LOCKSTEP_NODISCARD bool sections_unless_stopped(nowait_t, Functions&&... functions) {
+    static_assert(!detail::has_nowait<Functions...>::value,
+                  "lockstep: nowait is the first argument: me.sections(lockstep::nowait, f, g)");
+    const auto each = [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) detail::loops::call_one(k, functions...);
+    };
+    return detail::loops::hand_out_singly(at_, sizeof...(Functions), detail::body_of(each));
+  }
+
 
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
   /// region that was stopped before.
@@ -240,7 +384,8 @@ class member : public detail::member_loops {
   template <class Function>
   LOCKSTEP_NODISCARD bool single_unless_stopped(nowait_t, Function&& f) {
     check_plain<Function>();
-    return detail::loops::first_come(at_, f);
+    const auto call = [&f](std::size_t, std::size_t) { detail::loops::call_plain(f); };
+    return detail::loops::hand_out_singly(at_, 1, detail::body_of(call));
   }
   template <class Function>
   bool single(Function&&, nowait_t) {
@@ -333,16 +478,35 @@ class member : public detail::member_loops {
                                                  call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
-    const auto by = detail::reductions::by_offset(span, f);
-    const auto into = detail::reductions::store_by_offset(span, store);
-    detail::reductions::check_types<Type, decltype(by(std::size_t())), Operation>();
-    const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
-        at_, index_range{0, span.length}, by, op, into};
-    return detail::reductions::scan_leaves<Type>(at_, what, init);
+    return detail::reductions::scan(at_, span, f, op, store, init);
   }
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
 
+  template <class... Arguments>
+  detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_misplaced<Arguments...> for_range_unless_stopped(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_misplaced_after_nowait<Arguments...> for_each(Arguments&&...) {
+    return detail::refuse_loop_after_nowait<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_misplaced_after_nowait<Arguments...> for_each_unless_stopped(Arguments&&...) {
+    return detail::refuse_loop_after_nowait<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_misplaced<Arguments...> for_ordered(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_misplaced<Arguments...> for_ordered_unless_stopped(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
+  }
   template <class... Arguments>
   detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
     return detail::refuse_reduction<Arguments...>();
@@ -398,7 +562,7 @@ class member : public detail::member_loops {
   friend class sub_team;
   friend struct detail::member_access;
 
-  explicit member(detail::member_state& at) noexcept : member_loops(at) {}
+  explicit member(detail::member_state& at) noexcept : at_(at) {}
   member(const member&) = default;
 
   template <class Type>
@@ -434,6 +598,13 @@ class member : public detail::member_loops {
     detail::fail<std::logic_error>(message);
   }
 
+  /// What a plain form returns.
+  static bool or_leave(bool goes_on) {
+    if (!goes_on) detail::leave_stopped_region();
+    return goes_on;
+  }
+
+  detail::member_state& at_;
   std::size_t published_ = 0;  ///< the last step of this member
 };
 

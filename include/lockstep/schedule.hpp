@@ -217,10 +217,10 @@ struct has_independent_iterations<independent_iterations<Function>> : std::true_
 template <class Function>
 struct may_be_copied<independent_iterations<Function>, true> : may_be_copied<Function> {};
 
-/// The turns of an ordered loop, for one member: member_loops.hpp.
+/// The turns of an ordered loop, for one member.
 class ordered_iterations;
-inline bool take_turn(ordered_iterations& of);
-inline void pass_turn(ordered_iterations& of);
+bool take_turn(ordered_iterations& of);
+void pass_turn(ordered_iterations& of);
 
 }  // namespace detail
 

@@ -139,7 +139,7 @@ class team {
   detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
                                               call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().run(detail::each_of(span, f), span.length, where);
+    return loops().run(detail::each_of(span, f), span.length, static_schedule(), where);
   }
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how,
@@ -164,7 +164,7 @@ class team {
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
                                            call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().run(detail::blocks_of(span, f), span.length, where);
+    return loops().run(detail::blocks_of(span, f), span.length, static_schedule(), where);
   }
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f, schedule how,
@@ -214,8 +214,7 @@ class team {
                                                        schedule how = static_schedule(),
                                                        call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template reduce<Type>(detail::reductions::values_of<Type>(span, f, op), true,
-                                         span.length, std::move(init), op, how, where);
+    return detail::reductions::reduce<Type>(host_, where, detail::reductions::values_of<Type>(span, f, op), true, span.length, std::move(init), op, how);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
@@ -225,9 +224,7 @@ class team {
                                                        schedule how = static_schedule(),
                                                        call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template reduce_by_share<Type>(detail::reductions::values_of<Type>(span, f, op),
-                                                  true, span.length, std::move(init), op, how,
-                                                  where);
+    return detail::reductions::reduce_fast<Type>(host_, where, detail::reductions::values_of<Type>(span, f, op), true, span.length, std::move(init), op, how);
   }
 
   /// op(init, all f(first, last) over parts of the range, in order): parallel_reduce for loops that are written or
@@ -239,8 +236,7 @@ class team {
                                                     Operation op, schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template reduce<Type>(detail::reductions::block_values_of<Type>(span, f, op),
-                                         false, span.length, std::move(init), op, how, where);
+    return detail::reductions::reduce<Type>(host_, where, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, std::move(init), op, how);
   }
   /// With f of as large parts as for_range has: for kernels that need length. As parallel_reduce(fast, ...).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -249,22 +245,18 @@ class team {
                                                     schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template reduce_by_share<Type>(
-        detail::reductions::block_values_of<Type>(span, f, op), false, span.length, std::move(init),
-        op, how, where);
+    return detail::reductions::reduce_fast<Type>(host_, where, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, std::move(init), op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
-  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (TREE-5 of reduction_tree.hpp).
   /// Two loops; allocates room for 1024 values. Of the schedule, only a grain (or only_if) has a meaning.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,
                                                      Function&& f, Operation op, Store&& store,
                                                      schedule how, call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().template scan<Type>(
-        detail::reductions::by_offset(span, f), span.length, std::move(init), op,
-        detail::reductions::store_by_offset(span, store), how, where);
+    return detail::reductions::scan<Type>(host_, where, span, f, op, store, init, how);
   }
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,

@@ -3,7 +3,7 @@
 //
 // A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. For
 // its caller and its iterations it is as any other loop: it has the same chunks, and is stopped between them. What
-// is known is a hint (lone_hint.hpp). A loop that the hint does not allow takes the full way, run_loop() of team_core.hpp.
+// is known is a hint (loop_place.hpp). A loop that the hint does not allow takes the full way, run_loop() of team_core.hpp.
 //
 //   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
@@ -23,11 +23,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/loop/leaf_loop.hpp>
-#include <lockstep/detail/loop/lone_hint.hpp>
-#include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/loop/loop_place.hpp>
 #include "../region/lone_region.hpp"
+#include "loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -52,16 +51,12 @@ class lone_share {
   std::size_t ticket_ = 0;
 };
 
-struct lone_call {
-  /// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
-  static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length);
-  static lone_outcome attempt(const lone_team& of, const range_body& body, std::size_t length,
-                              schedule how);
+/// What became of a loop that was to run alone. Refused: nothing was run.
+enum class lone_outcome { refused, complete, stopped };
 
- private:
-  template <class Part>
-  LOCKSTEP_ALWAYS_INLINE static lone_outcome run(const lone_team& of, const Part& part);
-};
+/// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
+lone_outcome attempt_alone(const lone_team& of, const range_body& body, std::size_t length,
+                           schedule how);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

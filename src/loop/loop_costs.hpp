@@ -27,7 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/loop/loop_request.hpp>
+#include "loop_request.hpp"
 #include <lockstep/detail/platform/cache_line.hpp>
 
 namespace lockstep {

@@ -8,7 +8,6 @@
 #include <lockstep/detail/platform/fork.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/team_options.hpp>
-#include "../loop/lone_loops.hpp"
 #include "../region/team_door.hpp"
 #include "display.hpp"
 #include "placement.hpp"
@@ -99,15 +98,6 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
 LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what,
                                          const loop_ends& ends) {
   return team_core::run_loop(door(), &body_->core, *body_->threads, of, what, ends);
-}
-
-LOCKSTEP_INLINE lone_outcome team_host::run_lone_loop(const range_body& body, std::size_t length) {
-  return lone_call::attempt(core().alone(door()), body, length);
-}
-
-LOCKSTEP_INLINE lone_outcome team_host::run_lone_loop(const range_body& body, std::size_t length,
-                                                      schedule how) {
-  return lone_call::attempt(core().alone(door()), body, length, how);
 }
 
 LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, const job& what) {

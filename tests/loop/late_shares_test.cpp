@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/loop/late_shares_test.cpp -- the share of a member that has not come is run by others (LOOPS-5, LOOPS-7)
-#include <lockstep/detail/loop/loops.hpp>
+#include "loop/loops.hpp"
 
 #include <gtest/gtest.h>
 

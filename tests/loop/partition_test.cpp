@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/loop/partition_test.cpp -- learning from simulated members: no threads, no clock
-#include <lockstep/detail/loop/partition.hpp>
+#include "loop/partition.hpp"
 
 #include <gtest/gtest.h>
 

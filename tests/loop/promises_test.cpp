@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "region/nesting.hpp"
+
 namespace {
 
 using lockstep::external_team;
@@ -40,8 +42,8 @@ template <class Leaf>
 void know(const Leaf&) {
   using lockstep::detail::lone_hint;
   if (knowing_team == 0) return;
-  lockstep::detail::hint_of<Leaf>::at.set(knowing_team, lone_hint::most_iterations,
-                                          lone_hint::most_loops);
+  lockstep::detail::loop_place_of<Leaf>::at.hint.set(knowing_team, lone_hint::most_iterations,
+                                                     lone_hint::most_loops);
 }
 
 /// The verbs. Each has one place in the program for each kind of team.

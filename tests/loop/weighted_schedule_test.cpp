@@ -19,6 +19,7 @@
 
 #include <lockstep/ranked_barrier.hpp>
 
+#include "loop/partition.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -270,7 +271,7 @@ TEST(weighted_schedule, WEIGHTED_1_and_5_threads_cover_every_loop_while_rank_0_l
   // ThreadSanitizer, blocks that do not fit together a wrong count.
   constexpr std::size_t length = 257;
   for (const std::size_t size : {2u, 3u, 5u}) {
-    weighted_blocks schedule(size);
+    weighted_schedule schedule(size);
     lockstep::ranked_barrier common(size);
     std::vector<unsigned> done(length, 0);
     const unsigned loops = size == 2 ? 4000 : 1000;
@@ -304,7 +305,7 @@ TEST(weighted_schedule, tells_what_it_has_learned_and_whether_it_is_on) {
 }
 
 TEST(weighted_schedule, run_block_does_not_call_for_an_empty_block) {
-  weighted_blocks schedule(2);
+  weighted_schedule schedule(2);
   schedule.run_block(0, {3, 3}, 0, 2, [](std::size_t, std::size_t) { FAIL(); });
   schedule.run_block(0, {3, 4}, 1, 2, [](std::size_t, std::size_t) { FAIL(); });
   int calls = 0;

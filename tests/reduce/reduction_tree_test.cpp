@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/reduce/reduction_tree_test.cpp -- one tree for every team size, bit for bit
-#include <lockstep/detail/reduce/reduction_tree.hpp>
+#include "reduce/reduction_nodes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,8 @@ using lockstep::index_range;
 using lockstep::static_block;
 using lockstep::detail::length_of;
 using lockstep::test::combine;
+using lockstep::test::exclusive_prefix;
+using lockstep::test::fold;
 using lockstep::test::reduce_node;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();

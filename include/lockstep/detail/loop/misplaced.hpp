@@ -39,27 +39,42 @@ struct lacks_first<Last, Function, Others...>
     : std::integral_constant<bool, is_bound<typename std::decay<Last>::type>::value &&
                                        !is_bound<typename std::decay<Function>::type>::value> {};
 
-/// Of a loop that may have nowait in front.
-template <class... Arguments>
-struct is_misplaced : std::integral_constant<bool, has_nowait<Arguments...>::value ||
-                                                       lacks_first<Arguments...>::value> {};
-template <class... Arguments>
-struct is_misplaced_after_nowait : std::false_type {};
-template <class First, class... Others>
-struct is_misplaced_after_nowait<First, Others...>
-    : std::conditional<std::is_same<typename std::decay<First>::type, nowait_t>::value,
-                       is_misplaced<Others...>, is_misplaced<First, Others...>>::type {};
-
 /// What a call that is refused returns: the sentence is to be the only one.
 struct refused {
   template <class Type>
   operator Type() const;
 };
+
+/// A call of a loop. TakesNowait: it may have nowait in front.
+template <bool TakesNowait, class... Arguments>
+struct loop_call {
+  static constexpr bool is_misplaced =
+      has_nowait<Arguments...>::value || lacks_first<Arguments...>::value;
+
+  static refused refuse() {
+    static_assert(
+        !has_nowait<Arguments...>::value,
+        "lockstep: nowait is the first argument of for_each, single and sections: "
+        "me.for_each(lockstep::nowait, 0, n, f); a member's for_range never waits, and the "
+        "other loops always do");
+    static_assert(has_nowait<Arguments...>::value,
+                  "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
+    return {};
+  }
+};
+template <class... Others>
+struct loop_call<true, const nowait_t&, Others...> : loop_call<false, Others...> {};
+template <class... Others>
+struct loop_call<true, nowait_t&, Others...> : loop_call<false, Others...> {};
+template <class... Others>
+struct loop_call<true, nowait_t, Others...> : loop_call<false, Others...> {};
+
 template <class... Arguments>
-using if_misplaced = typename std::enable_if<is_misplaced<Arguments...>::value, refused>::type;
+using if_misplaced =
+    typename std::enable_if<loop_call<false, Arguments...>::is_misplaced, refused>::type;
 template <class... Arguments>
 using if_misplaced_after_nowait =
-    typename std::enable_if<is_misplaced_after_nowait<Arguments...>::value, refused>::type;
+    typename std::enable_if<loop_call<true, Arguments...>::is_misplaced, refused>::type;
 /// Of a reduction or scan, which has `Least` arguments or more.
 template <std::size_t Least, class... Arguments>
 using if_too_few =
@@ -68,22 +83,11 @@ using if_too_few =
 
 template <class... Arguments>
 refused refuse_loop() {
-  static_assert(!has_nowait<Arguments...>::value,
-                "lockstep: nowait is the first argument of for_each, single and sections: "
-                "me.for_each(lockstep::nowait, 0, n, f); a member's for_range never waits, and the "
-                "other loops always do");
-  static_assert(has_nowait<Arguments...>::value,
-                "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
-  return {};
+  return loop_call<false, Arguments...>::refuse();
 }
 template <class... Arguments>
-struct refused_loop {
-  static refused say() { return refuse_loop<Arguments...>(); }
-};
-template <class First, class... Others>
 refused refuse_loop_after_nowait() {
-  return std::conditional<std::is_same<typename std::decay<First>::type, nowait_t>::value,
-                          refused_loop<Others...>, refused_loop<First, Others...>>::type::say();
+  return loop_call<true, Arguments...>::refuse();
 }
 template <class... Arguments>
 refused refuse_reduction() {

@@ -29,34 +29,6 @@ constexpr bool fits_cell() noexcept {
          alignof(Type) <= cell::size;
 }
 
-/// A Type, or nothing yet. Of Type it needs a move constructor only.
-template <class Type>
-class maybe {
- public:
-  // Never read before set(), which GCC does not see. Larger values are not worth the time.
-  maybe() noexcept {
-    if (sizeof(Type) <= 64) std::memset(storage_, 0, sizeof storage_);
-  }
-  ~maybe() {
-    if (has_value_) value().~Type();
-  }
-  maybe(const maybe&) = delete;
-  maybe& operator=(const maybe&) = delete;
-
-  bool has_value() const noexcept { return has_value_; }
-  /// Requires: has none.
-  void set(Type&& value) {
-    ::new (static_cast<void*>(storage_)) Type(std::move(value));
-    has_value_ = true;
-  }
-  /// Requires: has one.
-  Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
-
- private:
-  alignas(Type) unsigned char storage_[sizeof(Type)];
-  bool has_value_ = false;
-};
-
 /// Writes values of Type into cells, and reads them.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {

@@ -24,7 +24,6 @@
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/base/index_span.hpp>
 #include <lockstep/detail/reduce/cell_access.hpp>
-#include <lockstep/detail/reduce/reduction_tree.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -41,6 +40,12 @@ struct result_of_op {
   static void test(...);
   using type = decltype(test<Operation>(0));
 };
+
+/// What a value of type Result is given to an operation on Type as: a Type itself where it is one, else converted first.
+template <class Type, class Result>
+using as_value =
+    typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
+                              Result&&, Type>::type;
 
 template <class From, class To>
 constexpr bool cuts_off() noexcept {
@@ -140,7 +145,10 @@ struct operations {
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
   const value_type* type;                                        ///< null: values fit a cell
-  bool in_strips;  ///< long leaves by several calls of fold
+  bool fills_cell;  ///< leaves no byte of it free
+  bool in_strips;   ///< long leaves by several calls of fold
+  /// Of a scan: stores op(value, f(first)), and so on, and leaves the last of them in `value`.
+  void (*run_through)(const operands& of, void* value, std::size_t first, std::size_t last);
 };
 
 // --- what is in it ---
@@ -217,7 +225,7 @@ struct has_copy<Index, Function, true>
 template <class Type, class Index, class Function>
 class each_value : public operands {
   static_assert(is_callable<Function&, Index>::value,
-                "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
+                "lockstep: the function of a reduction or scan over single indices must be callable "
                 "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
@@ -232,13 +240,33 @@ class each_value : public operands {
     for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
   }
 
+ protected:
+  const Index first_;
+
  private:
-  using given = reduction_tree::as_value<Type, value>;
+  using given = as_value<Type, value>;
   static given as_given(value&& v) { return static_cast<given>(v); }
 
-  const Index first_;
   typename std::conditional<has_copy<Index, Function>::value,
                             const typename std::remove_const<Function>::type, Function&>::type f_;
+};
+/// The same for a scan, with store(i, value) by its offset.
+template <class Type, class Index, class Function, class Store>
+class scanned_value : public each_value<Type, Index, Function> {
+ public:
+  scanned_value(void* op, const Index& first, Function& f, Store& store)
+      : each_value<Type, Index, Function>(op, first, f), store_(store) {}
+
+  template <class Operation>
+  void run_through(Type& sum, std::size_t i, std::size_t end, Operation& op) const {
+    for (; i < end; ++i) {
+      this->go_on(sum, i, i + 1, op);
+      store_(index_at(this->first_, i), sum);
+    }
+  }
+
+ private:
+  Store& store_;
 };
 /// f(first, last) of a leaf.
 template <class Type, class Index, class Function>
@@ -277,15 +305,33 @@ block_value<Type, Index, Function> block_values_of(const index_span<Index>& span
   return {&op, span.first, f};
 }
 
-/// Values: one of these two.
+template <class Type, class Values, class Operation>
+void run_through(const operands& of, void* value, std::size_t first, std::size_t last) {
+  const Values own(static_cast<const Values&>(of));
+  own.run_through(*static_cast<Type*>(value), first, last, *static_cast<Operation*>(of.operation));
+}
+
+/// Values: each_value, which is folded in strips, or block_value.
 template <class Type, class Operation, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
-  static const operations all[2] = {
-      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), false},
-      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), true}};
+  constexpr bool fills = fits_cell<Type>() && sizeof(Type) == cell::size;
+  static const operations all[2] = {{fold_range<Type, Values, Operation>,
+                                     combine_values<Type, Operation>, value_type_of<Type>::get(),
+                                     fills, false, nullptr},
+                                    {fold_range<Type, Values, Operation>,
+                                     combine_values<Type, Operation>, value_type_of<Type>::get(),
+                                     fills, true, nullptr}};
   return all[in_strips ? 1 : 0];
+}
+template <class Type, class Operation, class Values>
+const operations& operations_of_scan(const Values&) noexcept {
+  static const operations all = {fold_range<Type, Values, Operation>,
+                                 combine_values<Type, Operation>,
+                                 value_type_of<Type>::get(),
+                                 fits_cell<Type>() && sizeof(Type) == cell::size,
+                                 true,
+                                 run_through<Type, Values, Operation>};
+  return all;
 }
 
 }  // namespace reductions

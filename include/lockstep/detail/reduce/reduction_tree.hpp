@@ -15,33 +15,20 @@
 //   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
 //   TREE-6  Where leaves_keep_blocks(), a rank's block of the leaves is its block of the iterations.
 //
-// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
-// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
-// publishes leaf values. The values themselves: reductions.hpp.
+// The walks along it: src/reduce/reduction_nodes.hpp. The values themselves: reductions.hpp.
 //
 // Pure functions.
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTION_TREE_HPP
 #define LOCKSTEP_DETAIL_REDUCE_REDUCTION_TREE_HPP
 
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include <lockstep/detail/base/cells.hpp>
-#include <lockstep/detail/base/range_parts.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
 namespace reduction_tree {
-
-/// What a value of type Result is given to an operation on Type as: a Type itself where it is one, else converted first.
-template <class Type, class Result>
-using as_value =
-    typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
-                              Result&&, Type>::type;
 
 /// The most leaves of any range, and the most maximal nodes inside a run of them.
 constexpr std::size_t most_leaves = most_values_of_loop, most_nodes = most_values_of_member;
@@ -57,149 +44,9 @@ constexpr std::size_t leaves_of(std::size_t n) noexcept {
   return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
 }
 
-/// TREE-6. False in some cases where it is so.
-constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
-  return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
-}
-
-/// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
-constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
-  return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
-}
-
 /// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
 constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
   return a + (b - a + 1) / 2;
-}
-
-/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
-constexpr std::size_t strip_length = 1024;
-
-/// op(...op(sum, value(first))..., value(last - 1)), each value as a Type. Asks goes_on() once in every strip, and ends
-/// early, with a value of no use, where that says no; where the looks are does not change the bits.
-template <class Type, class Value, class Operation, class GoesOn>
-Type fold_on(Type sum, index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
-  for (std::size_t i = range.first; goes_on() && i < range.last;) {
-    const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
-    for (; i < end; ++i) {
-      sum = op(std::move(sum), static_cast<as_value<Type, decltype(value(i))>>(value(i)));
-    }
-  }
-  return sum;
-}
-
-/// value(i) of a non-empty range, folded from the left: the value of a leaf.
-template <class Type, class Value, class Operation, class GoesOn>
-Type fold(index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
-  return fold_on<Type>(value(range.first), index_range{range.first + 1, range.last}, value, op,
-                       goes_on);
-}
-template <class Type, class Value, class Operation>
-Type fold(index_range range, Value&& value, Operation&& op) {
-  return fold<Type>(range, value, op, [] { return true; });
-}
-
-/// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
-/// with it. Requires 0 < count <= most_leaves_at_once.
-constexpr std::size_t most_leaves_at_once = 16;
-constexpr std::uint64_t combines_of(std::size_t count) noexcept {
-  return count == 1 ? 0
-                    : combines_of(middle_of(0, count)) |
-                          (combines_of(count - middle_of(0, count)) +
-                           (std::uint64_t{1} << 4 * (count - middle_of(0, count) - 1)))
-                              << 4 * middle_of(0, count);
-}
-inline std::uint64_t known_combines(std::size_t count) noexcept {
-  static constexpr std::uint64_t all[most_leaves_at_once + 1] = {0,
-                                                                 combines_of(1),
-                                                                 combines_of(2),
-                                                                 combines_of(3),
-                                                                 combines_of(4),
-                                                                 combines_of(5),
-                                                                 combines_of(6),
-                                                                 combines_of(7),
-                                                                 combines_of(8),
-                                                                 combines_of(9),
-                                                                 combines_of(10),
-                                                                 combines_of(11),
-                                                                 combines_of(12),
-                                                                 combines_of(13),
-                                                                 combines_of(14),
-                                                                 combines_of(15),
-                                                                 combines_of(16)};
-  return all[count];
-}
-
-/// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
-template <class Function>
-void visit_maximal_nodes(index_range node, index_range block, Function& f) {
-  if (node.last <= block.first || block.last <= node.first) return;
-  if (block.first <= node.first && node.last <= block.last) {
-    f(node.first, node.last);
-    return;
-  }
-  const std::size_t middle = middle_of(node.first, node.last);
-  visit_maximal_nodes(index_range{node.first, middle}, block, f);
-  visit_maximal_nodes(index_range{middle, node.last}, block, f);
-}
-
-/// The leaves of node number `number`, of the `nodes` that one level of the tree has. Requires: nodes is a power of two,
-/// and not above leaves: then the level is complete, as the halves of a node differ by one leaf at most.
-inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t number) noexcept {
-  index_range at = {0, leaves};
-  for (std::size_t half = nodes / 2; half > 0; half /= 2) {
-    const std::size_t middle = middle_of(at.first, at.last);
-    at = (number & half) != 0 ? index_range{middle, at.last} : index_range{at.first, middle};
-  }
-  return at;
-}
-
-/// Calls f(first, last) for the nodes of the tree over `leaves` leaves that lie in [a, b) while their
-/// parents do not, from left to right: at most most_nodes, together all of [a, b).
-/// Requires b <= leaves. An empty run has none.
-template <class Function>
-void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& f) {
-  if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
-}
-
-/// Finds the published values in the order of the tree: value number `node` of member `rank`, of the `size` members that
-/// share the leaves of `part`.
-class published_nodes {
- public:
-  published_nodes(index_range part, std::size_t size) noexcept
-      : part_(part), size_(size), block_(static_block(part.first, part.last, 0, size)) {}
-  published_nodes(std::size_t leaves, std::size_t size) noexcept
-      : published_nodes(index_range{0, leaves}, size) {}
-
-  /// Whether the node that ends at leaf b is, or lies in, a published one.
-  bool has(std::size_t b) const noexcept { return b <= block_.last; }
-  std::size_t rank() const noexcept { return rank_; }
-  std::size_t node() const noexcept { return node_; }
-  /// After the value of the node that ends at b. Nodes come from left to right, so what is not beyond the block's end
-  /// is inside the block, and the first such node on the way down is maximal.
-  void advance(std::size_t b) noexcept {
-    ++node_;
-    if (b == block_.last && b < part_.last) {
-      block_ = static_block(part_.first, part_.last, ++rank_, size_);
-      node_ = 0;
-    }
-  }
-
- private:
-  const index_range part_;
-  const std::size_t size_;
-  index_range block_;  ///< of member rank_, whose next value is number node_
-  std::size_t rank_ = 0;
-  std::size_t node_ = 0;
-};
-
-/// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
-/// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
-/// of its leaves so, and goes on from there.
-template <class Type, class SumOf, class Operation>
-Type exclusive_prefix(std::size_t leaf, Type init, SumOf&& sum_of, Operation&& op) {
-  for (std::size_t before = 0; before < leaf; ++before) init = op(std::move(init), sum_of(before));
-  return init;
 }
 
 }  // namespace reduction_tree

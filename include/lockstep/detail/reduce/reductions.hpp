@@ -22,15 +22,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
-#include <lockstep/detail/reduce/member_nodes.hpp>
+#include <lockstep/detail/reduce/reduction_operations.hpp>
+#include <lockstep/detail/region/group.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+class team_host;
+
 namespace reductions {
 
 // --- one value of each member ---
@@ -88,99 +91,33 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
   });
 }
 
-// --- a range, along the tree ---
-
-/// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.
-inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
-  if (at.has_waited()) return true;
-  const bool are_own = how.kind() == schedule_kind::static_blocks &&
-                       at.blocks_without_wait == length &&
-                       reduction_tree::leaves_keep_blocks(length, at.size());
-  return are_own || at.wait_before_construct();
-}
+// --- a range ---
 
 /// What became of a reduction.
 enum class outcome { done, empty, stopped };
 
-/// The parts of one member or share, folded into one value.
-class folded_parts {
- public:
-  /// At: member_state or loop_share.
-  template <class At>
-  folded_parts(const At& at, const operations& what, const operands& of, std::size_t length)
-      : walk_(at, what, of, length) {}
+/// On every member: the value of the tree over [0, length), into the room. `fast`: what init and the values of members
+/// make; of the scan, init and all values. `init`, and the room: aligned as a cell at least.
+outcome reduce(member_state& at, const operations& what, const operands& of, std::size_t length,
+               schedule how, void* result);
+outcome reduce_fast(member_state& at, const operations& what, const operands& of,
+                    std::size_t length, schedule how, const void* init, void* result);
+outcome scan(member_state& at, const operations& what, const operands& of, std::size_t length,
+             const void* init, void* result);
 
-  /// Folds the parts that it is called with.
-  range_body body() noexcept { return {fold, this}; }
-  /// After the parts. False if there were none, or the region was stopped.
-  bool take(void* result) {
-    if (!has_value_ || !goes_on_) return false;
-    walk_.take_top(result);
-    return true;
-  }
-
- private:
-  static void fold(const void* data, std::size_t first, std::size_t last) {
-    folded_parts& self = *static_cast<folded_parts*>(const_cast<void*>(data));
-    if (!self.goes_on_) return;
-    self.goes_on_ = self.walk_.fold(first, last, self.has_value_);
-    self.has_value_ = true;
-  }
-
-  tree_walk walk_;
-  bool has_value_ = false, goes_on_ = true;
+/// A run of a tree's leaves that the members of a region evaluate: for reductions of several processes.
+struct run_of_leaves {
+  member_state& at;
+  const operations& what;
+  const operands& of;
+  std::size_t length;  ///< of the range
+  index_range leaves;
+  std::uint32_t phase;  ///< of the nodes' values: evaluate() sets it
 };
-LOCKSTEP_NOINLINE inline bool fold_parts(member_state& at, const operations& what,
-                                         const operands& of, std::size_t length, schedule how,
-                                         void* result) {
-  folded_parts own(at, what, of, length);
-  loops::hand_out(at, length, how, own.body());
-  return own.take(result);
-}
-
-/// A reduction over [0, length) in a region. `result`: room for a value, aligned as a cell at least.
-class member_reduction : private member_nodes {
- public:
-  member_reduction(member_state& at, const operations& what, const operands& of,
-                   std::size_t length) noexcept
-      : member_nodes(at, what, of, length, index_range{0, reduction_tree::leaves_of(length)}) {}
-
-  /// The same bits for every number of members and schedule.
-  LOCKSTEP_NOINLINE outcome reduce(schedule how, void* result) {
-    if (part_.last == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
-    if (at_.is_alone()) return reduce_alone(result);
-    if (!wait_for_data(at_, length_, how)) return outcome::stopped;
-    cell out = {};
-    if (!put(how, out, {combine_all, this})) return outcome::stopped;
-    take(out, result);
-    return outcome::done;
-  }
-
- private:
-  outcome reduce_alone(void* result) {
-    tree_walk walk(at_, what_, of_, length_);
-    if (!walk.push_node(0, part_.last) || !at_.goes_on()) return outcome::stopped;
-    walk.take_top(result);
-    return outcome::done;
-  }
-
-  static void combine_all(const void* data, cell& into) {
-    const member_reduction& self = *static_cast<const member_reduction*>(data);
-    void* const room = self.prepare(self.at_.kept_result, 1);
-    reduction_tree::published_nodes nodes(self.part_, self.at_.size());
-    tree_walk values(self.at_, self.what_, self.of_, self.length_);
-    self.push_published(values, nodes, 0, self.part_.last);
-    values.put_top(room, into);
-  }
-
-  void take(const cell& from, void* result) const {
-    if (what_.type == nullptr) {
-      std::memcpy(result, from.bytes, cell::size);
-    } else {
-      what_.type->copy(result, value_stack::address_in(from));
-    }
-  }
-};
+/// By all members; the phase in which the values become known is still to be met. False once the region is stopped.
+bool evaluate(run_of_leaves& part, schedule how);
+/// By member 0, when all have arrived: append(into, value) for each of the maximal nodes. False once the region is stopped.
+bool collect(const run_of_leaves& part, void* into, void (*append)(void* into, const void* value));
 
 /// Room for a result that a reduction leaves: destroyed here.
 template <class Type>
@@ -194,6 +131,10 @@ class result_of {
   result_of& operator=(const result_of&) = delete;
 
   void* room() noexcept { return storage_; }
+  void set(const Type& value) {
+    ::new (room()) Type(value);
+    has_value_ = true;
+  }
   /// A value was left in the room.
   Type& value_left() noexcept {
     has_value_ = true;
@@ -215,9 +156,8 @@ Type reduce(member_state& at, const Values& values, bool in_strips, std::size_t 
   check_types<Type, typename Values::value, Operation>();
   check_copyable<Type>();
   result_of<Type> result;
-  member_reduction reduction(at, operations_for<Type, Operation>(values, in_strips), values,
-                             length);
-  const outcome how_it_ended = reduction.reduce(how, result.room());
+  const outcome how_it_ended = reduce(at, operations_for<Type, Operation>(values, in_strips),
+                                      values, length, how, result.room());
   if (how_it_ended == outcome::done) {
     Type& whole =
         result.value_left();  // before the copy of init, which may throw: now it is destroyed then
@@ -226,60 +166,88 @@ Type reduce(member_state& at, const Values& values, bool in_strips, std::size_t 
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;
 }
-
-// --- a range, by members: `fast` ---
-
-/// Where a member says that it has put a value: the last byte of the cell unless the value is there.
+/// What reduce_fast() and scan() have left, or init.
 template <class Type>
-unsigned char& has_put(group& shared, std::size_t rank, std::uint32_t phase) noexcept {
-  return fits_cell<Type>() && sizeof(Type) == cell::size
-             ? shared.cell_of(rank, phase, 1).bytes[0]
-             : shared.cell_of(rank, phase, 0).bytes[cell::size - 1];
-}
-static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
-
-/// This member's value for the next meeting, if it has one.
-template <class Type>
-void put_maybe(member_state& at, maybe<Type>& mine) {
-  if (mine.has_value()) put_value<Type>(at, std::move(mine.value()));
-  has_put<Type>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
-}
-
-/// What init and the values that were put in a phase make together, in the order of ranks.
-template <class Type, class Operation>
-Type combine_put(group& shared, std::size_t size, std::uint32_t phase, Type init, Operation& op) {
-  for (std::size_t rank = 0; rank < size; ++rank) {
-    if (has_put<Type>(shared, rank, phase) == 0) continue;
-    init = op(std::move(init), cell_access<Type>::get(shared.cell_of(rank, phase, 0)));
-  }
+Type result_or(const Type& init, outcome how_it_ended, result_of<Type>& result) {
+  if (how_it_ended == outcome::done) return std::move(result.value_left());
+  if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;
 }
-
-/// op(init, the values of those members that have one), on every member.
-template <class Type, class Operation>
-Type reduce_put(member_state& at, const Type& init, maybe<Type>& mine, Operation& op) {
-  check_copyable<Type>();
-  if (!at.goes_on()) leave_stopped_region();
-  if (!at.goes_on() || (at.is_alone() && !mine.has_value())) return init;
-  if (at.is_alone()) return op(Type(init), std::move(mine.value()));
-  put_maybe<Type>(at, mine);
-  return meet<Type>(at, init, [&](std::uint32_t phase) {
-    return combine_put<Type>(at.shared(), at.size(), phase, init, op);
-  });
-}
-
 template <class Type, class Operation, class Values>
 Type reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_t length,
                  const Type& init, Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
+  check_copyable<Type>();
+  static_cast<void>(op);
+  result_of<Type> first, result;
+  first.set(init);
+  return result_or(init,
+                   reduce_fast(at, operations_for<Type, Operation>(values, in_strips), values,
+                               length, how, first.room(), result.room()),
+                   result);
+}
+/// store(i, op(init, f(first), ..., f(i))) for every i; op(init, all values) on every member.
+template <class Type, class Index, class Function, class Operation, class Store>
+Type scan(member_state& at, const index_span<Index>& span, Function& f, Operation& op, Store& store,
+          const Type& init) {
+  const scanned_value<Type, Index, Function, Store> values(&op, span.first, f, store);
+  check_types<Type, typename decltype(values)::value, Operation>();
+  check_copyable<Type>();
+  result_of<Type> first, result;
+  first.set(init);
+  return result_or(init,
+                   scan(at, operations_of_scan<Type, Operation>(values), values, span.length,
+                        first.room(), result.room()),
+                   result);
+}
+
+// --- a range, as a region by itself ---
+
+// False if it was stopped. `init` of reduce_fast() gets the result; a result is made in its room.
+bool reduce(team_host& on, source_place where, const operations& what, const operands& of,
+            std::size_t length, schedule how, void* result);
+bool reduce_fast(team_host& on, source_place where, const operations& what, const operands& of,
+                 std::size_t length, schedule how, void* init);
+bool scan(team_host& on, source_place where, const operations& what, const operands& of,
+          std::size_t length, schedule how, const void* init, void* result);
+
+template <class Type, class Operation, class Values>
+Type reduce(team_host& on, source_place where, const Values& values, bool in_strips,
+            std::size_t length, Type&& init, Operation& op, schedule how) {
+  check_types<Type, typename Values::value, Operation>();
+  if (length == 0) return std::move(init);
   result_of<Type> result;
-  maybe<Type> mine;
-  if (fold_parts(at, operations_for<Type, Operation>(values, in_strips), values, length, how,
-                 result.room())) {
-    mine.set(std::move(result.value_left()));
+  if (!reduce(on, where, operations_for<Type, Operation>(values, in_strips), values, length, how,
+              result.room())) {
+    leave_stopped_region();
+    return std::move(init);
   }
-  if (at.may_stop()) leave_stopped_region();
-  return reduce_put<Type>(at, init, mine, op);
+  Type& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+  return op(std::move(init), std::move(whole));
+}
+template <class Type, class Operation, class Values>
+Type reduce_fast(team_host& on, source_place where, const Values& values, bool in_strips,
+                 std::size_t length, Type&& init, Operation& op, schedule how) {
+  check_types<Type, typename Values::value, Operation>();
+  static_cast<void>(op);
+  if (!reduce_fast(on, where, operations_for<Type, Operation>(values, in_strips), values, length,
+                   how, &init)) {
+    leave_stopped_region();
+  }
+  return std::move(init);
+}
+template <class Type, class Index, class Function, class Operation, class Store>
+Type scan(team_host& on, source_place where, const index_span<Index>& span, Function& f,
+          Operation& op, Store& store, const Type& init, schedule how) {
+  const scanned_value<Type, Index, Function, Store> values(&op, span.first, f, store);
+  check_types<Type, typename decltype(values)::value, Operation>();
+  check_copyable<Type>();
+  if (span.length == 0) return init;
+  result_of<Type> first, result;
+  first.set(init);
+  const bool is_complete = scan(on, where, operations_of_scan<Type, Operation>(values), values,
+                                span.length, how, first.room(), result.room());
+  return result_or(init, is_complete ? outcome::done : outcome::stopped, result);
 }
 
 }  // namespace reductions

@@ -9,6 +9,7 @@
 #define LOCKSTEP_DETAIL_REGION_JOB_HPP
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <type_traits>
 
@@ -38,6 +39,8 @@ class job {
  public:
   /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
   static constexpr std::size_t closure_size = 40;
+  template <class Argument>
+  using caller = void (*)(const job&, Argument&);
 
   /// Argument: member or loop_share.
   template <class Argument, class Function>
@@ -57,6 +60,15 @@ class job {
       (*reinterpret_cast<const Closure*>(self.closure_))(with);
     });
   }
+  /// The same: call(job, argument), with a copy of so many bytes at carried(), whole words.
+  template <class Argument>
+  void carry(caller<Argument> call, const void* bytes, std::size_t size) noexcept {
+    constexpr std::size_t word = sizeof(std::size_t);
+    const unsigned char* const from = static_cast<const unsigned char*>(bytes);
+    for (std::size_t i = 0; i < size; i += word) std::memcpy(closure_ + i, from + i, word);
+    set<Argument>(call);
+  }
+  const void* carried() const noexcept { return closure_; }
   /// A number for the function's type.
   const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
   /// Calls the function. Requires: it was assigned for this Argument.
@@ -72,9 +84,6 @@ class job {
   }
 
  private:
-  template <class Argument>
-  using caller = void (*)(const job&, Argument&);
-
   template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
   struct travels : std::false_type {};
   template <class Argument, class Function>

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/loop/lone_hint.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/job.hpp>
@@ -19,7 +18,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class schedule;
 class started_region;
 class team_options;
 
@@ -61,10 +59,6 @@ class team_host {
   bool run_some(std::size_t members, const job& part, source_place where);
   /// what(loop_share&) for all shares of a loop. False if it was stopped.
   bool run_loop(const loop_request& of, const job& what, const loop_ends& ends);
-  /// The body for all of [0, length) on the caller, without a region, if that may be (LONE-1 of lone_loops.hpp).
-  lone_outcome run_lone_loop(const range_body& body, std::size_t length);
-  /// The same in chunks.
-  lone_outcome run_lone_loop(const range_body& body, std::size_t length, schedule how);
   /// As run_loop(), for shares that are no loop's: each once, by its member, or by a thread that waits for it.
   shares_outcome run_shares(const shares_request& of, const job& what);
   /// A region of all members that is open until it is joined.

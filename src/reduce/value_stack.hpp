@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/reduce/value_stack.hpp -- evaluates a reduction's tree without its types (layer: reduce)
+// src/reduce/value_stack.hpp -- evaluates a reduction's tree without its types (layer: reduce)
 //
 // The walk along the tree of reduction_tree.hpp is compiled once for the program. What depends on the user's types is
 // called through a table: `fold` evaluates a node of up to 16 leaves, or 1024 iterations, by one call; `combine` makes
@@ -7,23 +7,26 @@
 //
 //   STACK-1  Values are destroyed once, also where the user's code throws.
 //   STACK-2  Values of up to 16 trivially copyable bytes lie in the stack itself; others in memory of their own.
-#ifndef LOCKSTEP_DETAIL_REDUCE_VALUE_STACK_HPP
-#define LOCKSTEP_DETAIL_REDUCE_VALUE_STACK_HPP
+#ifndef LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP
+#define LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/reduce/reduction_operations.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/reduce/reduction_operations.hpp>
+
+#include "reduction_nodes.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// Room for values on lines of their own. Destroys those that are in it.
+/// Room for values, on lines of their own or packed. Destroys those that are in it.
 class value_room {
  public:
   value_room() noexcept = default;
@@ -33,26 +36,33 @@ class value_room {
   value_room(const value_room&) = delete;
   value_room& operator=(const value_room&) = delete;
 
-  /// Once. Before each value: the byte that says whether it is there.
-  void make(const value_type& type, std::size_t count) {
-    const std::size_t line = type.alignment > 64 ? type.alignment : 64;
-    stride_ = (type.size + line - 1) / line * line + line;
+  /// Once. Before each value: the byte that says whether it is there. `type`: null for values that fit a cell.
+  void make(const value_type* type, std::size_t count, bool on_lines = true) {
+    const std::size_t size = type != nullptr ? type->size : cell::size;
+    const std::size_t alignment = type != nullptr ? type->alignment : cell::size;
+    const std::size_t line = on_lines && alignment < 64 ? 64 : alignment;
+    stride_ = (size + line - 1) / line * line + line;
     memory_ = ::operator new(stride_ * count + line);
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory_);
     first_ = static_cast<unsigned char*>(memory_) + (line - begin % line);
     gap_ = line;
-    type_ = &type;
+    type_ = type;
     for (; count_ < count; ++count_) note(count_, false);
   }
   void* operator[](std::size_t k) const noexcept { return first_ + k * stride_ + gap_; }
   std::size_t stride() const noexcept { return stride_; }
   bool is_set(std::size_t k) const noexcept { return first_[k * stride_] != 0; }
+  /// The value there, if it needs that.
+  void destroy(std::size_t k) noexcept {
+    note(k, false);
+    if (type_ != nullptr) type_->destroy((*this)[k]);
+  }
   /// A value has been made there, or destroyed.
   void note(std::size_t k, bool is_set) noexcept { first_[k * stride_] = is_set ? 1 : 0; }
 
  private:
   void clear() {
-    for (std::size_t k = 0; k < count_; ++k) {
+    for (std::size_t k = 0; type_ != nullptr && k < count_; ++k) {
       if (is_set(k)) type_->destroy((*this)[k]);
     }
     ::operator delete(memory_);
@@ -74,6 +84,7 @@ class value_stack {
   value_stack& operator=(const value_stack&) = delete;
 
   void* top() noexcept { return at(size_ - 1); }
+  void* below_top() noexcept { return at(size_ - 2); }
   /// Where the next value is to be made; then push().
   void* next() noexcept { return at(size_); }
   void push() noexcept {
@@ -99,20 +110,29 @@ class value_stack {
   }
   /// Pushes what a cell has: a copy, or that of which this is the only reader.
   void push_copy(const cell& from) {
-    if (what_.type == nullptr) {
-      std::memcpy(at(size_++), from.bytes, cell::size);
-    } else {
-      push_large_copy(from);
-    }
+    push_copy_of(what_.type == nullptr ? from.bytes : address_in(from));
   }
   void push_taken(const cell& from) {
-    if (what_.type == nullptr) return push_copy(from);
-    push_moved(address_in(from));
+    push_moved(what_.type == nullptr ? const_cast<unsigned char*>(from.bytes) : address_in(from));
   }
-  /// Requires: values do not fit a cell.
+  /// Pushes a copy of a value that lies elsewhere, or below the top.
+  void push_copy_of(const void* from) {
+    copy_to(from, next());
+    push();
+  }
+  void push_copy_of_top() { push_copy_of(top()); }
   void push_moved(void* from) {
+    if (what_.type == nullptr) return push_copy_of(from);
     what_.type->move(next(), from);
     push();
+  }
+  /// Makes a copy of a value.
+  void copy_to(const void* value, void* to) const {
+    if (what_.type == nullptr) {
+      std::memcpy(to, value, cell::size);
+    } else {
+      what_.type->copy(to, value);
+    }
   }
   /// Moves the top into a cell, where `room` is that of prepare().
   void put_top(void* room, cell& into) {
@@ -140,7 +160,7 @@ class value_stack {
   void* at(std::size_t k) noexcept { return first_ + k * stride_; }
 
   void make_large() {
-    large_.make(*what_.type, depth);
+    large_.make(what_.type, depth);
     first_ = static_cast<unsigned char*>(large_[0]);
     stride_ = large_.stride();
   }
@@ -155,10 +175,6 @@ class value_stack {
   void put_large(void* room, cell& into) {
     what_.type->put(room, into, top());
     pop();
-  }
-  void push_large_copy(const cell& from) {
-    what_.type->copy(next(), address_in(from));
-    push();
   }
 
   std::size_t size_ = 0;
@@ -208,6 +224,34 @@ class tree_walk final : public value_stack {
     return true;
   }
 
+  /// From the prefix at the top: runs through the leaves [0, leaves), and makes that of all of it. False once the region is
+  /// stopped.
+  bool scan_alone(std::size_t leaves) {
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+      if (!push_leaves(leaf, leaf + 1)) return false;
+      push_copy_of(below_top());
+      if (!run_through(leaf)) return false;
+      combine();
+    }
+    return true;
+  }
+  /// Runs a scan through a leaf, from the top on, which is gone then. False once the region is stopped.
+  bool run_through(std::size_t leaf) {
+    std::size_t i = leaf * leaf_size_;
+    const std::size_t last = length_ - i <= leaf_size_ ? length_ : i + leaf_size_;
+    // A look takes as long as a short leaf: all that are due in a strip look once.
+    const bool looks = leaf_size_ >= 64 || leaf % 16 == 0;
+    while (i < last) {
+      if (looks && may_stop()) return false;
+      const std::size_t end =
+          last - i > reduction_tree::strip_length ? i + reduction_tree::strip_length : last;
+      what_.run_through(of_, top(), i, end);
+      i = end;
+    }
+    pop();
+    return true;
+  }
+
  private:
   LOCKSTEP_NOINLINE tree_walk(const stop_source& stop, std::uint32_t region, const operations& what,
                               const operands& of, std::size_t length)
@@ -237,9 +281,40 @@ class tree_walk final : public value_stack {
   const std::size_t length_, leaf_size_, at_once_;
 };
 
+/// The parts of one member or share, folded into one value.
+class folded_parts {
+ public:
+  /// At: member_state or loop_share.
+  template <class At>
+  folded_parts(const At& at, const operations& what, const operands& of, std::size_t length)
+      : walk_(at, what, of, length) {}
+
+  /// Folds the parts that it is called with.
+  range_body body() noexcept { return {fold, this}; }
+  /// After the parts. False if there were none, or the region was stopped.
+  bool has_value() const noexcept { return has_value_ && goes_on_; }
+  bool take(void* result) {
+    if (has_value()) walk_.take_top(result);
+    return has_value();
+  }
+  void* top() noexcept { return walk_.top(); }
+  /// Into a cell; see value_stack.
+  void put(void* room, cell& into) { walk_.put_top(room, into); }
+
+ private:
+  static void fold(const void* data, std::size_t first, std::size_t last) {
+    folded_parts& self = *static_cast<folded_parts*>(const_cast<void*>(data));
+    if (!self.goes_on_) return;
+    self.goes_on_ = self.walk_.fold(first, last, self.has_value_);
+    self.has_value_ = true;
+  }
+
+  tree_walk walk_;
+  bool has_value_ = false, goes_on_ = true;
+};
 }  // namespace reductions
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REDUCE_VALUE_STACK_HPP
+#endif  // LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/partition.hpp -- learns how much of a range each member should get (layer: loop)
+// src/loop/partition.hpp -- learns how much of a range each member should get (layer: loop)
 //
 //   weighted_bounds  cuts a range into one block for each member, by weights: pure
 //   partition        learns the weights from what the members did: pure
@@ -12,15 +12,17 @@
 //   PARTITION-2  A weight is 1/4 to 4 times the equal weight. One step moves it by at most 1/4 of the equal weight.
 //   PARTITION-3  A loop without a sensible measurement changes nothing, nor do differences that are only noise.
 //   PARTITION-4  Equal weights make the blocks of static_block(), so that data stay where other loops have put them.
-#ifndef LOCKSTEP_DETAIL_LOOP_PARTITION_HPP
-#define LOCKSTEP_DETAIL_LOOP_PARTITION_HPP
+#ifndef LOCKSTEP_SRC_LOOP_PARTITION_HPP
+#define LOCKSTEP_SRC_LOOP_PARTITION_HPP
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include <lockstep/detail/base/growing_array.hpp>
 #include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/clock.hpp>
@@ -211,14 +213,11 @@ class partition {
     }
   }
 
-  /// The absolute value. <cmath> takes longer to compile than this header.
-  static double magnitude(double value) noexcept { return value < 0 ? -value : value; }
-
   /// False if the samples were so absurd that the targets consist of rounding errors.
   bool targets_add_up() const noexcept {
     double sum = 0;
     for (const record& one : members_) sum += one.target;
-    return magnitude(sum / static_cast<double>(size()) - 1) < 1e-6;
+    return std::abs(sum / static_cast<double>(size()) - 1) < 1e-6;
   }
 
   /// Moves the weights one step towards the targets. All move by the same fraction of their way. The sum and the limits
@@ -226,12 +225,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const record& one : members_) {
-      from_equal = (std::max)(from_equal, magnitude(one.target - 1));
+      from_equal = (std::max)(from_equal, std::abs(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (record& one : members_) {
       if (to_equal) one.target = 1;
-      way = (std::max)(way, magnitude(one.target - one.weight));
+      way = (std::max)(way, std::abs(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;
@@ -246,7 +245,7 @@ class partition {
     return true;
   }
 
-  growing_array<record> members_;
+  std::vector<record> members_;
   weighted_bounds bounds_;
 };
 
@@ -281,14 +280,13 @@ class weighted_blocks {
   bool is_on() const noexcept { return is_on_; }
   double weight(std::size_t rank) const noexcept { return partition_.weight(rank); }
 
-  /// What a member does in a loop: calls f(first, last) for its block unless that is empty, and leaves its sample.
-  template <class Function>
+  /// What a member does in a loop: calls body(first, last) for its block unless that is empty, and leaves its sample.
   void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
-                 Function&& f) {
+                 const range_body& body) {
     const index_range mine = block(loop, range.first, range.last, rank, size);
     if (rank == 0) update(loop, size);
     const std::uint64_t start = tick_clock::now();
-    if (mine.first < mine.last) f(mine.first, mine.last);
+    if (mine.first < mine.last) body(mine.first, mine.last);
     note(loop, rank, size, {start, tick_clock::now(), length_of(mine)});
   }
 
@@ -407,4 +405,4 @@ class weighted_blocks {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_PARTITION_HPP
+#endif  // LOCKSTEP_SRC_LOOP_PARTITION_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_share.hpp -- a part of a loop as the loop's function sees it (layer: loop)
+// src/loop/loop_share.hpp -- a part of a loop as the loop's function sees it (layer: loop)
 //
 // A part knows which share it is of, and nothing of the thread that runs it. What the caller of a loop does before and
 // after it is here as well: loop_ends.
@@ -7,18 +7,19 @@
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  tickets.fetch_add  relaxed  -      hands out numbers
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_SHARE_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_SHARE_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_SHARE_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_SHARE_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/base/cells.hpp>
-#include <lockstep/detail/loop/loop_request.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/schedule.hpp>
+
+#include "loop_request.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -84,4 +85,4 @@ struct loop_ends {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_SHARE_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_SHARE_HPP

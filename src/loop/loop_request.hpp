@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/loop/loop_request.hpp -- what the caller of a loop asks for, and how the loop is to be run (layer: loop)
+// src/loop/loop_request.hpp -- what the caller of a loop asks for, and how the loop is to be run (layer: loop)
 //
 // Plain data.
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_REQUEST_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_REQUEST_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_REQUEST_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_REQUEST_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -37,6 +38,11 @@ struct loop_request {
         hint(alone) {}
 };
 
+/// The grain of a schedule; 0 where none was given.
+constexpr std::size_t grain_of(schedule how) noexcept {
+  return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+}
+
 /// How a loop is to be run: by loop_steering.hpp.
 struct loop_plan {
   std::uint32_t shares = 1;  ///< 1: by the caller alone
@@ -63,4 +69,4 @@ struct shares_outcome {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_REQUEST_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_REQUEST_HPP

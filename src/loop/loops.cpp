@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// src/loop/loops.cpp -- the bodies of loops.hpp (layer: loop)
+#include "loops.hpp"
+
+#include <lockstep/weighted_schedule.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a member does at the end of a loop: see team_barrier::meet().
+class late_shares {
+ public:
+  using may_be_called = std::false_type;
+
+  late_shares(member_state& at, std::uint32_t loop, bool arrives, const rank_shares& shares,
+              const cell_combine& combine) noexcept
+      : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
+
+  /// For team_barrier: whether this member arrives by itself.
+  bool arrives() const noexcept { return arrives_; }
+  /// For team_barrier, after the arrival.
+  void meanwhile() {
+    if (!barrier().have_all_arrived(at_)) take_when_late();
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void take_when_late() {
+    if (at_.last_by_rank + 1 == at_.phase || !at_.looks.asks() || come_in_time()) return;
+    if (take_all()) {
+      at_.looks.paid();
+    } else {
+      at_.looks.failed();
+    }
+  }
+
+  bool come_in_time() {
+    const wait_policy policy = barrier().policy();
+    if (policy.is_crowded() || policy.is_block() || cpus_for_waits() == 1) return false;
+    if (!at_.patience.asks()) return false;
+    for (unsigned polls = polls_for_late_members; polls > 0; --polls) {
+      polling_pause();
+      if (barrier().have_all_arrived(at_)) {
+        at_.patience.paid();
+        return true;
+      }
+    }
+    at_.patience.failed();
+    return false;
+  }
+
+  bool take_all() {
+    bool took = false;
+    for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
+      if (++other == at_.size()) other = 0;
+      if (barrier().has_arrived(at_, other) || other >= shares_.count) continue;
+      if (!at_.shared().claims.try_take(other, loop_)) continue;
+      took = true;
+      run_for(other);
+    }
+    return took;
+  }
+  void run_for(std::size_t late) {
+    struct watch {
+      member_state& at;
+      bool is_done;
+      ~watch() {
+        if (!is_done) at.request_stop();
+      }
+    } share = {at_, false};
+    if (!shares_(late)) return;
+    share.is_done = true;
+    if (at_.shared().claims.finish(late, loop_)) {
+      barrier().arrive_for(at_, late, combine_);
+    }
+  }
+
+  team_barrier& barrier() const noexcept { return at_.shared().barrier; }
+
+  member_state& at_;
+  const std::uint32_t loop_;
+  const bool arrives_;
+  const rank_shares& shares_;
+  const cell_combine& combine_;
+};
+
+LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
+                                          const cell_combine& combine) {
+  const std::uint32_t loop = ++at.loops;
+  const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
+  if (mine == share_claims::found::free && !shares(at.rank())) return false;
+  late_shares late(at, loop, mine != share_claims::found::running, shares, combine);
+  return at.meet(out, combine, late);
+}
+
+/// The turns of an ordered loop's iterations, for one member.
+class ordered_iterations {
+ public:
+  ordered_iterations(member_state& at, const loops::ticket_source& of, bool throws) noexcept
+      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws), turn_(*this) {}
+  ordered_iterations(const ordered_iterations&) = delete;
+  ordered_iterations& operator=(const ordered_iterations&) = delete;
+
+  /// For the function of the iteration at hand.
+  ordered_turn& turn() noexcept { return turn_; }
+
+  void begin(std::size_t position) noexcept {
+    position_ = position;
+    has_passed_ = false;
+  }
+  /// An iteration that has not taken its turn passes it all the same.
+  void end() {
+    if (!has_passed_ && wait()) pass();
+  }
+
+  /// False once the region is stopped.
+  bool take() {
+    if (wait()) return true;
+    if (throws_) leave_stopped_region();
+    return false;
+  }
+  void pass() {
+    has_passed_ = true;
+    if (board_ != nullptr) board_->pass_turn(construct_);
+  }
+
+ private:
+  bool wait() {
+    return board_ == nullptr ? !at_.is_stopped()
+                             : board_->wait_for_turn(at_, construct_, position_);
+  }
+
+  member_state& at_;
+  loop_board* const board_;
+  const std::uint32_t construct_;
+  const bool throws_;
+  bool has_passed_ = false;
+  std::size_t position_ = 0;
+  ordered_turn turn_;
+};
+LOCKSTEP_INLINE bool take_turn(ordered_iterations& of) { return of.take(); }
+LOCKSTEP_INLINE void pass_turn(ordered_iterations& of) { of.pass(); }
+
+namespace loops {
+
+inline bool takes_tickets(schedule how) noexcept {
+  return how.kind() == schedule_kind::dynamic || how.kind() == schedule_kind::guided;
+}
+inline bool is_dealt(const member_state& at, std::size_t length, schedule how) noexcept {
+  return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
+         at.size() <= loop_board::most_hands && chunks_of(0, length, how.chunk()) / 2 >= at.size();
+}
+
+/// Dealt dynamic chunks (LOOPS-3), of this member's hand first. Requires: is_dealt().
+inline void take_from_hands(const member_state& at, ticket_source& tickets, std::size_t length,
+                            std::size_t chunk, const range_body& body) {
+  const std::size_t size = at.size(), chunks = chunks_of(0, length, chunk);
+  for (std::size_t i = 0, owner = at.rank(); i < size;
+       ++i, owner = owner + 1 < size ? owner + 1 : 0) {
+    const std::size_t hand = (chunks - owner - 1) / size + 1;
+    while (!at.may_stop() && tickets.board()->taken_from_hand(tickets.construct(), owner) < hand) {
+      const std::size_t taken = tickets.board()->take_from_hand(tickets.construct(), owner);
+      if (taken >= hand) break;
+      const index_range mine = known_chunk(0, length, chunk, taken * size + owner);
+      body(mine.first, mine.last);
+    }
+  }
+}
+
+/// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
+inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
+                                                 const range_body& body) {
+  at.note_without_wait();
+  ticket_source tickets(at);
+  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
+  return tickets.leave();
+}
+inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
+                                               const range_body& body) {
+  at.note_without_wait();
+  ticket_source tickets(at);
+  if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
+  return tickets.leave(true);
+}
+
+/// The share of a rank by a static schedule.
+inline void run_share(const member_state& at, std::size_t rank, std::size_t length, schedule how,
+                      const range_body& body) {
+  if (how.kind() == schedule_kind::static_blocks) {
+    const index_range part = static_block(0, length, rank, at.size());
+    if (part.first < part.last) body(part.first, part.last);
+  } else {
+    deal_chunks(at, rank, length, how.chunk(), body);
+  }
+}
+
+LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
+                                       const range_body& body) {
+  if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
+  if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
+  if (at.is_stopped()) return false;
+  at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
+                                                                  : member_state::no_blocks);
+  run_share(at, at.rank(), length, how, body);
+  return !at.is_stopped();
+}
+
+LOCKSTEP_INLINE bool hand_out_singly(member_state& at, std::size_t count, const range_body& body) {
+  return hand_out_by_ticket(at, count, dynamic_schedule(), body);
+}
+
+LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std::size_t length,
+                                       schedule how, const range_body& body) {
+  at.come_to("for_each", where, length);
+  if (at.is_alone() || takes_tickets(how)) return hand_out(at, length, how, body) && at.sync();
+  if (at.is_stopped()) return false;
+  struct static_loop {
+    const member_state& at;
+    std::size_t length;
+    schedule how;
+    const range_body& body;
+
+    static bool run(const void* data, std::size_t rank) {
+      const static_loop& of = *static_cast<const static_loop*>(data);
+      run_share(of.at, rank, of.length, of.how, of.body);
+      return true;
+    }
+  } const loop = {at, length, how, body};
+  cell nothing;
+  return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
+}
+
+LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, source_place where, std::size_t length,
+                                        weighted_schedule& how, const range_body& body) {
+  at.come_to("for_each", where, length);
+  if (at.is_stopped()) return false;
+  how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
+  return at.sync();
+}
+
+LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std::size_t length,
+                                       schedule how, const ordered_body& body, bool throws) {
+  at.come_to("for_ordered", where, length);
+  ticket_source tickets(at);
+  ordered_iterations iterations(at, tickets, throws);
+  const auto part = [&](std::size_t i, std::size_t end) {
+    for (; i < end && !at.may_stop(); ++i) {
+      iterations.begin(i);
+      body.call(body.data, i, iterations.turn());
+      iterations.end();
+    }
+  };
+  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body_of(part));
+  return tickets.leave() && at.sync();
+}
+
+}  // namespace loops
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
