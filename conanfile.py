@@ -57,9 +57,7 @@ class LockstepConan(ConanFile):
 
     def generate(self):
         if not self.options.header_only:
-            toolchain = CMakeToolchain(self)
-            toolchain.cache_variables["LOCKSTEP_BUILD_SINGLE_HEADER"] = False
-            toolchain.generate()
+            CMakeToolchain(self).generate()
 
     def build(self):
         if not self.options.header_only:
@@ -70,7 +68,8 @@ class LockstepConan(ConanFile):
     def package(self):
         copy(self, "LICENSE", self.source_folder, str(Path(self.package_folder) / "licenses"))
         if self.options.header_only:
-            copy(self, "*", str(Path(self.source_folder) / "include"), str(Path(self.package_folder) / "include"))
+            script = Path(self.source_folder) / "cmake" / "make_single_header.cmake"
+            self.run(f'cmake -D "DIRECTORY={Path(self.package_folder) / "include"}" -P "{script}"')
         else:
             CMake(self).install()
 
@@ -84,7 +83,6 @@ class LockstepConan(ConanFile):
             self.cpp_info.set_property("pkg_config_name", "lockstep-header-only")
         else:
             self.cpp_info.libs = ["lockstep"]
-            self.cpp_info.defines = ["LOCKSTEP_COMPILED=1"]
             self.cpp_info.set_property("cmake_find_mode", "none")
             self.cpp_info.builddirs = ["share/cmake/lockstep"]
             self.cpp_info.set_property("pkg_config_name", "lockstep")

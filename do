@@ -41,9 +41,10 @@ usage: ./do COMMAND
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, labels, links of documents, versions, formatting
   format           include guards, reformat the sources
-  release [--dry-run]  makes tarball, single header, wheel, crate and checksums of the last commit, in
+  release [--dry-run]  makes tarball, headers to copy, wheel, crate and checksums of the last commit, in
                    build/release-VERSION/, and tries them; --dry-run: says what stands in the way
-  single           make single_include/lockstep.hpp, the library as one header
+  single           make build/single/lockstep.hpp, the library as one header, and build/single/thread_synchronizer.h, both
+                   with nothing to link
 END
 }
 
@@ -244,8 +245,10 @@ do_format() {
 }
 
 do_single() {
-  need scripts
-  python3 scripts/make/amalgamate.py
+  need build
+  rm -rf build/single
+  cmake -D DIRECTORY=build/single -P cmake/make_single_header.cmake
+  wc -c build/single/*.h*
 }
 
 do_release() {

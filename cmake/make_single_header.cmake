@@ -11,6 +11,7 @@
 # sources are inline. Comments stay in the headers for users only.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
+string(CONFIGURE "${DIRECTORY}" DIRECTORY)  # it may name an $ENV{variable}
 
 file(READ ${root}/include/lockstep/detail/platform/config.hpp version)
 string(REGEX REPLACE ".*VERSION_MAJOR ([0-9]+)\n.*VERSION_MINOR ([0-9]+)\n.*VERSION_PATCH ([0-9]+)\n.*" "\\1.\\2.\\3"

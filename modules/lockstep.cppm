@@ -201,10 +201,10 @@ namespace {
 #if LOCKSTEP_MODULES_MEET
   lockstep::detail::find_process_at_load();
 #endif
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_MODULES_HAVE_NOTES
+#if LOCKSTEP_MODULES_HAVE_NOTES
   lockstep::detail::see_observers_at_load();
 #endif
-#if LOCKSTEP_HAS_OBSERVERS && LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HEADER_ONLY
   lockstep::detail::start_debug_aids_at_load();
 #endif
   return true;

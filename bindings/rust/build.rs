@@ -92,7 +92,6 @@ fn compile() {
         .debug(false)
         .warnings(false)
         .flag_if_supported("-fvisibility=hidden")
-        .define("LOCKSTEP_COMPILED", "1")
         .define("LOCKSTEP_DIAGNOSE_MISUSE", diagnoses)
         .define("NDEBUG", None)
         .include(root.join("include"))

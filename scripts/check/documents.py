@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import Report, root_argument  # noqa: E402
 
-LEFT_OUT = {"build", "node_modules", "target", "single_include", "__pycache__"}
+LEFT_OUT = {"build", "node_modules", "target", "__pycache__"}
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 LINK = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)|\]\(([^()\s]+)\)")
 HEADING = re.compile(r"#{1,6} +(.*?) *#*$")

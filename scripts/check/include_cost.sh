@@ -69,8 +69,6 @@ add openmp -fopenmp < <(openmp)
 if echo '#include <oneapi/tbb/parallel_for.h>' | $CXX -E -x c++ - >/dev/null 2>&1; then add tbb "" < <(tbb); fi
 add lockstep -Iinclude < <(lockstep 0)
 add lockstep_more -Iinclude < <(lockstep $USES)
-add compiled "-Iinclude -DLOCKSTEP_COMPILED=1" < <(lockstep 0)
-add compiled_more "-Iinclude -DLOCKSTEP_COMPILED=1" < <(lockstep $USES)
 add standard "" < <(standard_headers)
 add umbrella -Iinclude <<<'#include <lockstep/lockstep.hpp>
 int main() {}'

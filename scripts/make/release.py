@@ -6,6 +6,7 @@ usage: release.py [--dry-run] [--allow-dirty]
 
   lockstep-VERSION.tar.gz    the tree of the last commit: the same bytes for the same commit
   lockstep-VERSION.hpp       the library as one header
+  thread_synchronizer-VERSION.h   the drop-in for ThreadSynchronizer
   *.whl                      the wheel of bindings/python, if that is there; on Linux with the tag that auditwheel, of
                              the Python index, finds that it deserves
   *.crate                    the crate, made by scripts/make/crate.py, if that is there
@@ -205,7 +206,9 @@ def make(root, version):
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(scratch, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(scratch)
     tree = scratch / f"lockstep-{version}"
-    run(sys.executable, "scripts/make/amalgamate.py", output / f"lockstep-{version}.hpp", cwd=tree)
+    run("cmake", "-D", f"DIRECTORY={scratch / 'single'}", "-P", tree / "cmake/make_single_header.cmake")
+    for made, ending in (("lockstep", ".hpp"), ("thread_synchronizer", ".h")):
+        shutil.copy(scratch / "single" / f"{made}{ending}", output / f"{made}-{version}{ending}")
     time = git(root, "log", "-1", "--format=%ct").decode().strip()
     # A library of this machine must not stand in for the sources.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LOCKSTEP_")}
@@ -233,7 +236,7 @@ def main(argv):
     for obstacle in found:
         print(f"release: {obstacle}", file=sys.stderr)
     if given.dry_run:
-        parts = [f"lockstep-{version}.tar.gz", f"lockstep-{version}.hpp"]
+        parts = [f"lockstep-{version}.tar.gz", f"lockstep-{version}.hpp", f"thread_synchronizer-{version}.h"]
         parts += ["a wheel"] if (ROOT / "bindings/python/pyproject.toml").is_file() else []
         parts += ["a crate"] if (ROOT / "scripts/make/crate.py").is_file() else []
         print(f"release: would make, in build/release-{version}: {', '.join(parts)}, SHA256SUMS; "

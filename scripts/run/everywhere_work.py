@@ -55,7 +55,7 @@ class Part:
 def sources_digest():
     """{directory: digest} of what programs are compiled from."""
     digests = {}
-    for directory in ("include", "tests", "examples"):
+    for directory in ("include", "src", "tests", "examples"):
         digest = hashlib.sha1()
         for path in sorted((ROOT / directory).rglob("*")):
             if path.suffix in (".hpp", ".h", ".cpp"):

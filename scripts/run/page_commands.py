@@ -80,7 +80,7 @@ def compile_programs(page, root, to, compiler, options):
     sources = root / "tests/build/pages"
     for name in ("program", "solver"):
         command = (["gcc", "-fopenmp", "-O1", sources / "openmp.c"] if page.name == "openmp.md" else
-                   [compiler, "-std=c++11", "-O1", "-pthread", "-DLOCKSTEP_COMPILED=1", "-I", root / "include",
+                   [compiler, "-std=c++11", "-O1", "-pthread", "-I", root / "include",
                     sources / "solver.cpp", *options])
         subprocess.run([*command, "-o", to / name], check=True)
 

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does each header below include/ compile alone, without a warning, in every standard?
+"""Does each header below include/ compile alone, without a warning, in every standard, and each file of src/?
 
 usage: headers_test.py [--brief] [--mpi=DIRECTORY[:DIRECTORY]...]... include-directory compiler [warning...]
 
-Public headers also stand alone as units of lockstep::lockstep do: that leaves out the cold code, and what this includes.
-All together, and a program that uses them, are also compiled with warnings of strict users of GCC, and by an old Clang,
+Files of src/ are compiled in the oldest standard only, and in the special builds. All headers together, and a program that uses them, are also compiled with warnings of strict users of GCC, and by an old Clang,
 which sees other shadows. The headers for use inside MPI are compiled for each --mpi, which names the directories of an MPI
 library's headers.
 
 With --brief all are taken together, in the oldest and the newest standard and in two special builds; alone, in
-the oldest standard, only those that the last commits or the working tree have changed. That takes a tenth of the time. Who
+the oldest standard, only those of both folders that the last commits or the working tree have changed. That takes a tenth of the time. Who
 breaks another header by a change of this one is told at night.
 """
 
@@ -25,7 +24,7 @@ BARE = ["-fno-exceptions", "-fno-rtti"]
 NAMES = Path(__file__).with_name("public_names.txt")
 PROGRAM = Path(__file__).parent / "consumer" / "program.cpp"
 COMMITS, CHANGED = 15, 8  # with --brief: what counts as changed lately, and how many of these are taken, the latest first
-STRICT = ["-DLOCKSTEP_OBSERVABLE=1", "-Wuseless-cast", "-Wcast-align", "-Wnon-virtual-dtor",
+STRICT = ["-Wuseless-cast", "-Wcast-align", "-Wnon-virtual-dtor",
           "-Wzero-as-null-pointer-constant"]
 OLD_CLANG = shutil.which("clang++-13")
 JOBS = 2
@@ -95,7 +94,7 @@ def strict_compilations(names, compiler, brief):
             yield names, [f"-std=c++{year}", *STRICT]
             yield [PROGRAM], [f"-std=c++{year}", *STRICT]
     if OLD_CLANG and not brief:
-        yield names, ["-std=c++11", "-DLOCKSTEP_OBSERVABLE=1", OLD_CLANG]
+        yield names, ["-std=c++11", OLD_CLANG]
 
 
 def compilations(names, alone, compiler, brief):
@@ -104,13 +103,21 @@ def compilations(names, alone, compiler, brief):
     listed = {line.split()[0] for line in NAMES.read_text(encoding="utf-8").splitlines() if line.strip()}
     if brief:
         # Not every mix: exceptions and the futex do not depend on the standard.
-        yield from ((names, flags) for flags in [standards[0], standards[-1], special[0], special[2],
-                                                 [*standards[0], "-DLOCKSTEP_COMPILED=1"]])
+        yield from ((names, flags) for flags in [standards[0], standards[-1], special[0], special[2]])
         yield from (([name], standards[0]) for name in alone if name not in listed)  # those public_names.py compiles
     else:
         yield from (([name], flags) for flags in standards + special for name in names)
-    yield from (([name], [*standards[0], "-DLOCKSTEP_COMPILED=1"]) for name in alone if "/detail/" not in name)
     yield from strict_compilations(names, compiler, brief)
+
+
+def source_compilations(src, compiler, brief):
+    """Of the files of src/ alone, and of the units that have them all."""
+    standards, special = variants(compiler)
+    files = sorted(path.relative_to(src).as_posix() for path in src.rglob("*.[ch]pp"))
+    alone = changed_lately(src, files) if brief else files
+    yield from (([src / name], standards[0]) for name in alone)
+    units = [src / "lockstep.cpp", src / "lockstep_checked.cpp", src / "thread_synchronizer.cpp"]
+    yield from (([unit], flags) for flags in special for unit in (units[:1] if brief else units))
 
 
 def main(argv):
@@ -121,13 +128,14 @@ def main(argv):
     names = [name for name in all_names if not is_mpi(name)]
     alone = changed_lately(include, all_names) if brief else all_names
     jobs = list(compilations(names, [name for name in alone if not is_mpi(name)], compiler, brief))
+    jobs += source_compilations(Path(include).parent / "src", compiler, brief)
     for number, mpi in enumerate(a.removeprefix("--mpi=") for a in argv if a.startswith("--mpi=")):
         changed = [] if brief and number else list(filter(is_mpi, alone))
         jobs += mpi_compilations(list(filter(is_mpi, all_names)), changed, compiler, mpi, brief)
 
     def run(job):
         together, flags = job
-        text = "".join(f"#include <{name}>\n" for name in together)
+        text = "".join(f'#include "{name}"\n' if isinstance(name, Path) else f"#include <{name}>\n" for name in together)
         if flags[-1] == OLD_CLANG:
             return syntax_check(OLD_CLANG, [*flags[:-1], *common], text)
         return syntax_check(compiler, [*flags, *common], text)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Is the library built by a compiler and CMake alone, and is it found and usable: installed, moved, staged, at absolute
-paths, as a part of another project?
+paths, as a part of another project? Is the header to copy there?
 
 usage: install_test.py cmake compiler
 """
@@ -81,10 +81,8 @@ class Toolchain:
 def clean_machine(tools):
     """The three commands of README.md, with no option that asks for anything, and none of our packages there."""
     build = tools.scratch / "clean"
-    said = subprocess.run([tools.cmake, "-S", SOURCE, "-B", build, "-G", "Ninja",
-                           f"-DCMAKE_CXX_COMPILER={tools.compiler}", *CLEAN_MACHINE, *QUICK],
-                          check=True, capture_output=True, text=True)
-    expect("single header is neither made nor installed" in said.stdout, f"Python is not said to be missing: {said}")
+    run(tools.cmake, "-S", SOURCE, "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={tools.compiler}", *CLEAN_MACHINE, *QUICK,
+        f"-DLOCKSTEP_THREAD_SANITIZER={'OFF' if BRIEF else 'ON'}")
     tools.build(build)
     made = {path.name for path in build.iterdir()}
     expect("liblockstep.a" in made and not made & {"tests", "examples", "bench", "tool"}, f"built are {made}")
@@ -97,11 +95,33 @@ def moved(tools):
     prefix = (tools.scratch / "first").rename(tools.scratch / "moved there")
     for name in ("include/thread_synchronizer.h", "share/doc/lockstep/LICENSE"):
         expect((prefix / name).is_file(), f"{name} is not installed")
-    expect(not (prefix / "include/lockstep.hpp").exists(), "a single header is installed that nobody has made")
     tools.use_find_package(prefix, "consumer-static", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
-    tools.use_find_package(prefix, "consumer-header-only", "-DLIBRARY=header_only")
     tools.use_pkg_config(prefix, prefix / "include")
-    tools.use_pkg_config(prefix, prefix / "include", "lockstep-header-only")
+    one_header = prefix / "include/lockstep-header-only"
+    tools.use_find_package(prefix, "consumer-header-only", "-DLIBRARY=header_only", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
+    tools.use_pkg_config(prefix, one_header, "lockstep-header-only")
+    nothing_to_link(tools, prefix / "include")
+    if not BRIEF:
+        thread_sanitizer(tools, prefix)
+
+
+def nothing_to_link(tools, include):
+    """The drop-in, by the command of the original."""
+    program = tools.scratch / "drop_in"
+    run(tools.compiler, "-Wall", "-std=c++11", "-O3", "-I", include, "-o", program, HERE / "drop_in" / "sample.cpp")
+    run(program)
+
+
+def thread_sanitizer(tools, prefix):
+    """A program that is compiled with it finds its part of the library; where the library has none, that is said."""
+    flags = ["-fsanitize=thread", "-std=c++11", "-pthread", f"-I{prefix / 'include'}"]
+    program = tools.scratch / "sanitized"
+    run(tools.compiler, *flags, *sorted(CONSUMER.glob("*.cpp")), prefix / "lib/liblockstep.a", "-o", program)
+    symbols = subprocess.run(["nm", "-C", str(program)], check=True, capture_output=True, text=True).stdout
+    expect("lockstep::v0c_tsan::" in symbols and "lockstep::v0c::" not in symbols, "the program has not the sanitized library")
+    done = subprocess.run([tools.compiler, *flags, "-DLOCKSTEP_WITHOUT_THREAD_SANITIZER=1", "-fsyntax-only",
+                           str(CONSUMER / "program.cpp")], check=False, capture_output=True, text=True)
+    expect(done.returncode != 0 and "LOCKSTEP_THREAD_SANITIZER=ON" in done.stderr, f"no remedy is named: {done.stderr}")
 
 
 def what_is_missing_is_named(tools):
@@ -140,8 +160,7 @@ def components(tools):
             ("shared there", "COMPONENTS tool", "tool.*LOCKSTEP_BUILD_TOOL=ON"),
             ("shared there", "OPTIONAL_COMPONENTS tool unheard-of", ""),
             ("moved there", "COMPONENTS header_only compiled", ""),
-            ("moved there", "COMPONENTS single_header", "single_header.*LOCKSTEP_BUILD_SINGLE_HEADER=ON"),
-            ("shared there", "COMPONENTS single_header", ""),
+            ("moved there", "COMPONENTS single_header", ""),
             ("shared there", "COMPONENTS c", "'c'.*LOCKSTEP_BUILD_BINDINGS=ON"),
             ("shared there", "COMPONENTS openmp", "openmp.*LOCKSTEP_BUILD_OPENMP=ON"),
             ("shared there", "COMPONENTS unheard-of", "no component 'unheard-of'")):
@@ -258,9 +277,9 @@ def part_of_a_parent(tools, name, *has_it):
 
 
 def shared(tools, prefix):
-    """What a parent has installed of us, with shared libraries, and moved: the library, and the single header."""
+    """What a parent has installed of us, with shared libraries, and moved; for units that hide their symbols, too."""
     prefix = prefix.rename(tools.scratch / "shared there")
-    tools.use_find_package(prefix, "consumer-shared", "-DCMAKE_CXX_FLAGS=-DCONSUMER_SINGLE_HEADER")
+    tools.use_find_package(prefix, "consumer-shared", "-DCMAKE_CXX_FLAGS=-fvisibility=hidden")
     tools.use_pkg_config(prefix, prefix / "include")
 
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Do programs that import the module run, built with the commands of docs/packages.md?
 
-usage: module_test.py COMPILER LIBRARY   the commands name clang++-19; a newer Clang under test takes its place
+usage: module_test.py COMPILER LIBRARY SINGLE   the commands name clang++-19; a newer Clang under test takes its place
 
-Each block of commands builds two programs: one with a unit that includes the headers too, and one with none. The latter
-is also built with observers: its trace has the mark that it sets.
+Each block of commands builds two programs: one with a unit that includes the headers too, and one with none, whose trace has
+the mark that it sets.
 Without such a compiler it ends with status 77, which ctest takes for "skipped".
 """
 
@@ -38,21 +38,21 @@ def commands():
     return found
 
 
-def run(text, program, library):
+def run(text, program, library, single):
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         for file in (HERE / program).glob("*.cpp"):
             shutil.copy(file, place)
-        for directory in ("share/lockstep", "lib"):
+        for directory in ("share/lockstep", "lib", "include"):
             (place / "PREFIX" / directory).mkdir(parents=True)
-        (place / "PREFIX/include").symlink_to(SOURCE / "include")
+        (place / "PREFIX/include/lockstep").symlink_to(SOURCE / "include/lockstep")
+        (place / "PREFIX/include/lockstep-header-only").symlink_to(single)
         (place / "PREFIX/share/lockstep/modules").symlink_to(SOURCE / "modules")
         (place / "PREFIX/lib" / library.name).symlink_to(library)
         print(f"{program}\n{text}", flush=True)
         trace = place / "trace.json"
         done = subprocess.run(["sh", "-e", "-c", text], cwd=place, check=False, env=os.environ | {"LOCKSTEP_TRACE": str(trace)})
-        return done.returncode == 0 and ("LOCKSTEP_" not in text or program == "module" or
-                                         "in the importing unit" in trace.read_text(encoding="utf-8"))
+        return done.returncode == 0 and (program == "module" or "in the importing unit" in trace.read_text(encoding="utf-8"))
 
 
 def main(argv):
@@ -61,9 +61,8 @@ def main(argv):
         print(f"neither {NAMED} nor a newer Clang is here")
         return SKIPPED
     alone, with_library = (text.replace(NAMED, compiler) for text in commands())
-    observable = alone.replace("-std=c++20", "-std=c++20 -DLOCKSTEP_OBSERVABLE=1")
-    failed = [(program, text) for text in (alone, observable, with_library) for program in ("module", "module_alone")
-              if (program, text) != ("module", observable) and not run(text, program, Path(argv[2]))]
+    failed = [(program, text) for text in (alone, with_library) for program in ("module", "module_alone")
+              if not run(text, program, Path(argv[2]), Path(argv[3]))]
     for program, text in failed:
         print(f"failed: {program}\n{text}")
     return 1 if failed else 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does ThreadSanitizer report no race in a user's program that is linked to lockstep::lockstep, and one that there is?
+"""Does ThreadSanitizer report no race in a user's program that is linked to the library, and one that there is?
 
-usage: thread_sanitizer_test.py include-directory library compiler...
+usage: thread_sanitizer_test.py repository compiler...
 
 Compilers that are not there, or have no ThreadSanitizer that works here, are left out.
 """
@@ -36,7 +36,7 @@ def works(compiler, directory):
 
 
 def main(argv):
-    include, library, compilers = argv[1], argv[2], argv[3:]
+    root, compilers = Path(argv[1]), argv[2:]
     looks = wrong = 0
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -46,8 +46,9 @@ def main(argv):
             looks += 1
             for options in (["-O0"],) if BRIEF else (["-O0"], ["-O2", "-DNDEBUG"]):
                 program = directory / "program"
-                subprocess.run([compiler, *OPTIONS, *options, "-DLOCKSTEP_COMPILED=1", f"-I{include}", str(SOURCE), library,
-                                f"-Wl,-rpath,{Path(library).parent}", "-o", str(program)], check=True)
+                unit = "lockstep.cpp" if "-DNDEBUG" in options else "lockstep_checked.cpp"
+                subprocess.run([compiler, *OPTIONS, *options, f"-I{root / 'include'}", str(SOURCE), str(root / "src" / unit),
+                                "-o", str(program)], check=True)
                 for arguments, expected in ([], 0), (["race"], RACE):
                     done = run(program, *arguments)
                     if done.returncode != expected or ("data race" in done.stderr) != (expected == RACE):

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).with_name("passes.cpp")
 BRIEF = "LOCKSTEP_TEST_BRIEF" in os.environ  # by day: every other case of two units, and two of the library
 
 
-def build(compiler, include, directory, caller, callee):
+def build(compiler, include, library, directory, caller, callee):
     """The output of the linker, or None if the program could be linked. Each unit is compiled once in the directory."""
     objects = []
     for options in (caller, ["-DUSES", *callee]):
@@ -24,7 +24,8 @@ def build(compiler, include, directory, caller, callee):
         if not Path(objects[-1]).exists():
             subprocess.run([compiler, "-std=c++11", f"-I{include}", *options, "-c", str(SOURCE), "-o", objects[-1]],
                            check=True)
-    linked = subprocess.run([compiler, *objects, "-pthread", "-o", str(Path(directory, "program"))],
+    linked = subprocess.run([compiler, *objects, library, f"-Wl,-rpath,{Path(library).parent}", "-pthread",
+                             "-o", str(Path(directory, "program"))],
                             capture_output=True, text=True)
     return None if linked.returncode == 0 else linked.stderr + linked.stdout
 
@@ -33,7 +34,7 @@ def build_with_library(compiler, include, library, directory, options):
     """The output of the linker for a unit that needs the library, or None if the program could be linked."""
     program = Path(directory, "program")
     unit = Path(directory, "unit.o")
-    subprocess.run([compiler, "-std=c++11", f"-I{include}", "-DLOCKSTEP_COMPILED=1", *options, "-x", "c++", "-c", "-",
+    subprocess.run([compiler, "-std=c++11", f"-I{include}", *options, "-x", "c++", "-c", "-",
                     "-o", str(unit)], check=True, text=True,
                    input="#include <lockstep/team.hpp>\nint main() { lockstep::team all; }\n")
     linked = subprocess.run([compiler, str(unit), library, f"-Wl,-rpath,{Path(library).parent}", "-pthread",
@@ -45,29 +46,26 @@ def main(argv):
     compiler, include, library = argv[1:]
     cases = (
         ([], [], None),
+        (["-DNDEBUG"], [], "lockstep::v0::mutex"),
         (["-DNDEBUG"], ["-DNDEBUG"], None),
-        (["-DNDEBUG"], [], "lockstep::abi_1_unchecked_exceptions_unobserved::mutex"),
-        ([], ["-DNDEBUG"], "lockstep::abi_1_checked_exceptions_unobserved::mutex"),
-        (["-fno-exceptions"], [], "lockstep::abi_1_checked_no_exceptions_unobserved::mutex"),
-        (["-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"], [], "lockstep::abi_1_checked_exceptions_portable_unobserved::mutex"),
-        (["-DLOCKSTEP_OBSERVABLE=1"], ["-DLOCKSTEP_OBSERVABLE=1"], None),
-        (["-DLOCKSTEP_OBSERVABLE=1"], [], "lockstep::abi_1_checked_exceptions::mutex"),
-        ([], ["-DLOCKSTEP_OBSERVABLE=1"], "lockstep::abi_1_checked_exceptions_unobserved::mutex"),
+        ([], ["-DNDEBUG"], "lockstep::v0c::mutex"),
+        (["-fno-exceptions"], [], "lockstep::v0c_no_exceptions::mutex"),
+        (["-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"], [], "lockstep::v0c_portable::mutex"),
     )
     wrong = 0
     with tempfile.TemporaryDirectory() as directory:
         for caller, callee, expected in cases[::2] if BRIEF else cases:
-            said = build(compiler, include, directory, caller, callee)
+            said = build(compiler, include, library, directory, caller, callee)
             right = said is None if expected is None else said is not None and expected in said
             if not right:
                 wrong += 1
                 print(f"{caller} calls {callee}: expected {expected or 'a program'}, got {said or 'a program'}")
     with_library = (
         (["-DNDEBUG"], None),
-        (["-fno-exceptions"], "lockstep::abi_1_checked_no_exceptions::detail::"),
+        (["-fno-exceptions"], "lockstep::v0c_no_exceptions::"),
         ([], None),
-        (["-DNDEBUG", "-fno-exceptions"], "lockstep::abi_1_unchecked_no_exceptions::detail::"),
-        (["-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"], "lockstep::abi_1_checked_exceptions_portable::detail::"),
+        (["-DNDEBUG", "-fno-exceptions"], "lockstep::v0_no_exceptions::"),
+        (["-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"], "lockstep::v0c_portable::"),
     )
     for options, expected in with_library[:2] if BRIEF else with_library:
         with tempfile.TemporaryDirectory() as directory:

@@ -111,11 +111,11 @@
 #define LOCKSTEP_ABI_NAME(checks, errors, system, sanitizer) \
   LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer)
 /// The inline namespace of everything: its version, and the settings that change what functions do. A shared library
-/// shows what include/ declares; src/lockstep.cpp goes on without.
+/// exports what include/ declares; src/lockstep.cpp goes on without the attribute.
 #define LOCKSTEP_ABI_ALONE                                                         \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
                     LOCKSTEP_ABI_SANITIZER)
-#if defined(LOCKSTEP_SHARED) && (defined(__ELF__) || defined(__APPLE__))
+#if LOCKSTEP_BUILDS_LIBRARY && defined(LOCKSTEP_SHARED) && (defined(__ELF__) || defined(__APPLE__))
 #define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE __attribute__((visibility("default")))
 #else
 #define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE

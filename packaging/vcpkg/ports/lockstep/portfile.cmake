@@ -6,8 +6,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOL
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS
-    -DLOCKSTEP_INSTALL_CMAKEDIR=share/${PORT}
-    -DLOCKSTEP_BUILD_SINGLE_HEADER=OFF)
+    -DLOCKSTEP_INSTALL_CMAKEDIR=share/${PORT})
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup()
 vcpkg_fixup_pkgconfig()
