@@ -537,7 +537,7 @@ class member {
   /// Steps only grow; they begin at 0 in every region.
   void publish(std::size_t step) {
     published_ = step;
-    if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
+    at_.publish_step(step);
   }
   /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
   /// for a step of this member's own beyond what it has published: nobody else can publish that.
@@ -546,7 +546,7 @@ class member {
   }
   LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step) {
     detail::checked_rank("lockstep::member::await_step", "members", rank, size());
-    if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
+    if (rank != this->rank()) return at_.wait_for_step(rank, step);
     if (step > published_) fail_own_step(step, published_);
     return !at_.is_stopped();
   }

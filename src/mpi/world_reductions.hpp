@@ -21,8 +21,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <lockstep/detail/reduce/reductions.hpp>
-
+#include "../reduce/member_nodes.hpp"
 #include "world_region.hpp"
 #include "world_tree.hpp"
 
@@ -81,55 +80,62 @@ LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::excepti
       "first and last of all, and each is called for its part (world::part_of)");
 }
 
-template <class Type>
-inline void check_reducible() noexcept {
-  static_assert(std::is_trivially_copyable<Type>::value,
-                "lockstep: the type of init goes from rank to rank, so it must be trivially "
-                "copyable: a struct or an "
-                "array of numbers, no std::string or std::vector");
-  static_assert(alignof(Type) <= node_record::most_alignment,
-                "lockstep: a type that goes from rank to rank is aligned to 16 bytes at most");
-  static_assert(node_record::size(sizeof(Type)) <= node_board::most_bytes,
-                "lockstep: the type of init has 448 bytes at most where ranks reduce a range; "
-                "reduce a larger one on each "
-                "rank, and send it by MPI, on world.comm()");
-}
-static_assert(node_record::size(448) <= node_board::most_bytes, "check_reducible says so");
+/// A rank's block of the leaves, evaluated by its members.
+class rank_reduction : private reductions::member_nodes {
+ public:
+  rank_reduction(world_region& region, member_state& at, const reductions::operations& what,
+                 const reductions::operands& of, std::size_t value_size,
+                 std::size_t length) noexcept
+      : member_nodes(at, what, of, length,
+                     leaves_of_rank(length, region.ranks().rank(), region.ranks().size())),
+        region_(region),
+        value_size_(value_size) {}
 
-/// op(init, the tree over the range of all ranks), on every member of every rank.
-template <class Type, class Operation, class Values>
-Type reduce(world_region& region, member_state& at, const Values& values, bool in_strips,
-            std::size_t length, const Type& init, Operation& op, schedule how) {
-  check_reducible<Type>();
-  reductions::check_types<Type, typename Values::value, Operation>();
-  const reductions::operations& what =
-      reductions::operations_for<Type, Operation>(values, in_strips);
-  reductions::run_of_leaves part = {
-      at, what, values, length, leaves_of_rank(length, region.ranks().rank(), region.ranks().size()),
-      0};
-  const auto meets = [&](Type& whole) {
-    alignas(node_record::most_alignment) unsigned char bytes[node_record::size(sizeof(Type))];
-    const node_record mine(bytes, sizeof(Type));
-    mine.begin(length, part.leaves);
-    const auto append = [](void* into, const void* value) {
-      static_cast<const node_record*>(into)->append(value);
-    };
-    if (!reductions::collect(part, const_cast<node_record*>(&mine), append)) return false;
-    record_merge merge = {what, values, sizeof(Type), nullptr};
-    if (!region.meet(at, world_construct::reduce_range, 0, bytes, sizeof bytes, merge.combine())) {
+  /// By all members; the phase in which the values become known is still to be met. False once the region is stopped.
+  bool evaluate(schedule how) {
+    if (at_.is_alone() || length_of(part_) == 0) return at_.goes_on();
+    return (at_.has_waited() || at_.wait_before_construct()) && put_own(how);
+  }
+  /// By member 0, when all have arrived. False once the region is stopped.
+  bool collect_and_meet(void* whole) {
+    alignas(node_record::most_alignment) unsigned char bytes[node_board::most_bytes];
+    const node_record mine(bytes, value_size_);
+    if (!collect(mine)) return false;
+    record_merge merge = {what_, of_, value_size_, nullptr};
+    if (!region_.meet(at_, world_construct::reduce_range, 0, bytes, node_record::size(value_size_),
+                      merge.combine())) {
       return false;
     }
     check_merged(mine.head(), merge.thrown);
-    if (mine.head().count != 0) std::memcpy(&whole, mine.value(0), sizeof whole);
+    if (mine.head().count != 0) std::memcpy(whole, mine.value(0), value_size_);
     return true;
-  };
-  if (!reductions::evaluate(part, how)) {
-    leave_stopped_region();
-    return init;
   }
-  Type whole(region.meet_by_first<Type>(at, init, meets));
-  return length == 0 ? init : op(Type(init), std::move(whole));
-}
+
+ private:
+  static_assert(node_record::size(448) <= node_board::most_bytes, "check_reducible() says so");
+
+  bool collect(const node_record& into) {
+    into.begin(length_, part_);
+    reductions::tree_walk values(at_, what_, of_, length_);
+    reduction_tree::published_nodes nodes(part_, at_.size());
+    bool goes_on = true;
+    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), part_.first, part_.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    if (!at_.is_alone()) {
+                                      push_published(values, nodes, a, b);
+                                    } else if (!goes_on || !values.push_node(a, b)) {
+                                      goes_on = false;
+                                      return;
+                                    }
+                                    into.append(values.top());
+                                    values.pop();
+                                  });
+    return goes_on;
+  }
+
+  world_region& region_;
+  const std::size_t value_size_;
+};
 
 }  // namespace mpi
 }  // namespace detail

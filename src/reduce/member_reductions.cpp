@@ -36,7 +36,7 @@ class member_nodes {
   /// The values of the part's leaves, by all members, and the meeting that makes them known: member_state::meet() with
   /// `combine`, which may call push_published(). False once the region is stopped. Requires: this member is not alone.
   bool put(schedule how, cell& out, const cell_combine& combine) {
-    if (how.kind() != schedule_kind::static_blocks) return put_own(how) && at_.meet(out, combine);
+    if (how.kind() != schedule_kind::static_blocks) return put_own(how) && meet(at_, out, combine);
     phase_ = at_.next_phase();
     return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine);
   }
@@ -182,7 +182,7 @@ class member_reduction : private member_nodes {
       std::uint32_t phase;
     } const all = {*this, init, phase};
     cell out = {};
-    if (!at_.meet(out, [&all](cell& into) { all.of.combine_put(all.init, all.phase, into); })) {
+    if (!meet(at_, out, [&all](cell& into) { all.of.combine_put(all.init, all.phase, into); })) {
       return outcome::stopped;
     }
     take(out, result);

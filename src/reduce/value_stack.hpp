@@ -15,7 +15,7 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/reduce/reduction_operations.hpp>
 

@@ -32,7 +32,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 #include <lockstep/member.hpp>
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"

@@ -2,7 +2,7 @@
 // tests/trace/thread_log_test.cpp -- what the log of a thread shows of its waits
 #include "trace/thread_log.hpp"
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include "region/group.hpp"
 #include "trace/wait_texts.hpp"
 
 #include <gtest/gtest.h>
