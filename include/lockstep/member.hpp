@@ -244,10 +244,9 @@ class member {
   /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(First first, Last last,
-                                                                   Function&& f,
-                                                                   schedule how = static_schedule(),
-                                                                   call_site where = {}) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = {}) {
     return or_leave(for_each_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
@@ -274,28 +273,25 @@ class member {
   /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
   /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
-                                                              schedule how = static_schedule(),
-                                                              call_site where = {}) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(
+      const Ranges& ranges, Function&& f, schedule how = static_schedule(), call_site where = {}) {
     return or_leave(for_each_unless_stopped(ranges, f, how, where));
   }
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(const Ranges& ranges, Function&& f,
-                                                               schedule how = static_schedule(),
-                                                               call_site where = {}) {
+  LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(
+      const Ranges& ranges, Function&& f, schedule how = static_schedule(), call_site where = {}) {
     const auto each = detail::each_of_nested(ranges, f);
-    return detail::loops::hand_out_and_wait(at_, where, detail::iterations_of(ranges), how, detail::body_of(each));
+    return detail::loops::hand_out_and_wait(at_, where, detail::iterations_of(ranges), how,
+                                            detail::body_of(each));
   }
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
-                                                              Function&& f,
-                                                              schedule how = static_schedule()) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(
+      nowait_t, const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
     return or_leave(for_each_unless_stopped(nowait, ranges, f, how));
   }
   template <class Ranges, class Function>
-  LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(nowait_t, const Ranges& ranges,
-                                                               Function&& f,
-                                                               schedule how = static_schedule()) {
+  LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(
+      nowait_t, const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
     const auto each = detail::each_of_nested(ranges, f);
     return detail::loops::hand_out(at_, detail::iterations_of(ranges), how, detail::body_of(each));
   }
@@ -304,16 +300,16 @@ class member {
   /// Its members are those of the region, else the blocks are equal. Always waits.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(First first, Last last,
-                                                                   Function&& f,
-                                                                   weighted_schedule& how,
-                                                                   call_site where = {}) {
+                                                                           Function&& f,
+                                                                           weighted_schedule& how,
+                                                                           call_site where = {}) {
     return or_leave(for_each_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_each_unless_stopped(First first, Last last,
-                                                                    Function&& f,
-                                                                    weighted_schedule& how,
-                                                                    call_site where = {}) {
+                                                                            Function&& f,
+                                                                            weighted_schedule& how,
+                                                                            call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
     return detail::loops::hand_out_by_weight(at_, where, span.length, how, detail::body_of(each));
@@ -326,7 +322,8 @@ class member {
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_ordered(
       First first, Last last, Function&& f, schedule how = static_schedule(1),
       call_site where = {}) {
-    return or_leave(detail::loops::run_ordered(at_, detail::span_of(first, last), f, how, where, true));
+    return or_leave(
+        detail::loops::run_ordered(at_, detail::span_of(first, last), f, how, where, true));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_ordered_unless_stopped(
@@ -360,7 +357,6 @@ class member {
     };
     return detail::loops::hand_out_singly(at_, sizeof...(Functions), detail::body_of(each));
   }
-
 
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
   /// region that was stopped before.

@@ -214,7 +214,9 @@ class team {
                                                        schedule how = static_schedule(),
                                                        call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce<Type>(host_, where, detail::reductions::values_of<Type>(span, f, op), true, span.length, std::move(init), op, how);
+    return detail::reductions::reduce<Type>(host_, where,
+                                            detail::reductions::values_of<Type>(span, f, op), true,
+                                            span.length, std::move(init), op, how);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
@@ -224,7 +226,9 @@ class team {
                                                        schedule how = static_schedule(),
                                                        call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce_fast<Type>(host_, where, detail::reductions::values_of<Type>(span, f, op), true, span.length, std::move(init), op, how);
+    return detail::reductions::reduce_fast<Type>(host_, where,
+                                                 detail::reductions::values_of<Type>(span, f, op),
+                                                 true, span.length, std::move(init), op, how);
   }
 
   /// op(init, all f(first, last) over parts of the range, in order): parallel_reduce for loops that are written or
@@ -236,7 +240,9 @@ class team {
                                                     Operation op, schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce<Type>(host_, where, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, std::move(init), op, how);
+    return detail::reductions::reduce<Type>(host_, where,
+                                            detail::reductions::block_values_of<Type>(span, f, op),
+                                            false, span.length, std::move(init), op, how);
   }
   /// With f of as large parts as for_range has: for kernels that need length. As parallel_reduce(fast, ...).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -245,11 +251,13 @@ class team {
                                                     schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce_fast<Type>(host_, where, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, std::move(init), op, how);
+    return detail::reductions::reduce_fast<Type>(
+        host_, where, detail::reductions::block_values_of<Type>(span, f, op), false, span.length,
+        std::move(init), op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
-  /// called twice for each i. The same bits for every team size and run; not those of a left fold (TREE-5 of reduction_tree.hpp).
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold.
   /// Two loops; allocates room for 1024 values. Of the schedule, only a grain (or only_if) has a meaning.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,

@@ -23,8 +23,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/loop/loop_place.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
 #include "../region/lone_region.hpp"
 #include "loops.hpp"
 

@@ -27,8 +27,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loop_request.hpp"
 #include <lockstep/detail/platform/cache_line.hpp>
+#include "loop_request.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -85,7 +85,7 @@ class late_shares {
 };
 
 LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
-                                          const cell_combine& combine) {
+                                 const cell_combine& combine) {
   const std::uint32_t loop = ++at.loops;
   const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
   if (mine == share_claims::found::free && !shares(at.rank())) return false;
@@ -169,14 +169,14 @@ inline void take_from_hands(const member_state& at, ticket_source& tickets, std:
 
 /// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
 inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
-                                                 const range_body& body) {
+                               const range_body& body) {
   at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
   return tickets.leave();
 }
 inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
-                                               const range_body& body) {
+                             const range_body& body) {
   at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
@@ -195,7 +195,7 @@ inline void run_share(const member_state& at, std::size_t rank, std::size_t leng
 }
 
 LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
-                                       const range_body& body) {
+                              const range_body& body) {
   if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
   if (at.is_stopped()) return false;

@@ -26,7 +26,8 @@
 #include <cstring>
 
 #include <lockstep/detail/base/range_parts.hpp>
-#include <lockstep/detail/reduce/reduction_tree.hpp>
+
+#include "../reduce/reduction_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -73,7 +73,7 @@ class range_reduction {
 };
 
 inline void range_reduction::run(loop_share& me, const operations& what, const operands& of,
-                          std::size_t length) {
+                                 std::size_t length) {
   const std::size_t leaves = reduction_tree::leaves_of(length);
   tree_walk values(me, what, of, length);
   if (me.is_alone()) {
@@ -118,7 +118,8 @@ inline void range_reduction::prepare(void* data, const loop_plan& plan, loop_cel
   if (self.what_.type != nullptr) self.values_.make(self.what_.type, self.nodes_);
 }
 
-inline void range_reduction::finish(void* data, const loop_plan& plan, const loop_values& of_share) {
+inline void range_reduction::finish(void* data, const loop_plan& plan,
+                                    const loop_values& of_share) {
   range_reduction& self = *static_cast<range_reduction*>(data);
   if (plan.shares == 1) return;
   const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
@@ -291,9 +292,8 @@ LOCKSTEP_INLINE bool reduce(team_host& on, source_place where, const operations&
   range_reduction whole(what, of, length, result);
   job work;
   work.carry<loop_share>(whole.work());
-  const bool goes_on =
-      on.run_loop({length, place_of(what.fold), grain_of(how), true, false, where}, work,
-                  whole.ends());
+  const bool goes_on = on.run_loop({length, place_of(what.fold), grain_of(how), true, false, where},
+                                   work, whole.ends());
   return has_kept(goes_on, whole.has_result(), what, result);
 }
 

@@ -15,11 +15,11 @@
 #include <cstring>
 #include <new>
 
-#include "../region/stop_source.hpp"
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/reduce/reduction_operations.hpp>
+#include "../region/stop_source.hpp"
 
-#include "reduction_nodes.hpp"
+#include "reduction_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

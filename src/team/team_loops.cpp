@@ -45,8 +45,7 @@ LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop
   const range_body body = {place.call, loop};
   const std::size_t grain = grain_of(how);
   const bool needs_nobody =
-      on.size() == 1 ||
-      (grain == 0 ? place.hint.allows(on.number(), length) : length / 2 < grain);
+      on.size() == 1 || (grain == 0 ? place.hint.allows(on.number(), length) : length / 2 < grain);
   if (needs_nobody) {
     const lone_outcome alone = attempt_alone(on.core().alone(on.door()), body, length, how);
     if (alone != lone_outcome::refused) return alone == lone_outcome::complete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/reduce/reduction_tree_test.cpp -- one tree for every team size, bit for bit
-#include "reduce/reduction_nodes.hpp"
+#include "reduce/reduction_tree.hpp"
 
 #include <gtest/gtest.h>
 

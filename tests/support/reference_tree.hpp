@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "reduce/reduction_nodes.hpp"
+#include "reduce/reduction_tree.hpp"
 
 namespace lockstep::test {
 
@@ -46,9 +46,12 @@ T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op) {
 template <class Type, class Value, class Operation, class GoesOn>
 Type fold_on(Type sum, index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
   for (std::size_t i = range.first; goes_on() && i < range.last;) {
-    const std::size_t end = range.last - i > detail::reduction_tree::strip_length ? i + detail::reduction_tree::strip_length : range.last;
+    const std::size_t end = range.last - i > detail::reduction_tree::strip_length
+                                ? i + detail::reduction_tree::strip_length
+                                : range.last;
     for (; i < end; ++i) {
-      sum = op(std::move(sum), static_cast<detail::reductions::as_value<Type, decltype(value(i))>>(value(i)));
+      sum = op(std::move(sum),
+               static_cast<detail::reductions::as_value<Type, decltype(value(i))>>(value(i)));
     }
   }
   return sum;

@@ -84,12 +84,11 @@ struct LOCKSTEP_MODULE_LOCAL loop_place_of {
   static loop_place at;
 };
 template <class Leaf>
-loop_place loop_place_of<Leaf>::at(
-    loop_place_of<Leaf>::loop::call,
-    carried_loop<typename loop_place_of<Leaf>::loop>::fits
-        ? carried_loop<typename loop_place_of<Leaf>::loop>::call
-        : nullptr,
-    sizeof(typename loop_place_of<Leaf>::loop));
+loop_place loop_place_of<Leaf>::at(loop_place_of<Leaf>::loop::call,
+                                   carried_loop<typename loop_place_of<Leaf>::loop>::fits
+                                       ? carried_loop<typename loop_place_of<Leaf>::loop>::call
+                                       : nullptr,
+                                   sizeof(typename loop_place_of<Leaf>::loop));
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -145,8 +145,8 @@ struct operations {
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
   const value_type* type;                                        ///< null: values fit a cell
-  bool fills_cell;  ///< leaves no byte of it free
-  bool in_strips;   ///< long leaves by several calls of fold
+  bool fills_cell;                                               ///< leaves no byte of it free
+  bool in_strips;  ///< long leaves by several calls of fold
   /// Of a scan: stores op(value, f(first)), and so on, and leaves the last of them in `value`.
   void (*run_through)(const operands& of, void* value, std::size_t first, std::size_t last);
 };
@@ -224,9 +224,10 @@ struct has_copy<Index, Function, true>
 /// f(i) by its offset; a closure that may be copied and is small is.
 template <class Type, class Index, class Function>
 class each_value : public operands {
-  static_assert(is_callable<Function&, Index>::value,
-                "lockstep: the function of a reduction or scan over single indices must be callable "
-                "with one index, f(i): of the common type of the bounds, or the iterator");
+  static_assert(
+      is_callable<Function&, Index>::value,
+      "lockstep: the function of a reduction or scan over single indices must be callable "
+      "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
   each_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
@@ -315,12 +316,11 @@ void run_through(const operands& of, void* value, std::size_t first, std::size_t
 template <class Type, class Operation, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
   constexpr bool fills = fits_cell<Type>() && sizeof(Type) == cell::size;
-  static const operations all[2] = {{fold_range<Type, Values, Operation>,
-                                     combine_values<Type, Operation>, value_type_of<Type>::get(),
-                                     fills, false, nullptr},
-                                    {fold_range<Type, Values, Operation>,
-                                     combine_values<Type, Operation>, value_type_of<Type>::get(),
-                                     fills, true, nullptr}};
+  static const operations all[2] = {
+      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
+       value_type_of<Type>::get(), fills, false, nullptr},
+      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
+       value_type_of<Type>::get(), fills, true, nullptr}};
   return all[in_strips ? 1 : 0];
 }
 template <class Type, class Operation, class Values>

@@ -112,20 +112,6 @@ outcome reduce_fast(member_state& at, const operations& what, const operands& of
 outcome scan(member_state& at, const operations& what, const operands& of, std::size_t length,
              const void* init, void* result);
 
-/// A run of a tree's leaves that the members of a region evaluate: for reductions of several processes.
-struct run_of_leaves {
-  member_state& at;
-  const operations& what;
-  const operands& of;
-  std::size_t length;  ///< of the range
-  index_range leaves;
-  std::uint32_t phase;  ///< of the nodes' values: evaluate() sets it
-};
-/// By all members; the phase in which the values become known is still to be met. False once the region is stopped.
-bool evaluate(run_of_leaves& part, schedule how);
-/// By member 0, when all have arrived: append(into, value) for each of the maximal nodes. False once the region is stopped.
-bool collect(const run_of_leaves& part, void* into, void (*append)(void* into, const void* value));
-
 /// Room for a result that a reduction leaves: destroyed here.
 template <class Type>
 class result_of {
@@ -229,7 +215,8 @@ Type reduce(team_host& on, source_place where, const Values& values, bool in_str
     leave_stopped_region();
     return std::move(init);
   }
-  Type& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+  Type& whole =
+      result.value_left();  // before init moves, which may throw: now it is destroyed then
   return op(std::move(init), std::move(whole));
 }
 template <class Type, class Operation, class Values>

@@ -15,7 +15,6 @@
 #include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/team_host.hpp>
-#include <lockstep/member.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

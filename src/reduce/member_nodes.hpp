@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// src/reduce/member_nodes.hpp -- the members of a region evaluate a part of a reduction's tree (layer: reduce)
+//
+// The part is a run of leaves: all of them for a reduction of one process, a rank's where ranks share the tree. Each
+// member takes its block of the part, evaluates the maximal nodes in it, and leaves their values in its cells. Whoever
+// reads the cells after the phase finds every node of the part among them, or combines it from its halves, as a walk by
+// one thread does (TREE-4). REDUCE-1 to REDUCE-5 are those of reductions.hpp.
+#ifndef LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
+#define LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/reduce/reductions.hpp>
+
+#include "../loop/loops.hpp"
+#include "value_stack.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reductions {
+
+class member_nodes {
+ public:
+  /// Of a range of `length` iterations. Requires: part lies in its leaves.
+  member_nodes(member_state& at, const operations& what, const operands& of, std::size_t length,
+               index_range part) noexcept
+      : at_(at), what_(what), of_(of), length_(length), part_(part) {}
+
+  /// The values of the part's leaves, by all members, and the meeting that makes them known: member_state::meet() with
+  /// `combine`, which may call push_published(). False once the region is stopped. Requires: this member is not alone.
+  bool put(schedule how, cell& out, const cell_combine& combine) {
+    if (how.kind() != schedule_kind::static_blocks) return put_own(how) && meet(at_, out, combine);
+    phase_ = at_.next_phase();
+    return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine);
+  }
+  /// The same with the coming phase still to be met, by whatever waits for all; no member takes a share of another.
+  bool put_own(schedule how) {
+    const bool from_leaves = how.kind() != schedule_kind::static_blocks;
+    if (from_leaves && !put_leaves(how)) return false;  // its phase is over
+    phase_ = at_.next_phase();
+    return put_nodes(at_.rank(), from_leaves);
+  }
+
+  /// Pushes the value of the node [a, b) from the cells of the phase. Nodes are asked for from left to right.
+  void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
+                      std::size_t b) const {
+    if (nodes.has(b)) {
+      values.push_copy(at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
+      return nodes.advance(b);
+    }
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_published(values, nodes, a, middle);
+    push_published(values, nodes, middle, b);
+    values.combine();
+  }
+
+  /// The values of all leaves of the part, handed out by `how`, into the group's cells; after it they are there. False
+  /// once the region is stopped.
+  bool put_leaves(schedule how);
+
+ protected:
+  void* prepare(owner<kept_values>& keeps, std::size_t count) const {
+    return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
+  }
+
+  member_state& at_;
+  const operations& what_;
+  const operands& of_;
+  const std::size_t length_;
+  const index_range part_;
+
+ private:
+  /// The nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
+  bool put_nodes(std::size_t rank, bool from_leaves) const {
+    group& shared = at_.shared();
+    void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
+    const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
+    tree_walk walk(at_, what_, of_, length_);
+    std::size_t k = 0;
+    bool goes_on = true;
+    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), mine.first, mine.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    if (from_leaves) {
+                                      push_from_leaves(walk, a, b);
+                                    } else if (!goes_on || !walk.push_node(a, b)) {
+                                      goes_on = false;
+                                      return;
+                                    }
+                                    walk.put_top(room, shared.cell_of(rank, phase_, k));
+                                    ++k;
+                                  });
+    return goes_on;
+  }
+  void push_from_leaves(value_stack& values, std::size_t a, std::size_t b) const {
+    if (b - a == 1)  // each is in one node
+      return values.push_taken(at_.shared().leaves[a - part_.first]);
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_from_leaves(values, a, middle);
+    push_from_leaves(values, middle, b);
+    values.combine();
+  }
+  static bool put_share(const void* data, std::size_t rank) {
+    const member_nodes& self = *static_cast<const member_nodes*>(data);
+    return self.put_nodes(rank, false);
+  }
+
+  std::uint32_t phase_ = 0;
+};
+
+inline bool member_nodes::put_leaves(schedule how) {
+  struct leaf_part {
+    member_nodes& of;
+    void* room;
+    bool goes_on;
+
+    static void call(const void* data, std::size_t first, std::size_t last) {
+      leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
+      member_nodes& of = self.of;
+      tree_walk walk(of.at_, of.what_, of.of_, of.length_);
+      for (std::size_t k = first; k < last; ++k) {
+        const std::size_t leaf = of.part_.first + k;
+        self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
+        if (!self.goes_on) return;
+        walk.put_top(self.room, of.at_.shared().leaves[k]);
+      }
+    }
+  } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
+  const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
+  const bool complete =
+      loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), {leaf_part::call, &part});
+  return part.goes_on && at_.sync() && complete;
+}
+
+}  // namespace reductions
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
