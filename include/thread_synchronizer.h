@@ -40,7 +40,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/fan.hpp>
 #include <lockstep/ranked_barrier.hpp>
@@ -97,10 +97,7 @@ class compat_places {
     // Fails only while N other threads are in this function. They may wait for long, and may have a lower
     // priority than this thread: so it sleeps.
     while (!take(rank, returns)) {
-      const auto returned = [returns](std::uint32_t word) noexcept {
-        return (word | sleeping_bit) != returns;
-      };
-      wait_until_word(returns_, returned, this, wait_policy());  // 4
+      wait_for_change(returns_, returns, this);  // 4
     }
     if (waiting.wait(rank, call_site::none())) going.notify(rank);
     give_back(rank);

@@ -290,7 +290,7 @@ struct task_pool::task_below {
 
 /// For help().
 template <class Done>
-struct task_pool::news_wait {
+struct task_pool::news_wait : detail::waitable {
   const task_pool& tasks;
   member_tasks& mine;
   const Done& done;
@@ -308,7 +308,7 @@ struct task_pool::news_wait {
 };
 
 /// For finish().
-struct task_pool::finish_wait {
+struct task_pool::finish_wait : detail::waitable {
   task_pool& tasks;
   std::uint32_t parity;
 
@@ -340,7 +340,7 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
       continue;
     }
     report(mine);
-    news_wait<Done> what{*this, mine, done, listed};
+    news_wait<Done> what{{}, *this, mine, done, listed};
     const deadline until = self.is_alone() ? deadline::never() : deadline::after(pause);
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
     if (pause < longest_pause) pause *= 2;
@@ -420,7 +420,7 @@ void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t c
 void task_pool::finish(part& self, std::uint32_t parity) noexcept {
   while (has_unfinished(parity)) {
     if (has_ready()) run_ready(self);
-    finish_wait what{*this, parity};
+    finish_wait what{{}, *this, parity};
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self));
   }
 }

@@ -76,7 +76,7 @@
 #include <lockstep/detail/region/member_state.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 
 #include "abi.hpp"
 #include "task.hpp"

@@ -59,7 +59,7 @@ class word_lock {
   static constexpr std::uint32_t slept_on = 1;
 
   /// What the wait engine looks at: takes the lock when it is free.
-  struct attempt {
+  struct attempt : detail::waitable {
     detail::wait_word& word;
     std::uint32_t take_as;
 
@@ -87,7 +87,7 @@ class word_lock {
   };
 
   [[gnu::noinline]] void lock_slowly(std::uint32_t tag) noexcept {
-    attempt now{word_, tag};
+    attempt now{{}, word_, tag};
     detail::wait_engine::wait(now, process_settings().waiting, detail::this_thread_history());
   }
 

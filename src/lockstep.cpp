@@ -39,6 +39,7 @@
 
 // base
 #include "base/rank_groups.cpp"
+#include "base/wait_policy.cpp"
 
 // wait
 #include "wait/arrival_tree.cpp"
@@ -46,9 +47,28 @@
 #include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
 #include "wait/parking_lot.cpp"
+#include "wait/phase_board.cpp"
 #include "wait/published_words.cpp"
 #include "wait/ranked_phases.cpp"
+#include "wait/short_lock.cpp"
 #include "wait/wait_engine.cpp"
+#include "wait/word_waiter.cpp"
+
+// sync
+#include "sync/barrier.cpp"
+#if LOCKSTEP_HAS_STANDARD_THREADS
+#include "sync/condition_variable.cpp"
+#include "sync/thread.cpp"
+#endif
+#include "sync/event.cpp"
+#include "sync/eventual.cpp"
+#include "sync/future_set.cpp"
+#include "sync/latch.cpp"
+#include "sync/mailbox.cpp"
+#include "sync/mutex.cpp"
+#include "sync/ranked_barrier.cpp"
+#include "sync/semaphore.cpp"
+#include "sync/shared_mutex.cpp"
 
 // region
 #include "region/anticipation.cpp"

@@ -7,9 +7,14 @@
 #include <thread_synchronizer.h>
 
 #include "base/rank_groups.cpp"
+#include "base/wait_policy.cpp"
 #include "platform/cache_line.cpp"
 #include "platform/error.cpp"
 #include "wait/arrival_tree.cpp"
+#include "wait/phase_board.cpp"
 #include "wait/published_words.cpp"
 #include "wait/ranked_phases.cpp"
 #include "wait/wait_engine.cpp"
+#include "wait/word_waiter.cpp"
+#include "sync/event.cpp"
+#include "sync/ranked_barrier.cpp"

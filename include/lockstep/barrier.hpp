@@ -27,10 +27,9 @@
 //   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
 //   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
 //   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
-//   6  phase.exchange       release  7, 9   the waiters see all arrivals and the completion
-//   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
+//   6  phase.exchange       release  7      the waiters see all arrivals and the completion
+//   7  phase.load           acquire  6      the other half, and in word_waiter.hpp
 //   8  remaining.load       relaxed  -      for a message
-//   9  phase.load           acquire  6      as 7
 //
 // Order  what happens before any arrival in a phase happens before the completion function, and that
 //        before every return from a wait for the phase.
@@ -51,14 +50,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <stdexcept>
 #include <utility>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
@@ -70,6 +68,15 @@ namespace detail {
 struct no_completion {
   void operator()() const noexcept {}
 };
+
+// For all completion functions, in barrier.cpp.
+std::uint32_t checked_arrivals(std::ptrdiff_t expected);
+wait_policy policy_of_barrier(std::ptrdiff_t expected, wait_policy given);
+[[noreturn]] void report_arrivals(const void* barrier, std::ptrdiff_t n, std::uint32_t left);
+/// Waits until `word` has another phase; false if `until` came first. `remaining` is for observers.
+bool wait_for_end_of_phase(wait_word& word, std::uint32_t phase, const void* barrier,
+                           const wait_word& remaining, wait_policy policy, deadline until,
+                           call_site where);
 
 }  // namespace detail
 
@@ -101,7 +108,7 @@ class barrier {
       : barrier(expected, CompletionFunction(), policy) {}
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
-  ~barrier() { detail::misuse::destroying(this, kind); }
+  ~barrier() { detail::misuse::destroying(this, "lockstep::barrier"); }
 
   wait_policy policy() const noexcept { return policy_; }
 
@@ -133,7 +140,8 @@ class barrier {
 
   /// True if the phase of the token is over; never blocks.
   bool try_wait(const arrival_token& arrival) const noexcept {
-    return is_over{arrival.phase_, this}(phase_.load(detail::memory_order_acquire));  // 9
+    const std::uint32_t word = phase_.load(detail::memory_order_acquire);  // 7
+    return (word & ~detail::sleeping_bit) != arrival.phase_;
   }
 
   /// As wait(), for at most `time`: ready or timed_out. After a time-out the arrival still counts; wait
@@ -144,68 +152,33 @@ class barrier {
     return wait_until(arrival, deadline::after(time), where);
   }
   wait_status wait_until(const arrival_token& arrival, deadline until, call_site where = {}) const {
-    const is_over over{arrival.phase_, this};
-    return detail::wait_until_word(phase_, over, this, policy_, until, where)  // 7
-               ? wait_status::ready
-               : wait_status::timed_out;
+    const bool is_over = try_wait(arrival) ||
+                         detail::wait_for_end_of_phase(phase_, arrival.phase_, this,  // 7
+                                                       remaining_, policy_, until, where);
+    return is_over ? wait_status::ready : wait_status::timed_out;
   }
 
  protected:
   /// Phases wrap around at 2^31.
   barrier(detail::first_phase first, std::ptrdiff_t expected, CompletionFunction completion,
           wait_policy policy)
-      : remaining_(checked(expected)),
+      : remaining_(detail::checked_arrivals(expected)),
         dropped_(0),
         expected_(static_cast<std::uint32_t>(expected)),
         completion_(std::move(completion)),
         phase_(first.value * one_),
-        policy_(policy.when_crowded(static_cast<std::size_t>(expected) > detail::usable_cpus())) {}
+        policy_(detail::policy_of_barrier(expected, policy)) {}
 
  private:
   static constexpr std::uint32_t one_ = 2;
-  static constexpr const char* kind = "lockstep::barrier";
-
-  /// The predicate of a wait: any phase but that of the arrival will do (BARRIER-3).
-  struct is_over {
-    std::uint32_t phase;
-    const barrier* owner;
-
-    bool operator()(std::uint32_t word) const noexcept {
-      return (word & ~detail::sleeping_bit) != phase;
-    }
-    void describe(detail::wait_subject& to) const noexcept {
-      to.kind = detail::wait_kind::barrier;
-      to.object = owner;
-      to.left = owner->remaining_.load(detail::memory_order_relaxed);  // 8
-      to.phase = phase / one_ + 1;
-    }
-  };
-
-  static std::uint32_t checked(std::ptrdiff_t expected) {
-    if (expected < 0 || expected > (max)()) {
-      char message[120];
-      std::snprintf(message, sizeof message, "%s: %td arrivals expected, must be 0 to %td", kind,
-                    expected, (max)());
-      detail::fail<std::invalid_argument>(message);
-    }
-    return static_cast<std::uint32_t>(expected);
-  }
-
   void take_off(std::ptrdiff_t n) {
     if (detail::misuse::diagnosed && (n < 1 || n > (max)())) {
-      report_arrivals(n, remaining_.load(detail::memory_order_relaxed));  // 8
+      detail::report_arrivals(this, n, remaining_.load(detail::memory_order_relaxed));  // 8
     }
     const std::uint32_t count = static_cast<std::uint32_t>(n);
     const std::uint32_t before = remaining_.fetch_sub(count, detail::memory_order_acq_rel);  // 3
-    if (detail::misuse::diagnosed && count > before) report_arrivals(n, before);
+    if (detail::misuse::diagnosed && count > before) detail::report_arrivals(this, n, before);
     if (before == count) complete();
-  }
-
-  [[noreturn]] LOCKSTEP_NOINLINE void report_arrivals(std::ptrdiff_t n, std::uint32_t left) const {
-    char text[160];
-    std::snprintf(text, sizeof text, "%td arrivals by %s while the phase expects %lu", n,
-                  detail::label_of_this_thread().text, static_cast<unsigned long>(left));
-    detail::misuse::report(this, kind, text);
   }
 
   /// Runs on the last thread to arrive. The others use nothing but phase_ meanwhile. An exception would

@@ -7,31 +7,13 @@
 // lockstep::mutex they move to the mutex's queue; with others each wakes the next when it has got the lock.
 // To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
 //
-// Invariants
-//   CONDITION-1  word_ is the number of threads in the queue; it changes under the queue's lock.
-//   CONDITION-2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline or for
-//                a stop request, under the queue's lock: a notification never counts for a thread that left for
-//                another reason, and is not lost to it.
-//   CONDITION-3  A thread that was notified is in its mutex's queue, or in the chain behind a notified thread, or has
-//                its turn. Its deadline and stop requests no longer count: all it waits for is the lock.
-//   CONDITION-4  Waits that begin after a notification are not reached by it: they are not in the queue then.
-//   CONDITION-5  It may be destroyed when no thread is in the queue, although its waiters have not returned.
-//   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the exception
-//                leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the others do not miss
-//                it. After an exception of lock() the thread does not hold the lock.
-//   CONDITION-7  A stop request is seen by every wait that has its token: the waiter queues up before it registers the
-//                callback, which takes it out of the queue. A request that came before runs the callback at once.
-//
-// Requires of threads that wait at the same time: the same lock, whose order holds for wait() too.
-// word_ may be read too early: a notifier without the lock then misses a thread that begins to wait (CONDITION-4).
+// How waiters queue, and what order that needs: src/sync/condition_variable.cpp.
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
-//   1  word.load       acquire  3      a waiter has counted itself before it gave up the lock under which the notifier
-//                                      changed the predicate; at zero, the threads that left have done so (CONDITION-5)
-//   2  word.fetch_add  relaxed  -      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  release  1      as 1, of a thread that leaves by its own hand or is stopped
-//   4  word.fetch_sub  relaxed  -      of threads that are notified after it, and see it before they return
+//   1  word.load       acquire  -      with 2 of condition_variable.cpp. A waiter has counted itself before it gave up the
+//                                      lock under which the notifier changed the predicate; at zero, the threads that
+//                                      left have done so (CONDITION-5)
 //
 // Order  that of the lock: what the notifier did before its unlock happens before the return of a wait that locks after
 //        it. A notification without the lock orders nothing.
@@ -67,9 +49,10 @@
 #endif
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/observe/points.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/parking_lot.hpp>
 #include <lockstep/mutex.hpp>
 #include <lockstep/wait_policy.hpp>
 
@@ -182,39 +165,35 @@ class condition_variable {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
-  /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can. On one line: broadcasts between
-  /// two threads take 195 ns so, and 222 wherever the stack has it.
-  struct alignas(detail::cache_line_size) waiter : detail::parked_thread {
-    mutex* target;
-    const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
-    bool is_let_go = false;
-    bool stopped = false;  // taken out of the queue by a stop request
+  struct waiter;
+  struct taken_out;
+  struct passes_on;
 
-    waiter(mutex* of, std::uintptr_t queue) noexcept
-        : parked_thread(0, queue),
-          target(of),
-          number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
+  /// What a wait does with the user's lock and token.
+  struct calls {
+    void* lock;
+    const void* token;
+    mutex* target;  ///< null: another kind of lock
+    void (*take)(void* lock);
+    void (*leave)(void* lock);
+    /// The mutex was taken for this thread; its lock object has to learn of it.
+    void (*adopt)(void* lock);
+    /// Calls go_on(self) while a stop request calls stop(self).
+    bool (*until_stopped)(const calls& by, waiter& self, bool (*go_on)(const calls&, waiter&));
   };
-
-  /// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
-  /// of which each notifies the next. The chain remains when this is gone.
-  struct taken_out {
-    detail::parked_chain moved, chain;
-    mutex* target = nullptr;
-
-    void append(waiter& next) noexcept {
-      if (next.target == nullptr) return chain.push_back(next);
-      target = next.target;
-      moved.push_back(next);
+  template <class Lock, class Token>
+  struct calls_of {
+    static Lock& at(void* lock) noexcept { return *static_cast<Lock*>(lock); }
+    static void take(void* lock) { at(lock).lock(); }
+    static void leave(void* lock) { at(lock).unlock(); }
+    static void adopt(void* lock) { condition_variable::adopt(at(lock)); }
+    static bool until_stopped(const calls& by, waiter& self,
+                              bool (*go_on)(const calls&, waiter&)) {
+      using callback = typename detail::stop_tokens<Token>::template callback<stopper>;
+      const callback on_stop(*static_cast<const Token*>(by.token), stopper{&self});
+      return go_on(by, self);
     }
   };
-
-  std::uintptr_t key() const noexcept {
-    return detail::parking_lot::key(word_, detail::parking_lot::kind::condition_variable);
-  }
-  static_assert(
-      detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) == 0,
-      "PARKING-4");
 
   static mutex* target_of(mutex& lock) noexcept { return &lock; }
   static mutex* target_of(std::unique_lock<mutex>& lock) noexcept { return lock.mutex(); }
@@ -223,7 +202,6 @@ class condition_variable {
     return nullptr;
   }
 
-  /// The mutex was taken for this thread; its lock object has to learn of it.
   static void adopt(std::unique_lock<mutex>& lock) {
     mutex* const owned = lock.release();
     lock = std::unique_lock<mutex>(*owned, std::adopt_lock);
@@ -242,169 +220,34 @@ class condition_variable {
 
   /// Lets a waiter go for a stop request, on whatever thread that is made.
   struct stopper {
-    condition_variable* owner;
     waiter* stopped;
-
-    void operator()() const noexcept {
-      if (!owner->leave(*stopped)) return;
-      stopped->stopped = true;
-      detail::wake_list().notify(*stopped);
-    }
+    void operator()() const noexcept { stop(*stopped); }
   };
+  static void stop(waiter& stopped) noexcept;
 
   /// One wait; false if it came to its deadline or was stopped.
   template <class Lock, class StopToken>
   bool block(Lock& lock, deadline until, const StopToken& token, call_site where) {
     if (!is_owner(lock)) lock.unlock();  // throws
-    const std::uintptr_t queue = key();
-    waiter self(target_of(lock), queue);
-    detail::misuse::waiting(this);
-    {
-      detail::parking_lot::queue waiters(queue);
-      word_.fetch_add(1, detail::memory_order_relaxed);  // 2
-      waiters.push_back(self);
-    }
-    const bool notified = unlock_and_wait(lock, self, until, token, where) && !self.stopped;
-    if (notified && self.target != nullptr) {
-      self.target->finish(self, deadline::never());
-      detail::misuse::locked(self.target);
-      adopt(lock);
-      return true;
-    }
-    const passes_on chain{queue, self, notified};
-    lock.lock();
-    return notified;
+    using of = calls_of<Lock, StopToken>;
+    const calls by = {&lock,      &token,     target_of(lock),   &of::take,
+                      &of::leave, &of::adopt, &of::until_stopped};
+    return wait_slowly(by, until, where);
   }
-
-  /// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
-  /// (CONDITION-5). The callback has gone before the lock is taken again.
-  template <class Lock, class StopToken>
-  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token,
-                       call_site where) {
-    using callback = typename detail::stop_tokens<StopToken>::template callback<stopper>;
-    const wait_policy policy = policy_;
-    const callback on_stop(token, stopper{this, &self});
-    // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
-    const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
-    unlock(lock, self);
-    if (leaves_cpu) self.target->let_one_go_ahead();
-    if (self.wait(policy, until, where, history())) return true;
-    if (leave(self)) return false;
-    return self.wait(policy, deadline::never(), where, history());
-  }
-
-  /// What a thread's waits for conditions have taught it: they are long where those for locks are short.
-  static detail::wait_history& history() noexcept {
-    return detail::per_thread<detail::wait_history, struct name_of_condition_history>();
-  }
-
-  /// Unlocks; if that throws, the thread does not wait (CONDITION-6).
-  template <class Lock>
-  void unlock(Lock& lock, waiter& self) {
-    struct withdrawal {
-      condition_variable* owner;
-      waiter& self;
-      ~withdrawal() {
-        if (owner != nullptr) owner->withdraw(self);
-      }
-    } unless_done{this, self};
-    lock.unlock();
-    unless_done.owner = nullptr;
-  }
-
-  LOCKSTEP_NOINLINE void withdraw(waiter& self) {
-    if (leave(self)) return;
-    const std::uintptr_t queue = key();
-    if (is_out_of_chain(queue, self)) return;
-    // Its notification is there or under way, and no thread waits for our lock before that.
-    self.wait(policy_);
-    const passes_on chain{queue, self, true};
-  }
-
-  /// True if it was in a chain and its predecessor had not notified it yet: it will not.
-  static bool is_out_of_chain(std::uintptr_t queue, waiter& self) {
-    const detail::parking_lot::queue waiters(queue);
-    if (self.target != nullptr || self.previous() == nullptr) return false;
-    detail::parked_chain::remove_from_the_rest(self);
-    return true;
-  }
-
-  /// Notifies the next of a chain in the end, with the lock or without.
-  struct passes_on {
-    const std::uintptr_t queue;
-    waiter& self;
-    const bool notified;
-
-    ~passes_on() {
-      if (!notified) return;
-      detail::wake_list woken;
-      const detail::parking_lot::queue waiters(queue);
-      detail::parked_thread* const next = self.next();
-      if (next == nullptr) return;
-      detail::parked_chain::remove_from_the_rest(self);
-      woken.notify(*next);
-    }
-  };
-
-  /// Takes the thread out of the queue; false if another thread has. The object may be gone then (PARKING-2).
-  bool leave(waiter& self) {
-    // First: once it is out of the queue, the object may be destroyed.
-    detail::misuse::let_go(this, self.number);
-    detail::parking_lot::queue waiters(key());
-    if (!waiters.withdraw(self)) return false;
-    word_.fetch_sub(1, detail::memory_order_release);  // 3
-    return true;
-  }
+  bool wait_slowly(const calls& by, deadline until, call_site where);
+  static bool unlock_and_wait(const calls& by, waiter& self);
 
   void notify(std::uint32_t most) {
     detail::notify_point(this);
     // Those that begin to wait while we work are not ours to notify (CONDITION-4).
     const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
-    if (there == 0) return;
-    taken_out all;
-    {
-      detail::parking_lot::queue waiters(key());
-      const std::uint32_t wanted = there < most ? there : most;
-      std::uint32_t taken = 0;
-      for (; taken < wanted && !waiters.empty(); ++taken) {
-        waiter& next = static_cast<waiter&>(*waiters.front());
-        waiters.remove(next);
-        check_same(all, next);
-        all.append(next);
-      }
-      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 4
-    }
-    if (detail::misuse::diagnosed) let_go(all);
-    if (all.target != nullptr) all.target->adopt(all.moved);
-    if (!all.chain.empty()) detail::wake_list().notify(*all.chain.first());
+    if (there != 0) notify_slowly(there < most ? there : most);
   }
-
-  /// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
-  void let_go(const taken_out& all) const {
-    for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->next()) {
-      detail::misuse::let_go(this, static_cast<waiter*>(each)->number);
-    }
-    while (const std::uint64_t number = take_number(all.chain.first())) {
-      detail::misuse::let_go(this, number);
-    }
-  }
-  /// Of the first in the chain that has not been let go, or 0. From the front each time: the others may leave it (CONDITION-6).
-  std::uint64_t take_number(detail::parked_thread* first) const {
-    const detail::parking_lot::queue waiters(key());
-    waiter* at = static_cast<waiter*>(first);
-    while (at != nullptr && at->is_let_go) at = static_cast<waiter*>(at->next());
-    if (at == nullptr) return 0;
-    at->is_let_go = true;
-    return at->number;
-  }
-
-  void check_same(const taken_out& all, const waiter& next) const {
-    if (detail::misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
-        all.target != next.target) {
-      detail::misuse::report(this, "lockstep::condition_variable",
-                             "two threads wait on it with two different mutexes");
-    }
-  }
+  void notify_slowly(std::uint32_t wanted);
+  void unlock(const calls& by, waiter& self);
+  void withdraw(waiter& self);
+  bool leave(waiter& self);
+  void let_go(const taken_out& all) const;
 
   detail::wait_word word_;
   wait_policy policy_;

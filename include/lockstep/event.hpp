@@ -27,10 +27,11 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
@@ -57,8 +58,7 @@ inline namespace LOCKSTEP_ABI {
 ///   1  word.fetch_add   release  2, 4   the waiter sees what came before notify()
 ///   2  word.load        acquire  1, 3   the other half
 ///   3  word.fetch_or    release  2, 4   as 1, for terminate()
-///   4  wait for word    acquire  1, 3   as 2 (1 of word_waiter.hpp)
-///   5  word.fetch_and   relaxed  -      clears the waiter's own bit; keeps the release sequence of 1
+/// In event.cpp the waiter waits with acquire order, as 2, and clears its own bit.
 ///
 /// Cost   notify: one RMW. wait: one load if notified before, else a refetch of the line. A hop between two
 ///        threads takes 49 ns where a line transfer takes 50 (docs/performance.md). No system call unless the
@@ -102,8 +102,8 @@ class event : detail::misuse::watched<event> {
     return wait_until(deadline::after(time), where);
   }
   wait_status wait_until(deadline until, call_site where = {}) {
-    const bool is_there = is_over{taken_}(word_.load(detail::memory_order_acquire));  // 2
-    if (!is_there && !wait_slowly(until, where)) return wait_status::timed_out;
+    const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
+    if (!is_over(word, taken_) && !wait_slowly(until, where)) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
     taken_ += one_;
     return wait_status::ready;
@@ -129,28 +129,14 @@ class event : detail::misuse::watched<event> {
   static constexpr const char* kind = "lockstep::event";
   static constexpr std::uint32_t terminated_ = 2, one_ = 4, count_ = ~std::uint32_t{3};
 
-  /// The predicate of a wait that begins with `taken` notifications taken.
-  struct is_over {
-    std::uint32_t taken;
-    bool operator()(std::uint32_t word) const noexcept {
-      return (word & terminated_) != 0 || (word & count_) != taken;
-    }
-    void describe(detail::wait_subject& to) const noexcept {
-      to.kind = detail::wait_kind::event;
-      to.phase = taken / one_ + 1;
-    }
-  };
+  struct next_notification;
 
-  /// False if `until` came first.
-  LOCKSTEP_NOINLINE bool wait_slowly(deadline until, call_site where) {
-    detail::word_waiter<is_over> what(word_, is_over{taken_}, where);
-    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
-                                              detail::wait_engine::single_yield_time);
-    if (what.has_announced()) {
-      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
-    }
-    return in_time;
+  /// Whether a wait ends that begins with `taken` notifications taken.
+  static bool is_over(std::uint32_t word, std::uint32_t taken) noexcept {
+    return (word & terminated_) != 0 || (word & count_) != taken;
   }
+  /// False if `until` came first.
+  bool wait_slowly(deadline until, call_site where);
 
   detail::wait_word word_;
   std::uint32_t taken_;  // the waiter's own
@@ -186,8 +172,7 @@ class event : detail::misuse::watched<event> {
 ///                                        read-modify-writes, so it sees merged notifiers, too
 ///   2  word.load         relaxed  -      a hint: 3 decides
 ///   3  word.compare_exch acquire  1      the other half of 1; the taker publishes nothing: no release
-///   4  word.fetch_add    relaxed  -      count and bit are one word: the order of changes suffices
-///   5  word.fetch_sub    relaxed  -      as 4
+/// In event.cpp sleepers count themselves.
 ///
 /// Cost   notify: one RMW, and a wake of one thread if any sleeps. wait: one RMW if notified before, two if
 ///        it has slept. 8 bytes: 4 of state, 4 of policy.
@@ -221,13 +206,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
     return wait_until(deadline::after(time), where);
   }
   wait_status wait_until(deadline until, call_site where = {}) {
-    if (take(0)) return wait_status::ready;
-    taker what(*this, where);
-    if (detail::wait_watched(what, this, policy_, until, detail::wait_engine::single_yield_time)) {
-      return wait_status::ready;
-    }
-    if (what.announced != 0) word_.fetch_sub(sleeper_, detail::memory_order_relaxed);  // 5
-    return wait_status::timed_out;
+    return take(0) ? wait_status::ready : wait_slowly(until, where);
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -237,34 +216,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   static constexpr const char* kind = "lockstep::auto_reset_event";
   static constexpr std::uint32_t notified_ = 1, sleeper_ = 2;
 
-  /// What the wait engine looks at. To be ready is to have taken: it is true once, and the engine ends with
-  /// it. So a waiter that is overtaken continues where it was, and does not begin to spin anew. A sleeper is
-  /// counted, not marked, because only one is woken: hence no word_waiter.
-  struct taker {
-    auto_reset_event& owner;
-    std::uint32_t announced;  // what this waiter has added to the word
-    const detail::source_place where;
-
-    taker(auto_reset_event& of, call_site from) noexcept : owner(of), announced(0), where(from) {}
-
-    bool ready() const noexcept { return owner.take(announced); }
-    const void* line() const noexcept { return &owner.word_; }
-
-    void sleep(deadline until) {
-      const std::uint32_t word =
-          announced == 0
-              ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 4
-              : owner.word_.load(detail::memory_order_relaxed);                           // 2
-      announced = sleeper_;
-      if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
-    }
-
-    void describe(detail::wait_subject& to) const noexcept {
-      to.object = to.sleeps_on = &owner;
-      to.kind = detail::wait_kind::auto_reset_event;
-      to.where = where;
-    }
-  };
+  struct taker;
 
   /// Takes a notification and the waiter's own announcement off the word in one change.
   bool take(std::uint32_t announced) noexcept {
@@ -278,6 +230,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
     }
     return false;
   }
+  wait_status wait_slowly(deadline until, call_site where);
 
   detail::wait_word word_;
   wait_policy policy_;
@@ -315,8 +268,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
 ///                                        open: every notify() is a read-modify-write
 ///   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
 ///   3  word.compare_exch acquire  1      the thread that resets sees what was notified; see above
-///   4  wait for word     acquire  1      as 2 (1 of word_waiter.hpp)
-///   5  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
+///   4  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
 ///
 /// Cost   notify: one RMW. reset: one RMW if open. wait: one load if open. No system call unless a waiter
 ///        sleeps; then one, for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
@@ -342,13 +294,13 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
 
   /// Closes the gate; does nothing if it is closed.
   void reset() noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 4
     // The open bit plus itself carries into the count: one addition closes and counts. The sleeping bit
     // belongs to waiters that notify() has woken.
     while ((word & open_) != 0 &&
            !word_.compare_exchange_weak(word, (word & ~detail::sleeping_bit) + open_,
                                         detail::memory_order_acquire,     // 3
-                                        detail::memory_order_relaxed)) {  // 5
+                                        detail::memory_order_relaxed)) {  // 4
     }
   }
 
@@ -369,11 +321,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
   }
   wait_status wait_until(deadline until, call_site where = {}) {
     const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
-    if ((word & open_) != 0) return wait_status::ready;
-    const std::uint32_t first = word | detail::sleeping_bit;
-    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until, where)  // 4
-               ? wait_status::ready
-               : wait_status::timed_out;
+    return (word & open_) != 0 ? wait_status::ready : wait_slowly(word, until, where);
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -387,15 +335,10 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
   static constexpr const char* kind = "lockstep::manual_reset_event";
   static constexpr std::uint32_t open_ = 2, reset_ = 4;
 
-  struct was_opened {
-    std::uint32_t first;
-    bool operator()(std::uint32_t now) const noexcept {
-      return (now | detail::sleeping_bit) != first;
-    }
-    void describe(detail::wait_subject& to) const noexcept {
-      to.kind = detail::wait_kind::manual_reset_event;
-    }
-  };
+  struct was_opened;
+
+  /// `word`: found closed.
+  wait_status wait_slowly(std::uint32_t word, deadline until, call_site where);
 
   detail::wait_word word_;
   wait_policy policy_;

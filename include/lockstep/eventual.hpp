@@ -56,20 +56,33 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/detail/observe/points.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 namespace detail {
+
+/// The word of an eventual.
+struct eventual_word {
+  static constexpr std::uint32_t claimed = 2, ready = 4, failed = 8, taken = 16;
+
+  /// Waits for an outcome; false if `until` came first.
+  static bool wait_slowly(wait_word& word, wait_policy policy, deadline until, call_site where);
+  [[noreturn]] static void fail_second_value();
+  [[noreturn]] static void fail_without_exception();
+  /// By what the word says, there is no value: throws `error` unless that was taken.
+  [[noreturn]] static void fail_get(std::uint32_t word, const std::exception_ptr& error);
+};
 
 /// What eventual<Type> and eventual<void> have in common.
 template <class Content>
@@ -81,9 +94,7 @@ class eventual_base {
   /// Sets an exception in place of the value: get() throws it. Fails if the eventual is set already, or
   /// if there is no exception.
   void set_exception(std::exception_ptr error) {
-    if (error == nullptr) {
-      detail::fail<std::invalid_argument>("lockstep::eventual: set_exception without an exception");
-    }
+    if (error == nullptr) eventual_word::fail_without_exception();
     claim ours(*this);
     ::new (static_cast<void*>(&error_)) std::exception_ptr(std::move(error));
     ours.publish(failed_);
@@ -104,9 +115,9 @@ class eventual_base {
     return wait_until(deadline::after(time), where);
   }
   wait_status wait_until(deadline until, call_site where = {}) const {
-    return detail::wait_until_word(word_, settled{}, &word_, policy_, until, where)  // 4
-               ? wait_status::ready
-               : wait_status::timed_out;
+    const bool is_over =
+        is_ready() || eventual_word::wait_slowly(word_, policy_, until, where);  // 4
+    return is_over ? wait_status::ready : wait_status::timed_out;
   }
 
   /// Destroys value or exception; the eventual can be set anew.
@@ -152,20 +163,17 @@ class eventual_base {
   }
 
  private:
-  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8, taken_ = 16;
+  static constexpr std::uint32_t claimed_ = eventual_word::claimed, ready_ = eventual_word::ready,
+                                 failed_ = eventual_word::failed, taken_ = eventual_word::taken;
 
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
-  struct settled {
-    bool operator()(std::uint32_t word) const noexcept { return is_settled(word); }
-    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::eventual; }
-  };
 
   /// The right to write the content; given back unless used.
   class claim {
    public:
     explicit claim(eventual_base& of) : owner_(&of) {
       if ((of.word_.fetch_or(claimed_, detail::memory_order_acquire) & claimed_) != 0) {  // 1
-        detail::fail<std::logic_error>("lockstep::eventual: set a second time");
+        eventual_word::fail_second_value();
       }
     }
     ~claim() {
@@ -199,15 +207,8 @@ class eventual_base {
     removal& operator=(const removal&) = delete;
   };
 
-  [[noreturn]] LOCKSTEP_NOINLINE void fail_get(std::uint32_t word) const {
-    if ((word & taken_) != 0) {
-      detail::fail<std::logic_error>("lockstep::eventual: get or take after its value was taken");
-    }
-#if LOCKSTEP_HAS_EXCEPTIONS
-    std::rethrow_exception(error_);
-#else
-    detail::fail<std::runtime_error>("lockstep::eventual: get or take while it holds an exception");
-#endif
+  [[noreturn]] void fail_get(std::uint32_t word) const {
+    eventual_word::fail_get(word, (word & taken_) != 0 ? std::exception_ptr() : error_);
   }
 
   void destroy_content() noexcept {

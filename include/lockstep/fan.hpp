@@ -33,7 +33,10 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/phase_board.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -77,7 +80,7 @@ class fan_out {
  protected:
   fan_out(detail::first_phase first, std::size_t waiters, wait_policy policy)
       : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
-               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first.value,
+               policy, first.value,
                detail::wait_kind::fan_out) {}
 
  private:
@@ -129,7 +132,7 @@ class fan_in {
  protected:
   fan_in(detail::first_phase first, std::size_t notifiers, wait_policy policy)
       : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
-               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first.value,
+               policy, first.value,
                detail::wait_kind::fan_in) {}
 
  private:
@@ -185,7 +188,7 @@ class fan_in_out {
              wait_policy policy)
       : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
                detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
-               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first.value,
+               policy, first.value,
                detail::wait_kind::fan_in_out) {}
 
  private:

@@ -16,14 +16,6 @@
 //   FUTURES-5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
 // With n = 0 the set is ready at once: constructor and reset() run the callback.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access              order    pairs  why it suffices
-//   1  tickets.fetch_add   relaxed  -      only gives out different numbers
-//   2  failures.fetch_add  relaxed  -      only chooses one; what it writes is published by 3
-//   3  arrived.fetch_add   acq_rel  3      the last to arrive sees what all have written; the eventual
-//                                          passes that on to the waiters
-//   4  store               relaxed  -      reset() requires that no other thread uses the set
-//
 // Order  what happens before any contribution happens before the callback, and the callback happens before
 //        every return from a wait.
 // Errors one contribution too many: std::logic_error, and it changes nothing. contribute_exception() without
@@ -43,16 +35,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/eventual.hpp>
 #include <lockstep/wait_policy.hpp>
 
@@ -86,48 +75,25 @@ class future_counts {
   wait_policy policy() const noexcept { return done_.policy(); }
 
  protected:
-  future_counts(std::size_t contributions, wait_policy policy)
-      : done_(policy),
-        contributions_(contributions),
-        tickets_(0),
-        arrived_(0),
-        failures_(0),
-        error_() {}
-  ~future_counts() { detail::misuse::destroying(&done_, "lockstep::future_set"); }
+  future_counts(std::size_t contributions, wait_policy policy);
+  ~future_counts();
 
-  std::size_t take_ticket() {
-    const std::size_t index = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
-    if (index >= contributions_) fail_contribution(contributions_);
-    return index;
-  }
-
+  /// The index of a contribution. Fails if all have contributed.
+  std::size_t take_ticket();
   /// Keeps the first error; nullptr is none.
-  void note(std::exception_ptr error) noexcept {
-    if (error == nullptr) return;
-    const std::size_t before = failures_.fetch_add(1, detail::memory_order_relaxed);  // 2
-    if (before == 0) error_ = std::move(error);
-  }
+  void note(std::exception_ptr error) noexcept;
 
   /// The last call completes the set. The caller touches nothing of the set afterwards.
   template <class Callback>
   void arrive(const Callback& callback) {
-    detail::sync_point();
-    // Read first: an arrival that is not the last must not touch the set any more (FUTURES-3).
-    const std::size_t last = contributions_ - 1;
-    if (arrived_.fetch_add(1, detail::memory_order_acq_rel) == last) {  // 3
-      complete(callback);
-    }
+    if (is_last()) complete(callback);
   }
-
   template <class Callback>
   void complete(const Callback& callback) {
     if (error_ == nullptr) error_ = error_of(callback);
-    if (error_ == nullptr) {
-      done_.set_value();
-    } else {
-      done_.set_exception(std::move(error_));
-    }
+    end();
   }
+  bool is_last() noexcept;
 
   template <class Function>
   static std::exception_ptr error_of(const Function& f) {
@@ -143,30 +109,11 @@ class future_counts {
     return std::exception_ptr();
   }
 
-  void reset_counts() noexcept {
-    done_.reset();
-    error_ = std::exception_ptr();
-    tickets_.store(0, detail::memory_order_relaxed);   // 4
-    arrived_.store(0, detail::memory_order_relaxed);   // 4
-    failures_.store(0, detail::memory_order_relaxed);  // 4
-  }
-
-  static std::exception_ptr checked(std::exception_ptr error) {
-    if (error == nullptr) {
-      detail::fail<std::invalid_argument>(
-          "lockstep::future_set: contribute_exception without an exception");
-    }
-    return error;
-  }
+  void reset_counts() noexcept;
+  static std::exception_ptr checked(std::exception_ptr error);
 
  private:
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_contribution(std::size_t contributions) {
-    char message[128];
-    std::snprintf(message, sizeof message,
-                  "lockstep::future_set: contributed after all %zu contributions were made",
-                  contributions);
-    detail::fail<std::logic_error>(message);
-  }
+  void end();
 
   eventual<void> done_;
   const std::size_t contributions_;

@@ -22,8 +22,8 @@
 //   1  word.fetch_sub  release  2, 3   every later change is a read-modify-write and keeps the release
 //                                      sequence, so the waiter acquires from all that counted down
 //   2  word.load       acquire  1      the other half
-//   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
-//   4  word.load       relaxed  -      for observers
+//   3  wait for word   acquire  1      as 2, in latch.cpp (1 of word_waiter.hpp)
+//   4  word.load       relaxed  -      for observers, in latch.cpp
 //
 // Order  what happens before any count_down() happens before every return from a wait.
 // Errors a bad count: std::invalid_argument. To count down by more than is left: undefined; debug builds end
@@ -40,13 +40,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <stdexcept>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
@@ -90,9 +89,7 @@ class latch : detail::misuse::watched<latch> {
     return wait_until(deadline::after(time), where);
   }
   wait_status wait_until(deadline until, call_site where = {}) const {
-    return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
-               ? wait_status::ready
-               : wait_status::timed_out;
+    return try_wait() ? wait_status::ready : wait_slowly(until, where);
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -103,34 +100,15 @@ class latch : detail::misuse::watched<latch> {
   static constexpr std::uint32_t one_ = 2;
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
-  struct opened {
-    const detail::wait_word* of;
-
-    bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
-    void describe(detail::wait_subject& to) const noexcept {
-      to.kind = detail::wait_kind::latch;
-      to.left = of->load(detail::memory_order_relaxed) / one_;  // 4
-    }
-  };
+  struct opened;
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
     return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)
                                                 : (fail_expected(expected), 0u);
   }
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_expected(std::ptrdiff_t expected) {
-    char message[128];
-    std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
-                  expected, (max)());
-    detail::fail<std::invalid_argument>(message);
-  }
-
-  static void diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
-    if (n >= 0 && n <= left) return;
-    char text[160];
-    std::snprintf(text, sizeof text, "count_down(%td) by %s while %td are left to count", n,
-                  detail::label_of_this_thread().text, left);
-    detail::misuse::report(object, "lockstep::latch", text);
-  }
+  [[noreturn]] static void fail_expected(std::ptrdiff_t expected);
+  static void diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left);
+  wait_status wait_slowly(deadline until, call_site where) const;
 
   mutable detail::wait_word word_;
   wait_policy policy_;

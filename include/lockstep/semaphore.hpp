@@ -24,6 +24,7 @@
 //   1  word.compare_exch release  -      for rows 1 and 4 of queued_word.hpp: a permit carries what its releaser did,
 //                                        and those before it, because all changes keep the release sequence
 //   2  word.load         relaxed  -      a guess for the compare-exchange that follows
+//   3  word.compare_exch acquire  1      the other half
 //
 // Order  what happens before a release() happens before the return of every acquire() that needed it.
 // Errors a bad number of permits, and a release beyond max(): std::invalid_argument; debug builds end the program for
@@ -40,57 +41,79 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <stdexcept>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/observe/points.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/parking_lot.hpp>
-#include <lockstep/detail/wait/queued_word.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the bits of a semaphore mean (queued_word.hpp). All threads want the same: a permit.
-struct semaphore_rules {
-  static constexpr parking_lot::kind queue = parking_lot::kind::semaphore;
-  static constexpr bool backs_off = false;
+/// What semaphores of all maxima have in common.
+class permit_count {
+ protected:
+  static constexpr std::uint32_t waiting_ = 1, one_permit_ = 2;
 
-  static constexpr std::uint32_t waiting = 1, one_permit = 2;
+  constexpr permit_count(std::ptrdiff_t permits, std::ptrdiff_t most, wait_policy policy)
+      : word_(permits >= 0 && permits <= most ? static_cast<std::uint32_t>(permits) * one_permit_
+                                              : fail_permits(permits, most)),
+        policy_(policy) {}
+  ~permit_count() { misuse::destroying(this, "lockstep::counting_semaphore"); }
 
-  static bool may_take(std::uint32_t word, std::uint32_t) noexcept {
-    return word >= one_permit && (word & waiting) == 0;
+  bool take() noexcept {
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 2
+    while (word >= one_permit_ && (word & waiting_) == 0) {
+      if (word_.compare_exchange_strong(word, word - one_permit_, memory_order_acquire,  // 3
+                                        memory_order_relaxed)) {                         // 2
+        return true;
+      }
+    }
+    return false;
   }
-  static bool may_be_given(std::uint32_t word, std::uint32_t) noexcept {
-    return word >= one_permit;
+  /// False if `until` came first.
+  bool take_slowly(deadline until, call_site where);
+  void give(std::ptrdiff_t count, std::ptrdiff_t most) {
+    notify_point(this);
+    if (count < 0) fail_release(count, 0, most);
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 2
+    do {
+      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / one_permit_);
+      if (count > most - there) fail_release(count, there, most);
+    } while (!word_.compare_exchange_strong(
+        word, word + static_cast<std::uint32_t>(count) * one_permit_, memory_order_release,  // 1
+        memory_order_relaxed));                                                              // 2
+    if ((word & waiting_) != 0) hand_over();
   }
-  static std::uint32_t taken(std::uint32_t word, std::uint32_t) noexcept {
-    return word - one_permit;
-  }
-  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
-  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+
+ private:
+  [[noreturn]] static std::uint32_t fail_permits(std::ptrdiff_t permits, std::ptrdiff_t most);
+  [[noreturn]] void fail_release(std::ptrdiff_t count, std::ptrdiff_t there, std::ptrdiff_t most);
+  /// Hands the front of the queue what there is.
+  void hand_over();
+
+  wait_word word_;
+
+ protected:
+  wait_policy policy_;
 };
-static_assert(parking_lot::without_waiters(semaphore_rules::queue) == ~semaphore_rules::waiting,
-              "PARKING-4");
 
 }  // namespace detail
 
 /// A number of permits: acquire() takes one, and waits while there is none.
 template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
-class counting_semaphore : private detail::handed_word<detail::semaphore_rules> {
+class counting_semaphore : private detail::permit_count {
   static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
-  using rules = detail::semaphore_rules;
 
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
   /// Begins with so many permits. Fails if that is negative or above max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
-      : handed_word(static_cast<std::uint32_t>(checked(permits)) * rules::one_permit, policy) {}
-  ~counting_semaphore() { detail::misuse::destroying(this, kind()); }
+      : permit_count(permits, LeastMax, policy) {}
   counting_semaphore(const counting_semaphore&) = delete;
   counting_semaphore& operator=(const counting_semaphore&) = delete;
 
@@ -98,7 +121,7 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   void acquire(call_site where = {}) { try_acquire_until(deadline::never(), where); }
 
   /// Takes a permit if one is there that no thread waits for; never blocks.
-  bool try_acquire() noexcept { return try_take(0); }
+  bool try_acquire() noexcept { return take(); }
 
   /// As acquire(), for at most `time`; false if no permit was to be had.
   template <class Rep, class Period>
@@ -106,46 +129,13 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
     return try_acquire_until(deadline::after(time), where);
   }
   bool try_acquire_until(deadline until, call_site where = {}) {
-    return try_acquire() || take_slowly(0, until, where);
+    return take() || take_slowly(until, where);
   }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
-  void release(std::ptrdiff_t count = 1) {
-    detail::notify_point(this);
-    if (count < 0) fail_release(count, 0);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
-    do {
-      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / rules::one_permit);
-      if (count > (max)() - there) fail_release(count, there);
-    } while (!word_.compare_exchange_strong(
-        word, word + static_cast<std::uint32_t>(count) * rules::one_permit,
-        detail::memory_order_release,  // 1
-        detail::memory_order_relaxed));  // 2
-    if ((word & rules::waiting) != 0) hand_over();
-  }
+  void release(std::ptrdiff_t count = 1) { give(count, LeastMax); }
 
-  using handed_word::policy;
-
- private:
-  static const char* kind() noexcept { return "lockstep::counting_semaphore"; }
-
-  static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
-    return permits >= 0 && permits <= (max)() ? permits : fail_permits(permits);
-  }
-  [[noreturn]] static std::ptrdiff_t fail_permits(std::ptrdiff_t permits) {
-    char message[120];
-    std::snprintf(message, sizeof message, "%s: %td permits given, must be 0 to %td", kind(),
-                  permits, (max)());
-    detail::fail<std::invalid_argument>(message);
-  }
-  [[noreturn]] LOCKSTEP_NOINLINE void fail_release(std::ptrdiff_t count, std::ptrdiff_t there) {
-    char message[160];
-    std::snprintf(message, sizeof message,
-                  "%s: release of %td permits by %s while it has %td of at most %td", kind(), count,
-                  detail::label_of_this_thread().text, there, (max)());
-    if (detail::misuse::diagnosed) detail::misuse::report(this, kind(), message);
-    detail::fail<std::invalid_argument>(message);
-  }
+  wait_policy policy() const noexcept { return policy_; }
 };
 
 using semaphore = counting_semaphore<>;

@@ -25,9 +25,11 @@
 // waiting and no waiter nobody gets in any more.
 //
 // Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  word.fetch_sub  release  -      for rows 1 and 4 of queued_word.hpp; later readers' changes keep the release
-//                                      sequence
+//   #  access             order    pairs  why it suffices
+//   1  word.fetch_sub     release  2      and rows 1 and 4 of queued_word.hpp; later readers' changes keep the release
+//                                         sequence
+//   2  word.compare_exch  acquire  1      the other half
+//   3  word.load, failed  relaxed  -      a guess for 2; where that fails, nothing was read
 //
 // Order  what happens before an unlock happens before the return of the next lock; what happens before an unlock_shared,
 //        before that of the next lock by a writer.
@@ -49,48 +51,19 @@
 #include <chrono>
 #include <cstdint>
 
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/parking_lot.hpp>
-#include <lockstep/detail/wait/queued_word.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// What the bits of a shared_mutex mean (queued_word.hpp).
-struct shared_mutex_rules {
-  static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
-  static constexpr bool backs_off = false;
-
-  static constexpr std::uint32_t writer = 1, waiting = 2, one_reader = 4;
-  enum purpose : std::uint32_t { to_read, to_write };
-
-  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
-    return (word & waiting) == 0 && may_be_given(word, as);
-  }
-  static bool may_be_given(std::uint32_t word, std::uint32_t as) noexcept {
-    return as == to_read ? (word & writer) == 0 : (word & ~waiting) == 0;
-  }
-  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
-    return word + (as == to_read ? one_reader : writer);
-  }
-  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
-  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
-};
-static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
-                  ~shared_mutex_rules::waiting,
-              "PARKING-4");
-
-}  // namespace detail
 
 /// Lets one writer or any number of readers through, in the order of their arrival.
-class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
-  using rules = detail::shared_mutex_rules;
-
+class shared_mutex {
  public:
   explicit constexpr shared_mutex(wait_policy policy = wait_policy()) noexcept
-      : handed_word(0, policy) {}
+      : word_(0), policy_(policy) {}
   ~shared_mutex() { detail::misuse::destroying_lock(this, kind()); }
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
@@ -99,7 +72,7 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   void lock() { try_lock_until(deadline::never()); }
   /// Takes the lock if no thread holds it or waits for it; never blocks.
   bool try_lock() noexcept {
-    const bool taken = try_take(rules::to_write);
+    const bool taken = take_free();
     if (taken) detail::misuse::locked(this);
     return taken;
   }
@@ -110,15 +83,15 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
-    const bool taken = try_take(rules::to_write) || lock_slowly(rules::to_write, until);
+    const bool taken = take_free() || lock_slowly(true, until);
     if (taken) detail::misuse::locked(this);
     return taken;
   }
   /// Requires: the calling thread holds the lock alone.
   void unlock() {
     detail::misuse::unlocking(this, kind());
-    const std::uint32_t old = word_.fetch_sub(rules::writer, detail::memory_order_release);  // 1
-    if ((old & rules::waiting) != 0) hand_over();
+    const std::uint32_t old = word_.fetch_sub(writer_, detail::memory_order_release);  // 1
+    if ((old & waiting_) != 0) hand_over();
   }
 
   /// Blocks until the calling thread holds the lock, perhaps with other readers. Requires: it does not
@@ -126,7 +99,7 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   void lock_shared() { try_lock_shared_until(deadline::never()); }
   /// Takes the lock if no writer holds it and no thread waits for it; never blocks.
   bool try_lock_shared() noexcept {
-    const bool taken = try_take(rules::to_read);
+    const bool taken = take_with_readers();
     if (taken) detail::misuse::locked_shared(this);
     return taken;
   }
@@ -137,7 +110,7 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   }
   bool try_lock_shared_until(deadline until) {
     detail::misuse::locking(this, kind());
-    const bool taken = try_take(rules::to_read) || lock_slowly(rules::to_read, until);
+    const bool taken = take_with_readers() || lock_slowly(false, until);
     if (taken) detail::misuse::locked_shared(this);
     return taken;
   }
@@ -145,19 +118,39 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   void unlock_shared() {
     detail::misuse::unlocking_shared(this, kind());
     const std::uint32_t old =
-        word_.fetch_sub(rules::one_reader, detail::memory_order_release);  // 1
-    if ((old & rules::waiting) != 0 && old < 2 * rules::one_reader) hand_over();
+        word_.fetch_sub(one_reader_, detail::memory_order_release);  // 1
+    if ((old & waiting_) != 0 && old < 2 * one_reader_) hand_over();
   }
 
-  using handed_word::policy;
+  wait_policy policy() const noexcept { return policy_; }
 
  private:
+  static constexpr std::uint32_t writer_ = 1, waiting_ = 2, one_reader_ = 4;
+
   static const char* kind() noexcept { return "lockstep::shared_mutex"; }
 
-  LOCKSTEP_NOINLINE bool lock_slowly(rules::purpose as, deadline until) {
-    detail::misuse::check_no_reader(this, kind());
-    return take_slowly(as, until);
+  bool take_free() noexcept {
+    std::uint32_t free = 0;
+    return word_.compare_exchange_strong(free, writer_, detail::memory_order_acquire,  // 2
+                                         detail::memory_order_relaxed);                // 3
   }
+  bool take_with_readers() noexcept {
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
+    while ((word & (writer_ | waiting_)) == 0) {
+      if (word_.compare_exchange_strong(word, word + one_reader_, detail::memory_order_acquire,  // 2
+                                        detail::memory_order_relaxed)) {                         // 3
+        return true;
+      }
+    }
+    return false;
+  }
+  /// False if `until` came first.
+  bool lock_slowly(bool to_write, deadline until);
+  /// Hands the front of the queue what there is.
+  void hand_over();
+
+  detail::wait_word word_;
+  wait_policy policy_;
 };
 
 static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");

@@ -39,17 +39,16 @@
 
 #include <chrono>
 #include <cstdint>
-#include <system_error>
 #include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system_thread.hpp>
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 
 #if defined(__cpp_lib_jthread)
@@ -182,16 +181,6 @@ using started_block = plain_block;
 
 #endif
 
-struct no_thread : std::system_error {
-  explicit no_thread(const char* message)
-      : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
-};
-struct own_thread : std::system_error {
-  explicit own_thread(const char* message)
-      : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur), message) {
-  }
-};
-
 }  // namespace detail
 
 /// Runs a function on a thread of its own; its destructor joins.
@@ -259,45 +248,12 @@ class joinable_thread {
   wait_status join_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
     return join_until(deadline::after(time), where);
   }
-  wait_status join_until(deadline until, call_site where = {}) {
-    check_joinable();
-    if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
-                                 detail::wait_engine::single_yield_time)) {
-      return wait_status::timed_out;
-    }
-    block_->thread.join();
-    block_->free(block_);
-    block_ = nullptr;
-    return wait_status::ready;
-  }
+  wait_status join_until(deadline until, call_site where = {});
 
  private:
-  struct is_done {
-    const joinable_thread* owner;
+  struct is_done;
 
-    bool operator()(std::uint32_t word) const noexcept {
-      return (word & detail::thread_is_done) != 0;
-    }
-    void describe(detail::wait_subject& to) const noexcept {
-      to.kind = detail::wait_kind::joinable_thread;
-      to.object = owner;
-    }
-  };
-
-  void check_joinable() const {
-    if (!joinable()) {
-      detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");
-    }
-    if (get_id() == std::this_thread::get_id()) {
-      detail::fail<detail::own_thread>("lockstep::joinable_thread: a thread cannot join itself");
-    }
-  }
-
-  void end() {
-    if (!joinable()) return;
-    if (block_->request_stop != nullptr) block_->request_stop(*block_);
-    join(call_site::none());
-  }
+  void end();
 
   detail::thread_block* block_ = nullptr;  // owned
 };

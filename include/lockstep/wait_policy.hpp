@@ -29,10 +29,15 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The point of the monotonic clock that is so many nanoseconds from now; the largest number where there is none.
+std::uint64_t time_in(std::uint64_t nanoseconds) noexcept;
+
+}  // namespace detail
 
 /// How a timed wait ended.
 enum class wait_status {
@@ -46,7 +51,7 @@ enum class wait_status {
 class deadline {
  public:
   /// A wait with it ends only when what it waits for has happened.
-  static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
+  static constexpr deadline never() noexcept { return deadline(~std::uint64_t{0}); }
 
   /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
   /// later does not move it.
@@ -61,13 +66,11 @@ class deadline {
     const double wished = std::chrono::duration<double, std::nano>(time).count();
     if (!(wished > 0)) return deadline(0);
     if (wished > 9.0e18) return never();
-    const std::uint64_t now = detail::monotonic_nanoseconds();
-    const std::uint64_t length =
-        static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count());
-    return length < detail::no_deadline - now ? deadline(now + length) : never();
+    return deadline(detail::time_in(
+        static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count())));
   }
 
-  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
+  constexpr bool is_never() const noexcept { return nanoseconds_ == ~std::uint64_t{0}; }
   constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
   bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
 

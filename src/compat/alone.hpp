@@ -15,8 +15,11 @@
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
+#define LOCKSTEP_DETAIL_OBSERVE_OBSERVERS_HPP
+#define LOCKSTEP_DETAIL_OBSERVE_POINTS_HPP
 #define LOCKSTEP_DETAIL_WAIT_CPU_SEPARATION_HPP
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
+#define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -123,7 +126,7 @@ struct whereabouts {
   cpu_separation* board;
   std::size_t self, other;
 
-  static constexpr bool is_separated(std::uint64_t) noexcept { return false; }
+  static constexpr bool is_separated() noexcept { return false; }
   static void describe(wait_subject&) noexcept {}
 };
 

@@ -22,7 +22,7 @@ LOCKSTEP_INLINE void flow_walk::count_wait(std::uint32_t lane, std::uint64_t ste
 }
 
 /// What a member waits for: a lane, the stop, or something to do for another member.
-struct flow_walk::watched_lane {
+struct flow_walk::watched_lane : waitable {
   watched_lane(flow_walk& walk, std::uint32_t lane, std::uint64_t so_many) noexcept
       : self(walk),
         word(walk.of_.board.done(lane)),

@@ -136,7 +136,7 @@ class call_permit {
 
 /// What the wait engine looks at. Stop: bool requested(), after which nobody waits any more.
 template <class Stop>
-class awaited_requests {
+class awaited_requests : public waitable {
  public:
   awaited_requests(int level, const char* what, int count, MPI_Request* requests,
                    const Stop& stop) noexcept

@@ -116,11 +116,11 @@ class halo_protocol {
       if (self.is_stopped()) return false;
       if (can_poll(self, i, mine.exchange) && take_poller()) {
         const poller_role role(*this);
-        polling what{*this, self, i, mine.exchange, where, polling_nap()};
+        polling what(*this, self, i, mine.exchange, where);
         wait_engine::wait(what, policy_of(self), self.history);
         end_badly(self);
       } else {
-        following what{*this, self, i, mine.exchange, where};
+        following what(*this, self, i, mine.exchange, where);
         wait_engine::wait(what, policy_of(self), self.history);
       }
     }
@@ -192,14 +192,26 @@ class halo_protocol {
     } read;
   };
 
-  /// What the poller waits with: a look at the transport in place of one at a word.
-  struct polling {
+  struct awaited_exchange : waitable {
     halo_protocol& of;
     member_state& self;
     const std::size_t neighbour;
     const std::uint32_t exchange;
     const source_place where;
-    polling_nap nap;
+
+    awaited_exchange(halo_protocol& protocol, member_state& member, std::size_t i,
+                     std::uint32_t number, call_site from) noexcept
+        : of(protocol), self(member), neighbour(i), exchange(number), where(from) {}
+    void describe(wait_subject& to) const noexcept { of.describe(to, self, exchange, where); }
+  };
+  /// What the poller waits with: a look at the transport in place of one at a word.
+  struct polling : awaited_exchange {
+    using awaited_exchange::awaited_exchange;
+    using awaited_exchange::exchange;
+    using awaited_exchange::neighbour;
+    using awaited_exchange::of;
+    using awaited_exchange::self;
+    polling_nap nap = polling_nap();
 
     /// Looks several times: a library that shares CPUs gives this one away at the end of each call that finds nothing, and the
     /// next call sees what has come meanwhile. A yield of the engine's between the two would give it away once more.
@@ -214,16 +226,15 @@ class halo_protocol {
       return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
     }
     void sleep(deadline) { nap.take(); }
-    void describe(wait_subject& to) const noexcept { of.describe(to, self, exchange, where); }
   };
 
   /// What the other members wait with.
-  struct following {
-    halo_protocol& of;
-    member_state& self;
-    const std::size_t neighbour;
-    const std::uint32_t exchange;
-    const source_place where;
+  struct following : awaited_exchange {
+    using awaited_exchange::awaited_exchange;
+    using awaited_exchange::exchange;
+    using awaited_exchange::neighbour;
+    using awaited_exchange::of;
+    using awaited_exchange::self;
 
     bool ready() const noexcept {
       return of.is_done(neighbour, exchange) || self.is_stopped() ||
@@ -235,7 +246,6 @@ class halo_protocol {
       of.mark_.sleep(*this, until, fence_payer::both);
     }
     const void* line() const noexcept { return &of.words_[neighbour].value.read.done; }
-    void describe(wait_subject& to) const noexcept { of.describe(to, self, exchange, where); }
   };
 
   class stop_wakes_sleepers final : public stoppable {

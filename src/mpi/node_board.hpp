@@ -82,13 +82,13 @@ class node_board {
 
   /// Blocks until the place has come to meeting `number`.
   void wait(std::size_t at, std::uint32_t number, wait_policy policy, wait_history& history) {
-    waiter what{places_[at], {number}};
+    waiter what(places_[at], number);
     wait_engine::wait(what, policy, history);
   }
 
   /// Whether wait() would return at once.
   bool has_come(std::size_t at, std::uint32_t number) const noexcept {
-    return waiter{places_[at], {number}}.ready();
+    return waiter(places_[at], number).ready();
   }
 
   /// After wait(): what the rank came with. `rank`: its number in the world.
@@ -120,10 +120,11 @@ class node_board {
   static_assert(offsetof(place, sleepers) == 64, "number and slots are on one line");
 
   /// What the wait engine looks at.
-  struct waiter {
+  struct waiter : waitable {
     place& at;
-    phase_reached done;
+    const phase_reached done;
 
+    waiter(place& of, std::uint32_t number) noexcept : at(of), done{number} {}
     bool ready() const noexcept { return done(at.number.load(memory_order_acquire)); }  // 2
     void sleep(deadline until) {
       at.sleepers.fetch_add(1, memory_order_relaxed);                   // 6

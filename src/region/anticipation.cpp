@@ -28,7 +28,7 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(any_waitable what, wait_policy
   } else if (is_resumed) {  // nothing is about to come: what it was woken for is over
     sleep_for_good(what, seen);
   } else {
-    what.ask_where();
+    what.is_separated();
     wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
     now_ = monotonic_nanoseconds();
   }
@@ -117,7 +117,7 @@ LOCKSTEP_INLINE bool anticipating_wait::poll_until(any_waitable what, std::uint6
       return true;
     }
     if (now_ - has_cpu_since < time_between_yields) continue;
-    what.ask_where();
+    what.is_separated();
     yield_thread();
     has_cpu_since = monotonic_nanoseconds();
     if (has_cpu_since - now_ > long_yield) known_.note_disturbance();

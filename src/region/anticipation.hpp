@@ -29,6 +29,7 @@
 
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "missed_loops.hpp"
@@ -227,7 +228,8 @@ class anticipating_wait {
 
   template <class Waitable>
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
-    if (!wait_engine::poll(what)) wait_long(any_waitable::of(what), policy, history);
+    const any_waitable any = any_waitable::of(what);
+    if (!wait_engine::poll(any)) wait_long(any, policy, history);
   }
   /// What follows the first poll.
   void wait_long(any_waitable what, wait_policy policy, wait_history& history);

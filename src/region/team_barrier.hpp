@@ -16,6 +16,7 @@
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/region/member_state.hpp>
 #include "stop_source.hpp"
+#include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/wait/cpu_separation.hpp>
 #include <lockstep/detail/wait/ranked_phases.hpp>
 

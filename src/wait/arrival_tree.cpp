@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/wait/arrival_tree.cpp -- the bodies of arrival_tree.hpp (layer: wait)
-#include <lockstep/detail/wait/arrival_tree.hpp>
+#include "arrival_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

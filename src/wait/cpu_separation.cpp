@@ -1,14 +1,106 @@
 // SPDX-License-Identifier: MIT
-// src/wait/cpu_separation.cpp -- the bodies of cpu_separation.hpp (layer: wait)
-#include <lockstep/detail/wait/cpu_separation.hpp>
+// src/wait/cpu_separation.cpp -- who was seen on which CPU, and who moves (layer: wait)
+//
+// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.store  relaxed  -      a hint that stands for itself
+//   2  word.load   relaxed  -      as 1
+#include "cpu_separation.hpp"
+
+#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/system_texts.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_INLINE void stacked_starts::came(bool is_stacked) noexcept {
+  if (!is_stacked) {
+    stacked_ = 0;
+    if (wanted_ > enough) --wanted_;
+  } else {
+    ++stacked_;
+  }
+}
+
+LOCKSTEP_INLINE bool stacked_starts::must_separate() noexcept {
+  if (stacked_ < wanted_) return false;
+  stacked_ = 0;
+  if (wanted_ < most) wanted_ *= 2;
+  return true;
+}
+
+// word of a member: who may change what
+//   bits     name  meaning                                       set by
+//   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
+//   17..31   turn  how often it has said so, modulo 2^15         its member
+// Either may be old: the system moves threads without a word.
+struct cpu_sighting {
+  static constexpr std::uint32_t one_turn = 1u << 17;
+  static constexpr std::uint32_t cpu_bits = one_turn - 1;
+
+  wait_word word{0};
+  // Its member's own.
+  std::uint32_t turn = 0, seen = 0;
+  separation_pace pace;
+  stacked_starts stacked;
+};
+
+LOCKSTEP_INLINE cpu_separation::cpu_separation(std::size_t members, bool moves)
+    : sightings_(members, element_type::of<padded<cpu_sighting>>::value), moves_(moves) {}
+
 LOCKSTEP_INLINE bool cpu_separation::may_move_anybody() noexcept {
   const char* const value = obeyed_variable("LOCKSTEP_CPU_SEPARATION");
   return value == nullptr || !is_switched_off(value);
+}
+
+LOCKSTEP_INLINE bool cpu_separation::is_separated(std::size_t rank, std::size_t other,
+                                                  std::uint64_t now) noexcept {
+  const int cpu = current_cpu();
+  if (cpu < 0) return false;
+  padded<cpu_sighting>* const all = static_cast<padded<cpu_sighting>*>(sightings_.data());
+  cpu_sighting& own = all[rank].value;
+  const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_sighting::cpu_bits;
+  own.turn += cpu_sighting::one_turn;
+  own.word.store(own.turn | here, memory_order_relaxed);                         // 1
+  const std::uint32_t theirs = all[other].value.word.load(memory_order_relaxed);  // 2
+  const std::uint32_t there = theirs & cpu_sighting::cpu_bits;
+  if (there != here) {
+    own.stacked.came(false);
+    return there != 0;
+  }
+  const bool is_news = theirs != own.seen;  // else the other one may have left since
+  own.seen = theirs;
+  if (!is_news) return false;
+  own.stacked.came(true);
+  if (own.pace.shared(now)) {
+    move_away(rank);
+  } else if (own.stacked.must_separate()) {
+    move_to_free_cpu(rank);
+  }
+  return false;
+}
+
+LOCKSTEP_INLINE void cpu_separation::move_to_free_cpu(std::size_t rank) noexcept {
+  if (moves_ && rank != 0 && !is_machine_full()) move_away(rank);
+}
+
+LOCKSTEP_INLINE void cpu_separation::move_away(std::size_t rank) noexcept {
+  const int cpu = current_cpu();
+  if (!moves_ || rank == 0 || cpu < 0) return;
+  move_off_cpu(static_cast<unsigned>(cpu));
+  if (observers() != 0) {
+    note_mark(mark_kind::separated, "separated",
+              "it shared its CPU with the member that it waited for",
+              static_cast<std::uint64_t>(cpu));
+  }
+}
+
+LOCKSTEP_INLINE bool whereabouts::is_separated() const noexcept {
+  return board != nullptr && board->is_separated(self, other, monotonic_nanoseconds());
 }
 
 }  // namespace detail

@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: MIT
-// src/wait/misuse_registry.hpp -- which thread holds or waits on which object (layer: wait)
+// src/wait/misuse_registry.hpp -- who owns and waits on objects, where misuse is diagnosed (layer: wait)
 #ifndef LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
 #define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
+
+#include <cstddef>
+#include <cstdint>
 
 #include <lockstep/detail/base/growing_array.hpp>
 #include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace misuse {
+
+/// The calling thread waits on `object` while this lives.
+class waiting_scope {
+ public:
+  explicit waiting_scope(const void* object) : object_(object) { waiting(object_); }
+  ~waiting_scope() {
+    if (diagnosed) let_go(object_, detail::number_of_this_thread());
+  }
+  waiting_scope(const waiting_scope&) = delete;
+  waiting_scope& operator=(const waiting_scope&) = delete;
+
+ private:
+  const void* object_;
+};
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/wait/parking_lot.cpp -- the bodies of parking_lot.hpp (layer: wait)
-#include <lockstep/detail/wait/parking_lot.hpp>
+#include "parking_lot.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

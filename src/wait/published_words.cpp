@@ -2,6 +2,8 @@
 // src/wait/published_words.cpp -- the bodies of published_words.hpp (layer: wait)
 #include <lockstep/detail/wait/published_words.hpp>
 
+#include <lockstep/detail/observe/hooks.hpp>
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -25,11 +27,18 @@ LOCKSTEP_INLINE void sleeper_mark::wake() {
 
 LOCKSTEP_INLINE sleeper_mark::announced_sleep sleeper_mark::announce(fence_payer payer) {
   const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
-  return {odd, fence(payer)};
+  if (payer == fence_payer::sleeper) return {odd, fence_heavy()};
+  thread_fence(memory_order_seq_cst);  // 6
+  return {odd, true};
 }
 
 LOCKSTEP_INLINE void sleeper_mark::sleep_on(announced_sleep now, deadline until) {
-  futex_wait(mark_, now.odd, now.fenced ? until.nanoseconds() : soon(until));
+  std::uint64_t end = until.nanoseconds();
+  if (!now.fenced) {  // a notifier may have missed the announcement: look again in a millisecond
+    const std::uint64_t soon = monotonic_nanoseconds() + 1000000;
+    if (soon < end) end = soon;
+  }
+  futex_wait(mark_, now.odd, end);
 }
 
 LOCKSTEP_INLINE lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,

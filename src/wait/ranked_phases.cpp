@@ -2,6 +2,10 @@
 // src/wait/ranked_phases.cpp -- the bodies of ranked_phases.hpp (layer: wait)
 #include <lockstep/detail/wait/ranked_phases.hpp>
 
+#include <lockstep/detail/base/rank_groups.hpp>
+
+#include "arrival_tree.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -23,6 +27,31 @@ LOCKSTEP_INLINE ends_of_phases::ends_of_phases(std::size_t participants,
     }
     return;
   }
+}
+
+struct phase_tree::parts {
+  arrival_tree tree;
+  ends_of_phases ends;
+
+  parts(std::size_t most, const rank_groups& groups)
+      : tree(most, arrival_tree::usual_fan_in, groups), ends(most, groups) {}
+};
+
+LOCKSTEP_INLINE phase_tree::phase_tree(std::size_t most, const rank_groups& groups)
+    : parts_(new parts(most, most != 0 ? groups : rank_groups())) {}
+LOCKSTEP_INLINE phase_tree::~phase_tree() { delete parts_; }
+
+LOCKSTEP_INLINE bool phase_tree::arrive(std::size_t rank, std::size_t size) noexcept {
+  return parts_->tree.arrive(rank, size);
+}
+LOCKSTEP_INLINE void phase_tree::reset() noexcept { parts_->tree.reset(); }
+
+LOCKSTEP_INLINE std::size_t phase_tree::lines() const noexcept { return parts_->ends.lines(); }
+LOCKSTEP_INLINE std::size_t phase_tree::line_of(std::size_t rank) const noexcept {
+  return parts_->ends.line_of(rank);
+}
+LOCKSTEP_INLINE bool phase_tree::is_needed(std::size_t line, std::size_t size) const noexcept {
+  return parts_->ends.is_needed(line, size);
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 // own before the barrier and reads all of them after it: a hole in the order is a wrong value here and a
 // report under ThreadSanitizer, a lost wake-up a ctest timeout.
 #include <lockstep/barrier.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/ranked_barrier.hpp>
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 // a hole in the exclusion is a wrong sum here and a report under ThreadSanitizer, a lost wake-up a ctest
 // timeout.
 #include <lockstep/mutex.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/shared_mutex.hpp>
 
 #include <gtest/gtest.h>

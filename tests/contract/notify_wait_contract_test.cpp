@@ -5,6 +5,7 @@
 // phase and from just below wrap-around. A hole in the ordering is a wrong value here and a report under
 // ThreadSanitizer (the cells are plain data); a lost wake-up is a ctest timeout.
 #include <lockstep/event.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/fan.hpp>
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/wait/parking_lot.hpp>
+#include "wait/parking_lot.hpp"
 #include <lockstep/wait_policy.hpp>
 #include "model/explorer/explore.hpp"
 

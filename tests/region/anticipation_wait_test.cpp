@@ -24,7 +24,7 @@ using lockstep::test::scripted_system;
 constexpr std::uint64_t us = 1000, ms = 1000000;
 
 /// Ready from a point of the clock on; the thread that makes it so wakes who sleeps.
-struct region {
+struct region : lockstep::detail::waitable {
   std::uint64_t at;
   std::uint64_t late = 0;                  ///< how much later than wanted sleeps end
   std::vector<std::uint64_t> sleeps = {};  ///< deadlines
@@ -44,7 +44,7 @@ class anticipating_wait_test : public testing::Test {
   /// A wait for what comes after `gap`.
   region wait_for(std::uint64_t gap, std::uint64_t late = 0) {
     begin_ = scripted_system::instance().now;
-    region what{begin_ + gap, late};
+    region what{{}, begin_ + gap, late};
     wait_.wait(what, wait_policy(), history_);
     EXPECT_TRUE(what.ready());
     end_ = scripted_system::instance().now;
@@ -129,7 +129,7 @@ TEST_F(anticipating_wait_test, late_wake_ups_make_it_wake_up_earlier_GAP_4) {
 
 /// A caller that runs a loop of 20 us every millisecond, at which the thread is there or not, until one that is awaited
 /// comes. It wakes a sleeper after some of those it missed.
-struct missed_and_then {
+struct missed_and_then : lockstep::detail::waitable {
   missed_loops& noted;
   std::uint64_t first;   ///< when the first one begins
   unsigned count;        ///< of loops that nobody is called for
@@ -161,13 +161,13 @@ struct missed_and_then {
 TEST_F(anticipating_wait_test, who_slept_through_loops_expects_the_next_one_EXPECT_4) {
   missed_loops noted;
   wait_.listen_to(noted);
-  missed_and_then slept{noted, scripted_system::instance().now + ms, 100, 6};
+  missed_and_then slept{{}, noted, scripted_system::instance().now + ms, 100, 6};
   wait_.wait(slept, wait_policy(), history_);
   ASSERT_TRUE(slept.was_woken);
   ASSERT_EQ(slept.done, 6u);
   // Nothing was done with it: the wait goes on, and the next one is due a millisecond after the begin of the last.
   const std::uint64_t next = slept.begin(slept.done);
-  region what{next};
+  region what{{}, next};
   wait_.wait(what, wait_policy(), history_);
   ASSERT_EQ(what.sleeps.size(), 1u) << "until shortly before it is due";
   EXPECT_LT(what.sleeps[0], next);
@@ -180,7 +180,7 @@ TEST_F(anticipating_wait_test, who_was_late_for_one_expects_the_one_after_it_EXP
   wait_.listen_to(noted);
   for (int i = 0; i < 8; ++i) wait_for(ms);
   wait_.took_part();
-  missed_and_then slept{noted, scripted_system::instance().now + 300 * us, 5, 0};
+  missed_and_then slept{{}, noted, scripted_system::instance().now + 300 * us, 5, 0};
   wait_.wait(slept, wait_policy(), history_);
   EXPECT_EQ(slept.done, 5u);
   ASSERT_GE(slept.sleeps.size(), 5u) << "one before each";

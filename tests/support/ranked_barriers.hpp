@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <lockstep/detail/wait/ranked_phases.hpp>
 #include <cstdint>
 
 #include <lockstep/ranked_barrier.hpp>

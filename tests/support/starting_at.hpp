@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 
 namespace lockstep::test {
 

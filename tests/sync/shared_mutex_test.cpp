@@ -3,6 +3,7 @@
 //
 // The exclusive side alone is covered by contract/lock_contract_test.cpp.
 #include <lockstep/shared_mutex.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 #include <gtest/gtest.h>
 

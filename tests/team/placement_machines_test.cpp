@@ -2,7 +2,7 @@
 // tests/team/placement_machines_test.cpp -- where members go on real machines, and which trees they get there
 #include "region/region_tree.hpp"
 #include "team/placement.hpp"
-#include <lockstep/detail/wait/arrival_tree.hpp>
+#include "wait/arrival_tree.hpp"
 #include <lockstep/detail/wait/ranked_phases.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/arrival_tree_test.cpp -- the combining tree by itself; tests/sync/ranked_barrier_test.cpp has barriers by it
-#include <lockstep/detail/wait/arrival_tree.hpp>
+#include "wait/arrival_tree.hpp"
 
 #include <gtest/gtest.h>
 

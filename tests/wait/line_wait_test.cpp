@@ -33,7 +33,7 @@ constexpr std::uint64_t shortest = 1000;
 /// A poll by pauses and two looks at the clock: how much longer a stage may take than its time.
 constexpr std::uint64_t one_poll = 16 * 26 + 2 * 25;
 
-struct plain_waitable {
+struct plain_waitable : lockstep::detail::waitable {
   std::function<bool()> ready_when;
   std::size_t looks = 0, sleeps = 0;
 

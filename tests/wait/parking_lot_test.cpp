@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/parking_lot_test.cpp -- queues keep their order and their threads; notifications are not lost
-#include <lockstep/detail/wait/parking_lot.hpp>
+#include "wait/parking_lot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -43,12 +43,12 @@ class counter {
     mark_.notify(payer_);
   }
   bool wait(std::uint32_t target, wait_policy policy, wait_history& history) {
-    reached what{*this, target};
+    reached what{{}, *this, target};
     return wait_engine::wait(what, policy, history);
   }
 
  private:
-  struct reached {
+  struct reached : lockstep::detail::waitable {
     counter& owner;
     std::uint32_t target;
 

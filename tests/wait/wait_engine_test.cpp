@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_engine_test.cpp -- which stage follows which, on the scripted system
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ constexpr std::uint64_t spin_budget = 2000, long_yield = 2000000;
 constexpr std::uint64_t two_polls_and_a_yield = 2 * 16 * 26 + 4 * 25 + 500;
 
 /// Ready by itself once `ready_when` says so; counts what is done to it.
-struct waitable {
+struct waitable : lockstep::detail::waitable {
   scripted_system& system = scripted_system::instance();
   std::function<bool()> ready_when;
   std::function<void()> on_sleep;
@@ -79,7 +80,7 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return wait_engine::wait_awake(what_, policy, history_, until);
+    return wait_engine::wait_awake(lockstep::detail::any_waitable::of(what_), policy, history_, until);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 
@@ -503,7 +504,7 @@ TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_no
 struct placed_waitable : waitable {
   bool elsewhere = true;
   std::size_t asked = 0;
-  bool is_separated(std::uint64_t) {
+  bool is_separated() {
     ++asked;
     return elsewhere;
   }

@@ -2,7 +2,7 @@
 // tests/wait/word_waiter_sleep_test.cpp -- the word changes at the worst moments of sleep()
 //
 // The condition is asked between the look at the word and the mark: in it, other threads play.
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include "wait/word_waiter.hpp"
 
 #include <gtest/gtest.h>
 

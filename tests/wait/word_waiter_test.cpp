@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/word_waiter_test.cpp -- the waiter on a word with a sleeping bit, on a scripted system
-#include <lockstep/detail/wait/word_waiter.hpp>
+#include "wait/word_waiter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -20,6 +20,7 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/observers.hpp>
+#include <lockstep/detail/observe/points.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 
 namespace lockstep {
@@ -71,23 +72,6 @@ class observed_wait {
   wait_stage stage_, furthest_;
   bool is_shown_;
 };
-
-/// Sleepers on a word are woken.
-void note_wake(const void* word) noexcept;
-/// A lock was taken, or is about to be given up.
-void note_lock(const void* object, bool is_taken) noexcept;
-/// Where threads may be delayed: before what others may wait for. In builds that do not diagnose misuse, this and
-/// notify_point() are nothing: a look at the observers takes 1 to 3 % of a notify.
-void pass_sync_point() noexcept;
-inline void sync_point() noexcept {
-  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
-}
-/// The same before a thread lets those go that wait for `word`, the one that waiters name as their object or sleep on,
-/// of an object that has no other hook.
-void pass_notify_point(const void* word) noexcept;
-inline void notify_point(const void* word) noexcept {
-  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_notify_point(word);
-}
 
 // What was decided, or found out.
 

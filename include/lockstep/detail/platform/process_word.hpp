@@ -58,8 +58,9 @@ using process_word = unseamed_atomic<process_state*>;
 
 // A variable of C++, not of assembly: Clang leaves assembly at file scope out of the object of a C++20 module. The name has
 // no namespace, so units of different settings share the word, and the note (process.hpp) names it.
-extern process_word process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD);
-__attribute__((weak, visibility("hidden"))) process_word process_word_of_note{nullptr};
+extern __attribute__((visibility("hidden"))) process_word process_word_of_note __asm__(
+    LOCKSTEP_PROCESS_WORD);
+__attribute__((weak)) process_word process_word_of_note{nullptr};
 inline process_word& process_word_of_module() noexcept { return process_word_of_note; }
 
 #elif LOCKSTEP_MODULES_MEET && defined(__APPLE__)

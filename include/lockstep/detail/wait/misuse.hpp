@@ -4,18 +4,11 @@
 // Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
 // who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
 // the program with a message that names the object's kind and address and both threads. Elsewhere every
-// function here is empty.
+// function here is empty, but for what the watchdog is told of locks.
 // Objects of static storage are destroyed without a word: a detached thread may wait on one, or hold it, when
 // the program ends.
 //
-// The table is behind locks, which order more than the objects themselves promise: look for missing
-// order (ThreadSanitizer) with the diagnosis switched off.
-//
 // If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
-//
-// Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
@@ -23,9 +16,9 @@
 
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/observe/observers.hpp>
+#include <lockstep/detail/observe/points.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -53,17 +46,14 @@ void locked(const void* object, bool is_watched = observers() != 0);
 void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
 void unlocking(const void* object, const char* kind);
-
 /// As locked() and unlocking(), for one of several readers.
 void locked_shared(const void* object);
 void unlocking_shared(const void* object, const char* kind);
 /// Before the calling thread waits for `object`, as owner or reader: it may wait for itself.
 void check_no_reader(const void* object, const char* kind);
-
 /// The calling thread waits on `object` from now on; that thread does not any more.
 void waiting(const void* object);
 void let_go(const void* object, std::uint64_t thread);
-
 /// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
 /// nobody joins it: it ends with the program, and never finds the object gone.
 void destroying(const void* object, const char* kind);
@@ -87,20 +77,6 @@ inline void destroying(const void*, const char*) {}
 inline void destroying_lock(const void*, const char*) {}
 
 #endif
-
-/// The calling thread waits on `object` while this lives.
-class waiting_scope {
- public:
-  explicit waiting_scope(const void* object) : object_(object) { waiting(object_); }
-  ~waiting_scope() {
-    if (diagnosed) let_go(object_, detail::number_of_this_thread());
-  }
-  waiting_scope(const waiting_scope&) = delete;
-  waiting_scope& operator=(const waiting_scope&) = delete;
-
- private:
-  const void* object_;
-};
 
 /// A base for objects of one word, registered under their own address: its destructor calls destroying().
 /// Where nothing is diagnosed it is trivial, so that objects of static storage need no guard and no call

@@ -57,8 +57,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
+#include <lockstep/detail/observe/points.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
@@ -119,19 +119,6 @@ class sleeper_mark {
   announced_sleep announce(fence_payer payer);
   void sleep_on(announced_sleep now, deadline until);
 
-  /// The sleeper's side; false if the system refused its part.
-  static bool fence(fence_payer payer) {
-    if (payer == fence_payer::sleeper) return fence_heavy();
-    thread_fence(memory_order_seq_cst);  // 6
-    return true;
-  }
-
-  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
-  static std::uint64_t soon(deadline until) {
-    const std::uint64_t limit = monotonic_nanoseconds() + 1000000;
-    return limit < until.nanoseconds() ? limit : until.nanoseconds();
-  }
-
   wait_word mark_{0};
 };
 
@@ -150,7 +137,9 @@ struct stops_when_set {
 };
 
 /// For waits that do not know where the awaited thread runs.
-struct anywhere {};
+struct anywhere {
+  static constexpr bool is_separated() noexcept { return false; }
+};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {
@@ -162,10 +151,10 @@ struct phase_reached {
   void describe(wait_subject& to) const noexcept { to.phase = target; }
 };
 
-/// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: nothing, or
-/// bool is_separated(std::uint64_t now) as the engine has it.
+/// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: bool
+/// is_separated() as the engine has it.
 template <class Word, class Done, class Stop, class Where>
-class awaited_word {
+class awaited_word : public waitable {
  public:
   awaited_word(const atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
                Stop stop, Where where) noexcept
@@ -183,15 +172,10 @@ class awaited_word {
   void describe(wait_subject& to) const noexcept {
     to.object = &word_;
     to.sleeps_on = &mark_;
-    optional_parts::describe(done_, to, 0);
-    optional_parts::describe(where_, to, 0);
+    describe_part(done_, to, 0);
+    describe_part(where_, to, 0);
   }
-
-  template <class Known = Where>
-  auto is_separated(std::uint64_t now) noexcept
-      -> decltype(std::declval<Known&>().is_separated(now)) {
-    return where_.is_separated(now);
-  }
+  bool is_separated() noexcept { return where_.is_separated(); }
 
  private:
   const atomic<Word>& word_;
@@ -234,8 +218,9 @@ class published_word {
   template <class Done, class Stop, class Where = anywhere>
   bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
             Where where = Where()) const {
+    if (done(value()) || stop.requested()) return true;
     auto what = awaited(done, stop, where);
-    return wait_engine::wait(what, policy_, history, until);
+    return wait_engine::wait_slowly(any_waitable::of(what), policy_, history, until);
   }
   /// For waiters that wait in a way of their own.
   template <class Done, class Stop, class Where = anywhere>

@@ -40,11 +40,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include <lockstep/detail/base/rank_groups.hpp>
-#include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/wait/arrival_tree.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
@@ -56,26 +52,31 @@ constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
   return policy.is_block() ? 4 : 8;
 }
 
-/// On which line a participant sees the end of a phase by the tree: one for all, or one for each group of a level, so
-/// that it goes from cache to cache once. Of the narrowest level whose groups have four members or more, on the average:
-/// each line costs the one that ends the phase a store. (A rule from the costs on paper: no machine with several
-/// caches was at hand.)
-class ends_of_phases {
- public:
-  /// Requires: participants as in the groups.
-  ends_of_phases(std::size_t participants, const rank_groups& groups);
+class rank_groups;
 
-  std::size_t lines() const noexcept { return lowest_.empty() ? 1 : lowest_.size(); }
-  std::size_t line_of(std::size_t rank) const noexcept {
-    return line_of_.empty() ? 0 : line_of_[rank];
-  }
-  /// Whether somebody looks at it in a phase of `size` participants; at the first one, always.
-  bool is_needed(std::size_t line, std::size_t size) const noexcept {
-    return line == 0 || lowest_[line] < size;
-  }
+/// The slow half of ranked_phases: who is the last to arrive, and on which line each sees the end (src/wait/arrival_tree.hpp).
+class phase_tree {
+ public:
+  /// For phases of up to `most` participants, in groups or not; 0: nobody arrives here.
+  phase_tree(std::size_t most, const rank_groups& groups);
+  ~phase_tree();
+  phase_tree(const phase_tree&) = delete;
+  phase_tree& operator=(const phase_tree&) = delete;
+
+  /// True for the last of `size` participants. Never blocks.
+  bool arrive(std::size_t rank, std::size_t size) noexcept;
+  /// After a phase that was given up. Requires: no thread arrives.
+  void reset() noexcept;
+
+  /// On how many lines the end of a phase is published; on which one a rank looks; whether somebody looks at it in a phase
+  /// of `size` participants: at the first one, always.
+  std::size_t lines() const noexcept;
+  std::size_t line_of(std::size_t rank) const noexcept;
+  bool is_needed(std::size_t line, std::size_t size) const noexcept;
 
  private:
-  std::vector<std::uint32_t> line_of_, lowest_;  // by rank, by line; empty: one line
+  struct parts;
+  parts* const parts_;
 };
 
 template <class Value = nothing_beside>
@@ -86,12 +87,10 @@ class ranked_phases {
   /// For phases of up to `most` participants: up to `most_flags` meet by flags, more by the tree. `lines`: of flags, one
   /// for each participant that may meet so, or for all where they carry values. `groups`: of `most` ranks, or none.
   ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags,
-                const rank_groups& groups = rank_groups())
-      : ends_(most, most > most_flags ? groups : rank_groups()),
+                const rank_groups& groups)
+      : tree_(most > most_flags ? most : 0, groups),
         flags_(lines, policy),
-        end_(ends_.lines(), policy),
-        tree_(most > most_flags ? most : 0, arrival_tree::usual_fan_in,
-              most > most_flags ? groups : rank_groups()),
+        end_(tree_.lines(), policy),
         most_flags_(most_flags) {}
 
   wait_policy policy() const noexcept { return end_.policy(); }
@@ -100,7 +99,7 @@ class ranked_phases {
   /// What travels with a rank's arrival, to be written before; what has come to `rank` with the end of a phase by the
   /// tree.
   Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
-  Value& value_of_all(std::size_t rank) noexcept { return end_.beside(ends_.line_of(rank)); }
+  Value& value_of_all(std::size_t rank) noexcept { return end_.beside(tree_.line_of(rank)); }
 
   /// Tells the others that `rank` has arrived in `phase`, one of `size` participants. Never blocks. By the tree the
   /// last to arrive calls finish(value), which travels with the end of the phase, and ends it: true for that one.
@@ -113,7 +112,7 @@ class ranked_phases {
     if (!tree_.arrive(rank, size)) return false;
     finish(end_.beside(0));
     for (std::size_t line = 1; line < end_.size(); ++line) {
-      if (!ends_.is_needed(line, size)) continue;
+      if (!tree_.is_needed(line, size)) continue;
       end_.beside(line) = end_.beside(0);
       end_[line].publish(phase);
     }
@@ -125,7 +124,7 @@ class ranked_phases {
   /// flag of participant `other`, or the end of the phase, where `other` is `size`. Stops where it returns false.
   template <class Wait>
   bool wait_for_others(std::size_t rank, std::size_t size, Wait wait) {
-    if (!has_flags(size)) return wait(end_[ends_.line_of(rank)], size);
+    if (!has_flags(size)) return wait(end_[tree_.line_of(rank)], size);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = rank; i < size; ++i) {
       if (++other == size) other = 0;
@@ -144,7 +143,7 @@ class ranked_phases {
   }
   /// By a participant that is in a phase: whether another has arrived in it; by the tree, whether all have.
   bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
-    return phase(has_flags(size) ? flags_[rank].peek() : end_[ends_.line_of(rank)].peek());
+    return phase(has_flags(size) ? flags_[rank].peek() : end_[tree_.line_of(rank)].peek());
   }
 
   /// For observers, by a participant that is in a phase: the ranks below 64 that have arrived, a bit each. None by the
@@ -171,10 +170,9 @@ class ranked_phases {
   }
 
  private:
-  const ends_of_phases ends_;
+  phase_tree tree_;
   words flags_;
   words end_;
-  arrival_tree tree_;
   const std::size_t most_flags_;
 };
 

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
-// One loop for all objects of the library: spin for a time, then wait in the processor where it can, then yield while
-// that helps, then sleep in the kernel. What is waited for is a Waitable:
-//     bool ready() noexcept              looks, with acquire order; never blocks. It may take what it finds,
-//                                        since nobody looks again after it returned true
-//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return at any time
-//     unsigned pauses() noexcept         optional: how long to pause before the next look, if not once. The
-//                                        pauses are part of the time that is spun
-//     bool is_separated(uint64_t now)    optional: whether the thread that will make it ready runs on another
-//                                        CPU. Asked after the spin, unless the policy is crowded
-//     const void* line() const noexcept  optional: the word by whose change it usually gets ready, aligned to 4 bytes
-//     void describe(wait_subject& to)    optional: what it is, for observers (hooks.hpp)
-// published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
+// One ladder for all objects of the library: polls for a time, then waits in the processor where it can, then yields while
+// that helps, then sleeps in the kernel. Only the first look is compiled for each kind of wait; the ladder, its budgets
+// and their figures are in src/wait/wait_engine.cpp.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
 //   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
@@ -24,125 +15,146 @@
 //   WAIT-4  A thread that has a pulse (wait_pulse) calls it once an interval while it waits, from one interval after it has
 //           begun to sleep on. No call is made within sleep(), nor by a wait that the call begins.
 //
-// What a waiter has learned from its last waits is its wait_history: plain data, one thread uses it at a
-// time, and zero bits mean "no doubt". It answers two questions for an adaptive wait:
-//   Does spinning pay?  Not when the awaited thread needs our CPU, and not when waits are long.
-//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice; nor, in
-//                       queues, when waits are long.
-// Each is asked anew now and then, because the machine changes.
-//
 // Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget, and line_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
-//
-// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/ring, bench/team)
-//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
-//                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
-//                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
-//                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
-//   line_budget   8 us more, for words whose lines the processor can watch. Not measured: no machine of ours can. It is
-//                 a quarter of what yields take alone, and as a spin in vain it speaks against spinning: then it costs
-//                 10 us in 64 waits at most. far_budget and hybrid(time) are as long with it as without.
-//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
-//                 choice); crowded, one to three yields end nearly every wait.
-//   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
-//                 pays: it keeps the CPUs from halting while the notification comes round. Rings of 30 to
-//                 127 events take 4 to 6 us a hop with 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200,
-//                 9 to 21 without a limit and 10 if all sleep. Where one notification lets many go,
-//                 waking them in turn costs more than their yields: barriers of 128 take 110 us with
-//                 400 us, 150 with 80. Hence event has the shorter one.
-//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here), and
-//                 is a failure even if the wait is over after it: a sleeper woken for the notification
-//                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
-//                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
-//                 0.3 ms.
-//   unmeasured_yields  the clock and the long part of a wait take 0.1 us of the 1.3 us of a yield that ends a wait.
-//                 So in a crowd, once 16 waits in a row have ended in yields that were measured and short, 7 in 8
-//                 begin with so many yields and no look at the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
-//                 the time.
-//   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to
-//                 have a CPU of its own. It is more than a wake-up takes: two threads that have begun to sleep and
-//                 wake each other stop doing so. Beside two busy processes a fork/join of 2 takes 0.4 us so and
-//                 15 without, a barrier 0.17 and 40.
 #ifndef LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 #define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 
-#include <chrono>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/any_waitable.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+class observed_wait;
+
+/// What is waited for. A Waitable is derived from this, and hides what it has:
+struct waitable {
+  // bool ready() noexcept        looks, with acquire order; never blocks. It may take what it finds, since nobody looks
+  //                              again after it returned true. Every Waitable has it.
+
+  /// Announces a sleeper, looks again, sleeps; may return at any time. Not called by wait_awake().
+  void sleep(deadline) noexcept {}
+  /// True: pauses() says how long to pause before the next look, if not once. The pauses are part of the time that is spun.
+  static constexpr bool has_pauses = false;
+  unsigned pauses() noexcept { return 1; }
+  /// The word by whose change it usually gets ready, aligned to 4 bytes; or null.
+  const void* line() const noexcept { return nullptr; }
+  /// Whether the thread that will make it ready runs on another CPU. Asked after the spin, unless the policy is crowded.
+  bool is_separated() noexcept { return false; }
+  /// What it is, for observers (hooks.hpp).
+  void describe(wait_subject&) const noexcept {}
+};
+
+/// What predicates and places tell observers, if they have describe().
+template <class Part>
+auto describe_part(const Part& part, wait_subject& to, int) noexcept -> decltype(part.describe(to)) {
+  part.describe(to);
+}
+template <class Part>
+void describe_part(const Part&, wait_subject&, long) noexcept {}
+
+/// A Waitable whose type is forgotten: all but the first look of a wait is there once for all of them. Valid as long as the
+/// Waitable.
+class any_waitable {
+ public:
+  template <class Waitable>
+  static any_waitable of(Waitable& what) noexcept {
+    return any_waitable(&what, functions_of<Waitable>::table);
+  }
+
+  bool ready() const { return how_->ready(what_); }
+  void sleep(deadline until) const { how_->sleep(what_, until); }
+  bool has_pauses() const noexcept { return how_->has_pauses; }
+  unsigned pauses() const { return has_pauses() ? how_->pauses(what_) : 1; }
+  const void* line() const { return how_->line(what_); }
+  bool is_separated() const { return how_->is_separated(what_); }
+  /// For observed_wait.
+  wait_subject subject() const noexcept {
+    wait_subject result = {};
+    result.object = result.sleeps_on = what_;
+    result.awaited = wait_subject::nobody;
+    how_->describe(what_, result);
+    return result;
+  }
+
+ private:
+  struct functions {
+    bool (*ready)(void*);
+    void (*sleep)(void*, deadline);
+    unsigned (*pauses)(void*);
+    const void* (*line)(const void*);
+    bool (*is_separated)(void*);
+    void (*describe)(const void*, wait_subject&);
+    bool has_pauses;
+  };
+
+  template <class Waitable>
+  struct functions_of {
+    static Waitable& at(void* what) noexcept { return *static_cast<Waitable*>(what); }
+    static const Waitable& at(const void* what) noexcept {
+      return *static_cast<const Waitable*>(what);
+    }
+    static bool ready(void* what) { return at(what).ready(); }
+    static void sleep(void* what, deadline until) { at(what).sleep(until); }
+    static unsigned pauses(void* what) { return at(what).pauses(); }
+    static const void* line(const void* what) { return at(what).line(); }
+    static bool is_separated(void* what) { return at(what).is_separated(); }
+    static void describe(const void* what, wait_subject& to) { at(what).describe(to); }
+
+    static const functions table;
+  };
+
+  any_waitable(void* what, const functions& how) noexcept : what_(what), how_(&how) {}
+
+  void* what_;
+  const functions* how_;
+};
+
+template <class Waitable>
+const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
+    &functions_of::ready,        &functions_of::sleep,    &functions_of::pauses, &functions_of::line,
+    &functions_of::is_separated, &functions_of::describe, Waitable::has_pauses};
+
 /// How far a stage of a wait is trusted: waits that it ended speak for it, other waits against it.
 class backoff_trust {
  public:
   /// True if the stage should be tried in this wait: it is trusted, or it is time for another look.
-  bool asks() noexcept {
-    if (doubt_ < limit) return true;
-    skipped_ = static_cast<std::uint8_t>((skipped_ + 1) % probe_interval);
-    return skipped_ == 0;
-  }
+  bool asks() noexcept;
   void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
   /// The same where it was measured: so many in a row make it sure.
-  void paid_measurably() noexcept {
-    paid();
-    if (doubt_ == 0 && skipped_ < sure) ++skipped_;
-  }
-  void failed() noexcept {
-    if (doubt_ == limit) return;
-    ++doubt_;
-    skipped_ = 0;
-  }
+  void paid_measurably() noexcept;
+  void failed() noexcept;
   /// One failure that is as bad as many.
-  void failed_badly() noexcept {
-    if (doubt_ < limit) skipped_ = 0;  // else it counts the waits until the next probe
-    doubt_ = limit;
-  }
+  void failed_badly() noexcept;
   /// Whether a wait may go through the stage without a measurement: it is sure to pay, and one wait in 8 is measured.
-  bool goes_unmeasured() noexcept {
-    if (doubt_ != 0 || skipped_ < sure) return false;
-    skipped_ = static_cast<std::uint8_t>(skipped_ + 1);
-    if (skipped_ < sure + measure_interval) return true;
-    skipped_ = sure;
-    return false;
-  }
+  bool goes_unmeasured() noexcept;
 
  private:
-  // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
-  // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
-  static constexpr std::uint8_t limit = 4;
-  static constexpr std::uint8_t probe_interval = 64;
-  static constexpr std::uint8_t sure = 16;
-  static constexpr std::uint8_t measure_interval = 8;
-
   std::uint8_t doubt_ = 0;
   /// Trusted: successes in a row, up to `sure`, and waits since a measurement. Else waits since the last probe.
   std::uint8_t skipped_ = 0;
 };
 
+/// What a waiter has learned from its last waits: plain data, one thread uses it at a time, and zero bits mean "no doubt".
+/// Does spinning pay? Not when the awaited thread needs our CPU, and not when waits are long. Does yielding pay? Not when a
+/// stranger takes the CPU and keeps it for its whole time slice; nor, in queues, when waits are long. Each is asked anew
+/// now and then, because the machine changes.
 struct wait_history {
   backoff_trust spinning;
   backoff_trust yielding;
 };
+static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
-inline wait_history& this_thread_history() noexcept {
-  return per_thread<wait_history, struct name_of_history>();
-}
-
+wait_history& this_thread_history() noexcept;
 /// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
 /// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
-inline wait_history& this_thread_history_in_queues() noexcept {
-  return per_thread<wait_history, struct name_of_queue_history>();
-}
-
-static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+wait_history& this_thread_history_in_queues() noexcept;
 
 /// What the calling thread does now and then while it waits for anything, in a wait that lasts: for languages that look for
 /// signals on one thread (the C interface has lockstep_poll_while_waiting). It may stop the region that it waits in.
@@ -152,9 +164,7 @@ struct wait_pulse {
   std::uint64_t interval;  ///< in nanoseconds, from the time at which the wait begins to sleep
 
   /// Null: none. It outlives the waits of the thread.
-  static const wait_pulse*& of_this_thread() noexcept {
-    return per_thread<const wait_pulse*, struct name_of_pulse>();
-  }
+  static const wait_pulse*& of_this_thread() noexcept;
 };
 
 class wait_engine {
@@ -169,112 +179,28 @@ class wait_engine {
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
                    deadline until = deadline::never(),
                    std::uint64_t yield_time = shared_yield_time) {
-    return what.ready() || wait_slowly(what, policy, history, until, yield_time);
+    return what.ready() ||
+           wait_slowly(any_waitable::of(what), policy, history, until, yield_time);
   }
+  /// The same after the first look.
+  static bool wait_slowly(any_waitable what, wait_policy policy, wait_history& history,
+                          deadline until = deadline::never(),
+                          std::uint64_t yield_time = shared_yield_time);
 
   /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
   /// up. block() skips these stages. spin() spins for the default's time.
-  template <class Waitable>
-  static bool wait_awake(Waitable& what, wait_policy policy, wait_history& history,
+  static bool wait_awake(any_waitable what, wait_policy policy, wait_history& history,
                          deadline until = deadline::never(),
-                         std::uint64_t yield_time = single_yield_time) {
-    if (what.ready()) return true;
-    return !policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time);
-  }
+                         std::uint64_t yield_time = single_yield_time);
 
   /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
   static bool wait_without_spin(any_waitable what, wait_policy policy, wait_history& history,
                                 observed_wait& seen);
-
+  /// Looks for the time between two looks at the clock.
+  static bool poll(any_waitable what);
   /// Looks for a time of `most` nanoseconds or less, and once at least: where the processor waits for lines, and `most`
   /// is enough for that, by such a wait, else by poll().
   static bool poll_for(any_waitable what, std::uint64_t most);
-
-  /// Looks for the time between two looks at the clock.
-  template <class Waitable>
-  static bool poll(Waitable& what) {
-    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
-      const unsigned pauses = optional_parts::pauses(what, 0);
-      for (unsigned i = 0; i < pauses; ++i) polling_pause();
-      if (what.ready()) return true;
-      paused += pauses;
-    }
-    return false;
-  }
-
- private:
-  static constexpr std::uint64_t spin_budget = 2000;
-  static constexpr std::uint64_t far_budget = 50000;
-  static constexpr std::uint64_t line_budget = 8000;
-  static constexpr std::uint64_t longest_line_wait = 10000;
-  static constexpr unsigned yield_limit = 64;
-  static constexpr unsigned unmeasured_yields = 6;
-  static constexpr std::uint64_t long_yield = 2000000;
-  static constexpr unsigned pauses_per_look_at_clock = 16;
-
-  template <class Waitable>
-  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time) {
-    if (policy.is_crowded() && until.is_never() && ends_in_first_yields(what, history)) return true;
-    const bool spins = begins_with_spin(policy, history);
-    return (spins && ends_in_first_poll(what, policy, history)) ||
-           wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
-  }
-  template <class Waitable>
-  LOCKSTEP_NOINLINE static bool wait_awake_slowly(Waitable& what, wait_policy policy,
-                                                  wait_history& history, deadline until,
-                                                  std::uint64_t yield_time) {
-    const bool spins = begins_with_spin(policy, history);
-    return (spins && ends_in_first_poll(what, policy, history)) ||
-           wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
-  }
-
-  /// The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
-  /// look at the clock, which costs as much as one pause; but not where a poll may last.
-  template <class Waitable>
-  static bool ends_in_first_poll(Waitable& what, wait_policy policy, wait_history& history) {
-    return !optional_parts::has_pauses<Waitable>(0) && poll(what) && note_spin(policy, history);
-  }
-  /// The first yields of a crowd, which end most of its waits, in the same way.
-  template <class Waitable>
-  static bool ends_in_first_yields(Waitable& what, wait_history& history) {
-    if (observers() != 0 || !history.yielding.goes_unmeasured()) return false;
-    for (unsigned i = 0; i < unmeasured_yields; ++i) {
-      yield_thread();
-      if (what.ready()) return true;
-    }
-    return false;
-  }
-  static bool begins_with_spin(wait_policy policy, wait_history& history);
-  static bool note_spin(wait_policy policy, wait_history& history) noexcept {
-    if (policy.is_adaptive()) history.spinning.paid();
-    return true;
-  }
-
-  /// What follows the first poll; `spins` says whether there was one, or was to be.
-  static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
-                        deadline until, std::uint64_t yield_time, bool spins);
-  static bool wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
-                              deadline until, std::uint64_t yield_time, bool spins);
-  static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
-                        deadline until, std::uint64_t yield_time, bool spins, observed_wait& seen);
-  static bool wait_seen_awake(any_waitable what, wait_policy policy, wait_history& history,
-                              deadline until, std::uint64_t yield_time, bool spins,
-                              observed_wait& seen);
-  /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses for spin_budget, then by poll_for().
-  static bool spin(any_waitable what, std::uint64_t budget, deadline until);
-  /// How long an adaptive wait spins.
-  static std::uint64_t budget_of(any_waitable what) {
-    return shortest_line_wait() < line_budget && what.line() != nullptr ? spin_budget + line_budget
-                                                                        : spin_budget;
-  }
-  static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
-  /// The sleep of a thread that has a pulse; with spin() the whole wait.
-  static bool wait_with_pulse(any_waitable what, bool spins, deadline until);
-  /// Gives the CPU to others while that helps.
-  static bool yield(any_waitable what, backoff_trust& trust, deadline until,
-                    std::uint64_t yield_time);
 };
 
 }  // namespace detail

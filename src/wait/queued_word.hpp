@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/queued_word.hpp -- a word that threads take from, with a queue beside it (layer: wait)
+// src/wait/queued_word.hpp -- a word that threads take from, with a queue beside it (layer: wait)
 //
 // What mutex, shared_mutex and semaphore share: to take by compare-exchange, to poll, to queue up, to leave the queue
 // at a deadline, and to hand over to the front of the queue. What the bits mean is the object's Rules:
@@ -29,29 +29,28 @@
 //                                           parking_lot.hpp)
 //
 // Cost   to take what is free: one read-modify-write. To queue up: the queue's lock and one read-modify-write.
-#ifndef LOCKSTEP_DETAIL_WAIT_QUEUED_WORD_HPP
-#define LOCKSTEP_DETAIL_WAIT_QUEUED_WORD_HPP
+#ifndef LOCKSTEP_SRC_WAIT_QUEUED_WORD_HPP
+#define LOCKSTEP_SRC_WAIT_QUEUED_WORD_HPP
 
 #include <cstdint>
 #include <type_traits>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/parking_lot.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+
+#include "misuse_registry.hpp"
+#include "parking_lot.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The base of an object: its only data. The object is registered under this address (misuse.hpp).
+/// Handle on the word of an object and its policy. The object is registered under the word's address (misuse.hpp).
 template <class Rules>
 class queued_word {
  public:
-  wait_policy policy() const noexcept { return policy_; }
-
- protected:
-  constexpr queued_word(std::uint32_t word, wait_policy how) noexcept : word_(word), policy_(how) {}
+  /// The policy is read by those who wait only.
+  queued_word(wait_word& word, const wait_policy& policy) noexcept : word_(word), policy_(policy) {}
 
   std::uintptr_t key() const noexcept { return parking_lot::key(word_, Rules::queue); }
 
@@ -67,7 +66,7 @@ class queued_word {
   /// As try_take(), for the time that `policy` waits awake.
   bool poll(std::uint32_t as, deadline until, call_site where = call_site::none()) {
     attempt now(*this, as, where);
-    return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
+    return wait_engine::wait_awake(any_waitable::of(now), policy_, this_thread_history(), until);
   }
 
   /// Queues the thread up, unless it could take after all: then false. A thread that was released in vain goes to the
@@ -121,14 +120,15 @@ class queued_word {
                                          memory_order_relaxed);              // 2
   }
 
-  wait_word word_;
-  wait_policy policy_;
+ protected:
+  wait_word& word_;
+  const wait_policy& policy_;
 
  private:
   /// What the wait engine looks at before a thread queues up.
-  struct plain_attempt {
+  struct plain_attempt : waitable {
     queued_word& owner;
-    std::uint32_t as;
+    const std::uint32_t as;
     const source_place where;
 
     plain_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
@@ -142,8 +142,9 @@ class queued_word {
   };
   /// Each look takes the word's line away from the holder.
   struct backing_off_attempt : plain_attempt {
-    unsigned pause = 8;
+    static constexpr bool has_pauses = true;
     static constexpr unsigned longest_pause = 64;
+    unsigned pause = 8;
 
     backing_off_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
         : plain_attempt(of, purpose, from) {}
@@ -160,26 +161,20 @@ class queued_word {
 /// A queued_word whose waiters are handed what they wait for, in their order: nobody overtakes the queue. A thread that
 /// was notified has what it wanted.
 template <class Rules>
-class handed_word : protected queued_word<Rules> {
-  using base = queued_word<Rules>;
-
+class handed_word : public queued_word<Rules> {
  public:
-  using base::policy;
-
- protected:
-  constexpr handed_word(std::uint32_t word, wait_policy how) noexcept : base(word, how) {}
+  using queued_word<Rules>::queued_word;
 
   /// Waits its turn and takes; false if `until` came first.
-  LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until,
-                                     call_site where = call_site::none()) {
-    const misuse::waiting_scope waiting(this);
+  bool take_slowly(std::uint32_t as, deadline until, call_site where = call_site::none()) {
+    const misuse::waiting_scope waiting(&this->word_);
     if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());
     return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
   }
 
   /// Hands the front of the queue what there is. After a change that may let waiters go.
-  LOCKSTEP_NOINLINE void hand_over() {
+  void hand_over() {
     wake_list woken;
     parking_lot::queue waiters(this->key());
     hand_over(waiters, woken);
@@ -224,4 +219,4 @@ class handed_word : protected queued_word<Rules> {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_QUEUED_WORD_HPP
+#endif  // LOCKSTEP_SRC_WAIT_QUEUED_WORD_HPP

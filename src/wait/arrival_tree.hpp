@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/arrival_tree.hpp -- counts arrivals along a tree: who is the last of all (layer: wait)
+// src/wait/arrival_tree.hpp -- counts arrivals along a tree: who is the last of all (layer: wait)
 //
 // A combining tree. Each participant counts itself in at its node; the last to arrive at a node goes on to the node
 // above, and the last at the root is the last of all. The tree is made once, as tables: a pure function of the number of
@@ -20,8 +20,8 @@
 //
 // Cost   one RMW for each participant and node, log(participants) in a row at most, as many on one line as the fan-in.
 // Source [YTL87]; in barriers [MCS91].
-#ifndef LOCKSTEP_DETAIL_WAIT_ARRIVAL_TREE_HPP
-#define LOCKSTEP_DETAIL_WAIT_ARRIVAL_TREE_HPP
+#ifndef LOCKSTEP_SRC_WAIT_ARRIVAL_TREE_HPP
+#define LOCKSTEP_SRC_WAIT_ARRIVAL_TREE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -103,10 +103,10 @@ class arrival_tree {
   /// The same in a phase of fewer: the ranks below `participants`, all of whom pass that number.
   bool arrive(std::size_t rank, std::size_t participants) noexcept {
     return shape_.climb(rank, participants, [this](const tree_shape::node& at) noexcept {
-      detail::wait_word& counter = counters_[at.index].value;
-      const std::size_t before = counter.fetch_add(1, detail::memory_order_acq_rel);  // 1
+      wait_word& counter = counters_[at.index].value;
+      const std::size_t before = counter.fetch_add(1, memory_order_acq_rel);  // 1
       if (before + 1 < at.width) return false;
-      counter.store(0, detail::memory_order_relaxed);  // 2
+      counter.store(0, memory_order_relaxed);  // 2
       return true;
     });
   }
@@ -114,18 +114,40 @@ class arrival_tree {
   /// Resets the counters after a phase that was given up. Requires: no thread arrives.
   void reset() noexcept {
     for (std::size_t i = 0; i < counters_.size(); ++i) {
-      counters_[i].value.store(0, detail::memory_order_relaxed);  // 3
+      counters_[i].value.store(0, memory_order_relaxed);  // 3
     }
   }
 
  private:
   std::size_t participants_;
   tree_shape shape_;
-  detail::aligned_array<detail::padded<detail::wait_word>> counters_;
+  aligned_array<padded<wait_word>> counters_;
+};
+
+/// On which line a participant sees the end of a phase by the tree: one for all, or one for each group of a level, so
+/// that it goes from cache to cache once. Of the narrowest level whose groups have four members or more, on the average:
+/// each line costs the one that ends the phase a store. (A rule from the costs on paper: no machine with several
+/// caches was at hand.)
+class ends_of_phases {
+ public:
+  /// Requires: participants as in the groups.
+  ends_of_phases(std::size_t participants, const rank_groups& groups);
+
+  std::size_t lines() const noexcept { return lowest_.empty() ? 1 : lowest_.size(); }
+  std::size_t line_of(std::size_t rank) const noexcept {
+    return line_of_.empty() ? 0 : line_of_[rank];
+  }
+  /// Whether somebody looks at it in a phase of `size` participants; at the first one, always.
+  bool is_needed(std::size_t line, std::size_t size) const noexcept {
+    return line == 0 || lowest_[line] < size;
+  }
+
+ private:
+  std::vector<std::uint32_t> line_of_, lowest_;  // by rank, by line; empty: one line
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_ARRIVAL_TREE_HPP
+#endif  // LOCKSTEP_SRC_WAIT_ARRIVAL_TREE_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
+// src/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
 //
 // Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack into a table
 // under the object's key, and waits until another thread takes the node out and notifies it. So waiters are served
@@ -38,17 +38,19 @@
 // Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
 //        other keys in the same bucket. fork() takes and frees the 256 locks, 5 us.
 // Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
-#ifndef LOCKSTEP_DETAIL_WAIT_PARKING_LOT_HPP
-#define LOCKSTEP_DETAIL_WAIT_PARKING_LOT_HPP
+#ifndef LOCKSTEP_SRC_WAIT_PARKING_LOT_HPP
+#define LOCKSTEP_SRC_WAIT_PARKING_LOT_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <new>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/intrusive_list.hpp>
 #include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 
@@ -74,7 +76,7 @@ class parked_thread : public list_node<parked_thread> {
             call_site where = call_site::none(),
             wait_history& history = this_thread_history_in_queues()) {
     slept_ = false;
-    located_wait what{*this, where};
+    located_wait what(*this, where);
     const bool notified =
         wait_engine::wait(what, policy, history, until, wait_engine::single_yield_time);
     if (slept_) history.yielding.failed();
@@ -110,10 +112,11 @@ class parked_thread : public list_node<parked_thread> {
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
 
   /// A wait of the thread, and where it was called: not in the node, which is to stay small.
-  struct located_wait {
+  struct located_wait : waitable {
     parked_thread& self;
-    source_place where;
+    const source_place where;
 
+    located_wait(parked_thread& of, call_site from) noexcept : self(of), where(from) {}
     bool ready() const noexcept { return self.ready(); }
     const void* line() const noexcept { return &self.word_; }
     void sleep(deadline until) { self.sleep(until); }
@@ -141,7 +144,7 @@ class parked_thread : public list_node<parked_thread> {
 };
 
 /// Threads on the way between two queues, in order.
-using parked_chain = intrusive_list<parked_thread>;
+struct parked_chain : intrusive_list<parked_thread> {};
 
 /// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if the wake_list was
 /// made before the lock was taken.
@@ -336,4 +339,4 @@ class parking_lot {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_PARKING_LOT_HPP
+#endif  // LOCKSTEP_SRC_WAIT_PARKING_LOT_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
+// src/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
 //
 // For objects whose whole state is one word with a bit that says "a thread sleeps", so that a waiter may
 // destroy the object as soon as its wait has returned. A waiter brings a predicate on the word. It returns
@@ -31,34 +31,27 @@
 //
 // Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
 // Source [DREPPER] for the bit in the word.
-#ifndef LOCKSTEP_DETAIL_WAIT_WORD_WAITER_HPP
-#define LOCKSTEP_DETAIL_WAIT_WORD_WAITER_HPP
+#ifndef LOCKSTEP_SRC_WAIT_WORD_WAITER_HPP
+#define LOCKSTEP_SRC_WAIT_WORD_WAITER_HPP
 
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
+
+#include "misuse_registry.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The phase, count or position that an object begins with. Protected constructors take it: tests derive from the object
-/// and begin next to wrap-around.
-struct first_phase {
-  std::uint32_t value;
-};
-
-/// The bit of each word that is this header's.
-constexpr std::uint32_t sleeping_bit = 1;
-
 /// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
 template <class Done>
-class word_waiter {
+class word_waiter : public waitable {
  public:
   word_waiter(wait_word& word, Done done, call_site where = call_site::none()) noexcept
       : word_(word), done_(done), announced_(false), where_(where) {}
@@ -85,7 +78,7 @@ class word_waiter {
   void describe(wait_subject& to) const noexcept {
     to.object = to.sleeps_on = &word_;
     to.where = where_;
-    optional_parts::describe(done_, to, 0);
+    describe_part(done_, to, 0);
   }
 
   /// True if this waiter may have set the sleeping bit.
@@ -108,37 +101,17 @@ bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_h
   return wait_engine::wait(what, policy, history, until, yield_time);
 }
 
-/// The same with the history of the calling thread. Out of line: looking that up is not worth inlining.
-template <class Waitable>
-LOCKSTEP_NOINLINE bool wait_watched(Waitable& what, const void* object, wait_policy policy,
-                                    deadline until, std::uint64_t yield_time) {
-  return wait_watched(what, object, policy, this_thread_history(), until, yield_time);
-}
-
 /// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
                      deadline until = deadline::never(), call_site where = call_site::none(),
                      std::uint64_t yield_time = wait_engine::shared_yield_time) {
-  if (done(word.load(memory_order_acquire))) return true;  // 1
   word_waiter<Done> what(word, done, where);
-  return wait_watched(what, object, policy, until, yield_time);
-}
-
-/// The changer's side of WORD-2. `old` is the word before the change. The object may be gone already.
-inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
-  if ((old & sleeping_bit) == 0) return;
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  futex_wake_all(word);
-}
-/// For objects that count their sleepers.
-inline void wake_one_sleeper(const wait_word* word) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  futex_wake_one(word);
+  return wait_watched(what, object, policy, this_thread_history(), until, yield_time);
 }
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_WORD_WAITER_HPP
+#endif  // LOCKSTEP_SRC_WAIT_WORD_WAITER_HPP

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/wait/sleeping_bit.hpp -- wakes those that sleep on a word whose lowest bit says so (layer: wait)
+//
+// The changer's side of WORD-2; the waiter's, and the argument, are in src/wait/word_waiter.hpp.
+#ifndef LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP
+#define LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP
+
+#include <cstdint>
+
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The phase, count or position that an object begins with. Protected constructors take it: tests derive from the object
+/// and begin next to wrap-around.
+struct first_phase {
+  std::uint32_t value;
+};
+
+/// Set: a thread may sleep on the word.
+constexpr std::uint32_t sleeping_bit = 1;
+
+/// Waits until the word is not `value`, which has the bit, or would be with it. `object`: what the word belongs to.
+void wait_for_change(wait_word& word, std::uint32_t value, const void* object);
+
+/// All that sleep on the word, or one. The object may be gone already.
+void wake_all_sleepers(const wait_word* word);
+void wake_one_sleeper(const wait_word* word);
+
+/// After a change of the word, which was `old` before.
+inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
+  if (LOCKSTEP_UNLIKELY((old & sleeping_bit) != 0)) wake_all_sleepers(word);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP

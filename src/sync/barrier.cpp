@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// src/sync/barrier.cpp -- what barriers of all completion functions share (layer: sync)
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  remaining.load  relaxed  -      for observers
+//   2  wait for word   acquire  -      7 of barrier.hpp, in word_waiter.hpp
+#include <lockstep/barrier.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include <lockstep/detail/platform/error.hpp>
+
+#include "../wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_INLINE std::uint32_t checked_arrivals(std::ptrdiff_t expected) {
+  constexpr std::ptrdiff_t most = (barrier<>::max)();
+  if (expected < 0 || expected > most) {
+    char message[120];
+    std::snprintf(message, sizeof message,
+                  "lockstep::barrier: %td arrivals expected, must be 0 to %td", expected, most);
+    fail<std::invalid_argument>(message);
+  }
+  return static_cast<std::uint32_t>(expected);
+}
+
+LOCKSTEP_INLINE wait_policy policy_of_barrier(std::ptrdiff_t expected, wait_policy given) {
+  return given.when_crowded(static_cast<std::size_t>(expected) > usable_cpus());
+}
+
+[[noreturn]] LOCKSTEP_INLINE void report_arrivals(const void* barrier, std::ptrdiff_t n,
+                                                  std::uint32_t left) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%td arrivals by %s while the phase expects %lu", n,
+                label_of_this_thread().text, static_cast<unsigned long>(left));
+  misuse::report(barrier, "lockstep::barrier", text);
+}
+
+/// The predicate of a wait: any phase but that of the arrival will do (BARRIER-3).
+struct end_of_phase {
+  std::uint32_t phase;
+  const void* barrier;
+  const wait_word* remaining;
+
+  bool operator()(std::uint32_t word) const noexcept { return (word & ~sleeping_bit) != phase; }
+  void describe(wait_subject& to) const noexcept {
+    to.kind = wait_kind::barrier;
+    to.object = barrier;
+    to.left = remaining->load(memory_order_relaxed);  // 1
+    to.phase = phase / 2 + 1;
+  }
+};
+
+LOCKSTEP_INLINE bool wait_for_end_of_phase(wait_word& word, std::uint32_t phase,
+                                           const void* barrier, const wait_word& remaining,
+                                           wait_policy policy, deadline until, call_site where) {
+  return wait_until_word(word, end_of_phase{phase, barrier, &remaining}, barrier, policy,  // 2
+                         until, where);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

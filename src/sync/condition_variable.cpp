@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// src/sync/condition_variable.cpp -- waiting under a lock, and who is let go (layer: sync)
+//
+// Invariants
+//   CONDITION-1  word_ is the number of threads in the queue; it changes under the queue's lock.
+//   CONDITION-2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline or for
+//                a stop request, under the queue's lock: a notification never counts for a thread that left for
+//                another reason, and is not lost to it.
+//   CONDITION-3  A thread that was notified is in its mutex's queue, or in the chain behind a notified thread, or has
+//                its turn. Its deadline and stop requests no longer count: all it waits for is the lock.
+//   CONDITION-4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//   CONDITION-5  It may be destroyed when no thread is in the queue, although its waiters have not returned.
+//   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the exception
+//                leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the others do not miss
+//                it. After an exception of lock() the thread does not hold the lock.
+//   CONDITION-7  A stop request is seen by every wait that has its token: the waiter queues up before it registers the
+//                callback, which takes it out of the queue. A request that came before runs the callback at once.
+//
+// Requires of threads that wait at the same time: the same lock, whose order holds for wait() too.
+// word_ may be read too early: a notifier without the lock then misses a thread that begins to wait (CONDITION-4).
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  word.fetch_add  relaxed  -      seen by the load of notify(); the queue's lock orders the changes
+//   2  word.fetch_sub  release  -      with 1 of condition_variable.hpp; of a thread that leaves by its own hand or is
+//                                      stopped
+//   3  word.fetch_sub  relaxed  -      of threads that are notified after it, and see it before they return
+// Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
+#include <lockstep/condition_variable.hpp>
+
+#include <lockstep/detail/platform/cache_line.hpp>
+
+#include "mutex_queue.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// A waiting thread. On one line: broadcasts between two threads take 195 ns so, and 222 wherever the stack has it.
+struct alignas(detail::cache_line_size) condition_variable::waiter : detail::parked_thread {
+  condition_variable& owner;
+  mutex* const target;         // in whose queue it goes on waiting, if it can
+  const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
+  bool is_let_go = false;
+  bool stopped = false;  // taken out of the queue by a stop request
+  const deadline until;
+  const call_site where;
+
+  waiter(condition_variable& of, mutex* its_mutex, deadline end, call_site from) noexcept
+      : parked_thread(0, key_of(of)),
+        owner(of),
+        target(its_mutex),
+        number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0),
+        until(end),
+        where(from) {}
+
+  static std::uintptr_t key_of(const condition_variable& of) noexcept {
+    return detail::parking_lot::key(of.word_, detail::parking_lot::kind::condition_variable);
+  }
+};
+static_assert(
+    detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) == 0,
+    "PARKING-4");
+
+/// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
+/// of which each notifies the next. The chain remains when this is gone.
+struct condition_variable::taken_out {
+  detail::parked_chain moved, chain;
+  mutex* target = nullptr;
+
+  void append(waiter& next) noexcept {
+    if (next.target == nullptr) return chain.push_back(next);
+    target = next.target;
+    moved.push_back(next);
+  }
+};
+
+/// Notifies the next of a chain in the end, with the lock or without.
+struct condition_variable::passes_on {
+  const std::uintptr_t queue;
+  waiter& self;
+  const bool notified;
+
+  ~passes_on() {
+    if (!notified) return;
+    detail::wake_list woken;
+    const detail::parking_lot::queue waiters(queue);
+    detail::parked_thread* const next = self.next();
+    if (next == nullptr) return;
+    detail::parked_chain::remove_from_the_rest(self);
+    woken.notify(*next);
+  }
+};
+
+namespace detail {
+
+/// What a thread's waits for conditions have taught it: they are long where those for locks are short.
+LOCKSTEP_INLINE wait_history& condition_history() noexcept {
+  return per_thread<wait_history, struct name_of_condition_history>();
+}
+
+}  // namespace detail
+
+LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline until,
+                                                     call_site where) {
+  const std::uintptr_t queue = waiter::key_of(*this);
+  waiter self(*this, by.target, until, where);
+  detail::misuse::waiting(this);
+  {
+    detail::parking_lot::queue waiters(queue);
+    word_.fetch_add(1, detail::memory_order_relaxed);  // 1
+    waiters.push_back(self);
+  }
+  const bool notified = by.until_stopped(by, self, &unlock_and_wait) && !self.stopped;
+  if (notified && self.target != nullptr) {
+    detail::mutex_queue(*self.target).finish(self, deadline::never());
+    detail::misuse::locked(self.target);
+    by.adopt(by.lock);
+    return true;
+  }
+  const passes_on chain{queue, self, notified};
+  by.take(by.lock);
+  return notified;
+}
+
+/// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
+/// (CONDITION-5). The callback has gone before the lock is taken again.
+LOCKSTEP_INLINE bool condition_variable::unlock_and_wait(const calls& by, waiter& self) {
+  const wait_policy policy = self.owner.policy_;
+  detail::wait_history& history = detail::condition_history();
+  // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
+  const bool leaves_cpu =
+      self.target != nullptr && detail::mutex_queue(*self.target).has_more_waiters();
+  self.owner.unlock(by, self);
+  if (leaves_cpu) detail::mutex_queue(*self.target).let_one_go_ahead();
+  if (self.wait(policy, self.until, self.where, history)) return true;
+  if (self.owner.leave(self)) return false;
+  return self.wait(policy, deadline::never(), self.where, history);
+}
+
+/// Unlocks; if that throws, the thread does not wait (CONDITION-6).
+LOCKSTEP_INLINE void condition_variable::unlock(const calls& by, waiter& self) {
+  struct withdrawal {
+    condition_variable* owner;
+    waiter& self;
+    ~withdrawal() {
+      if (owner != nullptr) owner->withdraw(self);
+    }
+  } unless_done{this, self};
+  by.leave(by.lock);
+  unless_done.owner = nullptr;
+}
+
+LOCKSTEP_INLINE void condition_variable::withdraw(waiter& self) {
+  if (leave(self)) return;
+  const std::uintptr_t queue = waiter::key_of(*this);
+  {
+    // If it is in a chain and its predecessor has not notified it yet, it will not.
+    const detail::parking_lot::queue waiters(queue);
+    if (self.target == nullptr && self.previous() != nullptr) {
+      detail::parked_chain::remove_from_the_rest(self);
+      return;
+    }
+  }
+  // Its notification is there or under way, and no thread waits for our lock before that.
+  self.wait(policy_);
+  const passes_on chain{queue, self, true};
+}
+
+LOCKSTEP_INLINE void condition_variable::stop(waiter& stopped) noexcept {
+  if (!stopped.owner.leave(stopped)) return;
+  stopped.stopped = true;
+  detail::wake_list().notify(stopped);
+}
+
+/// Takes the thread out of the queue; false if another thread has. The object may be gone then (PARKING-2).
+LOCKSTEP_INLINE bool condition_variable::leave(waiter& self) {
+  // First: once it is out of the queue, the object may be destroyed.
+  detail::misuse::let_go(this, self.number);
+  detail::parking_lot::queue waiters(waiter::key_of(*this));
+  if (!waiters.withdraw(self)) return false;
+  word_.fetch_sub(1, detail::memory_order_release);  // 2
+  return true;
+}
+
+LOCKSTEP_INLINE void condition_variable::notify_slowly(std::uint32_t wanted) {
+  taken_out all;
+  {
+    detail::parking_lot::queue waiters(waiter::key_of(*this));
+    std::uint32_t taken = 0;
+    for (; taken < wanted && !waiters.empty(); ++taken) {
+      waiter& next = static_cast<waiter&>(*waiters.front());
+      waiters.remove(next);
+      if (detail::misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
+          all.target != next.target) {
+        detail::misuse::report(this, "lockstep::condition_variable",
+                               "two threads wait on it with two different mutexes");
+      }
+      all.append(next);
+    }
+    if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 3
+  }
+  if (detail::misuse::diagnosed) let_go(all);
+  if (all.target != nullptr) detail::mutex_queue(*all.target).adopt(all.moved);
+  if (!all.chain.empty()) detail::wake_list().notify(*all.chain.first());
+}
+
+/// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
+LOCKSTEP_INLINE void condition_variable::let_go(const taken_out& all) const {
+  for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->next()) {
+    detail::misuse::let_go(this, static_cast<waiter*>(each)->number);
+  }
+  // In the chain from the front each time: the others may leave it (CONDITION-6).
+  while (true) {
+    std::uint64_t number = 0;
+    {
+      const detail::parking_lot::queue waiters(waiter::key_of(*this));
+      waiter* at = static_cast<waiter*>(all.chain.first());
+      while (at != nullptr && at->is_let_go) at = static_cast<waiter*>(at->next());
+      if (at == nullptr) return;
+      at->is_let_go = true;
+      number = at->number;
+    }
+    detail::misuse::let_go(this, number);
+  }
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

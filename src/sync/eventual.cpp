@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// src/sync/eventual.cpp -- what eventuals of all types share: their waits, their errors (layer: sync)
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  wait for word  acquire  -      4 of eventual.hpp, in word_waiter.hpp
+#include <lockstep/eventual.hpp>
+
+#include <stdexcept>
+
+#include <lockstep/detail/platform/error.hpp>
+
+#include "../wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct eventual_is_settled {
+  bool operator()(std::uint32_t word) const noexcept { return word >= eventual_word::ready; }
+  void describe(wait_subject& to) const noexcept { to.kind = wait_kind::eventual; }
+};
+
+LOCKSTEP_INLINE bool eventual_word::wait_slowly(wait_word& word, wait_policy policy, deadline until,
+                                                call_site where) {
+  return wait_until_word(word, eventual_is_settled{}, &word, policy, until, where);  // 1
+}
+
+[[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_second_value() {
+  fail<std::logic_error>("lockstep::eventual: set a second time");
+}
+[[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_without_exception() {
+  fail<std::invalid_argument>("lockstep::eventual: set_exception without an exception");
+}
+[[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_get(std::uint32_t word,
+                                                          const std::exception_ptr& error) {
+  if ((word & taken) != 0) {
+    fail<std::logic_error>("lockstep::eventual: get or take after its value was taken");
+  }
+#if LOCKSTEP_HAS_EXCEPTIONS
+  std::rethrow_exception(error);
+#else
+  static_cast<void>(error);
+  fail<std::runtime_error>("lockstep::eventual: get or take while it holds an exception");
+#endif
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// src/sync/latch.cpp -- the waits of a latch that is not open yet, and its errors (layer: sync)
+#include <lockstep/latch.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include <lockstep/detail/platform/error.hpp>
+
+#include "../wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+struct latch::opened {
+  const detail::wait_word* of;
+
+  bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
+  void describe(detail::wait_subject& to) const noexcept {
+    to.kind = detail::wait_kind::latch;
+    to.left = of->load(detail::memory_order_relaxed) / one_;  // 4
+  }
+};
+
+LOCKSTEP_INLINE wait_status latch::wait_slowly(deadline until, call_site where) const {
+  return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
+             ? wait_status::ready
+             : wait_status::timed_out;
+}
+
+[[noreturn]] LOCKSTEP_INLINE void latch::fail_expected(std::ptrdiff_t expected) {
+  char message[128];
+  std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
+                expected, (max)());
+  detail::fail<std::invalid_argument>(message);
+}
+
+LOCKSTEP_INLINE void latch::diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
+  if (n >= 0 && n <= left) return;
+  char text[160];
+  std::snprintf(text, sizeof text, "count_down(%td) by %s while %td are left to count", n,
+                detail::label_of_this_thread().text, left);
+  detail::misuse::report(object, kind, text);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// src/sync/mutex_queue.hpp -- how threads wait for a mutex, and who may overtake them (layer: sync)
+//
+// word_ of mutex
+//   bit    name      meaning                         set by                               cleared by
+//   0      locked    a thread holds it               lock                                 unlock
+//   1      waiting   the queue may have a waiter     a waiter, as it queues up            the last to leave the queue
+//   2      waking    a waiter was woken and is on    an unlock that wakes                 that waiter, as it takes the
+//                    its way                                                              lock, queues up or gives up
+//   3..31  bypasses  how often the waiters were      a lock that overtakes counts; the    as waking, and the last to
+//                    overtaken                       waiter on its way, in vain: limit    leave the queue
+// Legal to be set too long: waiting, under the queue's lock (costs a look at the queue). None may be missing: without
+// waiting an unlock wakes nobody, without waking it wakes a second waiter.
+
+// Invariants
+//   MUTEX-1  At most one thread holds the lock; only that thread clears `locked`.
+//   MUTEX-2  A thread that queues up has found the lock held or reserved, and marks the word (QUEUED-1): a later unlock
+//            finds `waiting`.
+//   MUTEX-3  `waking` is set from the moment an unlock takes a waiter out of the queue to wake it, until that waiter
+//            has the lock, is back in the queue, or has given up. One waiter at most is on its way at a time. As long it
+//            is in the list of those on their way, so that a child of fork() can clear the bit (PARKING-4).
+//   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted; after
+//            bypass_limit the lock is reserved for the waiter that is woken. It is also reserved once a woken waiter
+//            has found the lock taken. So a thread that is queued behind p others is overtaken at most
+//            (p + 1) * (bypass_limit + 1) times, where p includes those that MUTEX-6 lets go. Before it queues up it
+//            polls for a bounded time: 2 us and the pause that is under way then (1.7 us), and 80 us of yields.
+//   MUTEX-5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches nothing
+//            after its change of the word, unless the queue has a waiter (PARKING-2).
+//   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter: it lets the first in the
+//            queue go ahead of its turn, beside the one that is on its way. That waiter leaves the queue as at a
+//            deadline and tries as a newcomer; in vain, it goes back to the front. It is let go so once, and no other
+//            is while it is the first. With one on its way at a time, a chain of broadcasts to 64 threads on 2 CPUs
+//            had a CPU halt and be woken at every second thread: 320 us, 80 so.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access         order    pairs  why it suffices
+//   1  word.load      relaxed  -      a guess for the compare-exchange that follows, or a hint
+//   2  word.fetch_or  relaxed  -      takes nothing; the queue's lock orders it (QUEUED-2)
+// The rest is in mutex.hpp and queued_word.hpp.
+#ifndef LOCKSTEP_SRC_SYNC_MUTEX_QUEUE_HPP
+#define LOCKSTEP_SRC_SYNC_MUTEX_QUEUE_HPP
+
+#include <cstdint>
+
+#include <lockstep/mutex.hpp>
+
+#include "../wait/queued_word.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What the bits of a mutex mean (queued_word.hpp).
+struct mutex_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::mutex;
+  static constexpr bool backs_off = true;
+
+  static constexpr std::uint32_t locked = 1, waiting = 2, waking = 4, one_bypass = 8;
+  /// It takes 20 to 50 us to wake up on another CPU, 1000 to 2500 acquisitions of 20 ns: a smaller limit would leave
+  /// the lock idle for the rest of that time.
+  static constexpr std::uint32_t bypass_limit = mutex::bypass_limit;
+
+  enum purpose : std::uint32_t { newcomer, woken };
+
+  static bool reserved(std::uint32_t word) noexcept { return word >= bypass_limit * one_bypass; }
+
+  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
+    return (word & locked) == 0 && (as == woken || !reserved(word));
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
+    if (as == woken) return (word & waiting) | locked;
+    return (word | locked) + ((word & (waiting | waking)) != 0 ? one_bypass : 0);
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t as) noexcept {
+    return as == woken ? locked | waiting | bypass_limit * one_bypass : word | waiting;
+  }
+  /// The bypasses count from zero again when no thread waits any more.
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept {
+    return (word & waking) != 0 ? word & ~waiting : word & locked;
+  }
+  static std::uint32_t without_woken(std::uint32_t word) noexcept {
+    return (word & waiting) != 0 ? word & ~waking : locked;
+  }
+};
+static_assert(parking_lot::without_waiters(mutex_rules::queue) == mutex_rules::locked, "PARKING-4");
+
+/// A mutex as its waiters see it.
+class mutex_queue : public queued_word<mutex_rules> {
+  using rules = mutex_rules;
+
+ public:
+  explicit mutex_queue(mutex& of) noexcept : queued_word(of.word_, of.policy_) {}
+
+  bool lock_slowly(deadline until) {
+    const misuse::waiting_scope waiting(&word_);
+    if (poll(rules::newcomer, until)) return true;
+    parked_thread self(0, key());
+    return !enqueue(self, rules::newcomer) || finish(self, until);
+  }
+
+  /// From the queue to the lock; false if `until` came first.
+  bool finish(parked_thread& self, deadline until) {
+    if (!self.wait(policy_, until) && leave(self)) return false;
+    if (self.was_ahead()) {
+      if (poll(rules::newcomer, until)) return true;
+      if (is_over(until)) return false;
+      if (!enqueue(self, rules::newcomer)) return true;
+      if (!self.wait(policy_, until) && leave(self)) return false;
+    }
+    return finish_woken(self, until);
+  }
+
+  /// As finish(), for a waiter that is on its way.
+  bool finish_woken(parked_thread& self, deadline until) {
+    while (true) {
+      if (poll(rules::woken, until)) return arrive(self);
+      if (is_over(until)) return give_up(self);
+      if (!enqueue(self, rules::woken)) return true;
+      if (!self.wait(policy_, until) && leave(self)) return false;
+    }
+  }
+
+  static bool is_over(deadline until) {
+    return !until.is_never() && until.is_past(monotonic_nanoseconds());
+  }
+
+  /// Is on its way no more.
+  bool arrive(parked_thread& self) {
+    parking_lot::queue(key()).arrive(self);
+    return true;
+  }
+
+  /// Leaves the queue; false if the thread was taken out of it.
+  bool leave(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    return withdraw(waiters, self);
+  }
+
+  /// A waiter on its way goes without the lock, or takes it at the last moment.
+  bool give_up(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    waiters.arrive(self);
+    return take_or(rules::woken, rules::without_woken);
+  }
+
+  /// Sends the next waiter on its way, unless one is already.
+  void wake_next() {
+    wake_list woken;
+    parking_lot::queue waiters(key());
+    parked_thread* const next = waiters.front();
+    if (next == nullptr) return;
+    const std::uint32_t left = waiters.behind(*next) != nullptr ? rules::waiting : 0u;
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 1
+    do {
+      if ((word & rules::waking) != 0) return;
+    } while (!change(word, (word & ~rules::waiting) | left | rules::waking));
+    waiters.send_out(*next);
+    woken.notify(*next);
+  }
+
+  /// True if a thread waits behind one that is on its way. A hint, for the holder: its unlock will wake nobody.
+  bool has_more_waiters() const noexcept {
+    constexpr std::uint32_t both = rules::waiting | rules::waking;
+    return (word_.load(memory_order_relaxed) & both) == both;  // 1
+  }
+  /// For a thread that is about to sleep, after its unlock (MUTEX-6).
+  void let_one_go_ahead() {
+    wake_list woken;
+    parking_lot::queue waiters(key());
+    parked_thread* const next = waiters.front();
+    if (next == nullptr || next->was_ahead()) return;
+    waiters.send_ahead(*next);
+    unmark_if_empty(waiters);
+    woken.notify(*next);
+  }
+
+  /// Queues up threads that a condition_variable has let go; they come back with finish(). Lets the first one go if the
+  /// lock is free.
+  void adopt(parked_chain& threads) {
+    bool is_idle = false;
+    {
+      parking_lot::queue waiters(key());
+      while (parked_thread* const next = threads.pop_front()) waiters.push_back(*next);
+      const std::uint32_t old = word_.fetch_or(rules::waiting, memory_order_relaxed);  // 2
+      is_idle = (old & (rules::locked | rules::waking)) == 0;
+    }
+    if (is_idle) wake_next();
+  }};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_SYNC_MUTEX_QUEUE_HPP

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// src/sync/shared_mutex.cpp -- the contended ways of shared_mutex (layer: sync)
+#include <lockstep/shared_mutex.hpp>
+
+#include "../wait/queued_word.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What the bits of a shared_mutex mean (queued_word.hpp).
+struct shared_mutex_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
+  static constexpr bool backs_off = false;
+
+  static constexpr std::uint32_t writer = 1, waiting = 2, one_reader = 4;
+  enum purpose : std::uint32_t { to_read, to_write };
+
+  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
+    return (word & waiting) == 0 && may_be_given(word, as);
+  }
+  static bool may_be_given(std::uint32_t word, std::uint32_t as) noexcept {
+    return as == to_read ? (word & writer) == 0 : (word & ~waiting) == 0;
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
+    return word + (as == to_read ? one_reader : writer);
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+};
+static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
+                  ~shared_mutex_rules::waiting,
+              "PARKING-4");
+
+}  // namespace detail
+
+LOCKSTEP_INLINE bool shared_mutex::lock_slowly(bool to_write, deadline until) {
+  using rules = detail::shared_mutex_rules;
+  detail::misuse::check_no_reader(this, kind());
+  return detail::handed_word<rules>(word_, policy_)
+      .take_slowly(to_write ? rules::to_write : rules::to_read, until);
+}
+
+LOCKSTEP_INLINE void shared_mutex::hand_over() {
+  detail::handed_word<detail::shared_mutex_rules>(word_, policy_).hand_over();
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// src/sync/thread.cpp -- how a thread is joined (layer: sync)
+#include <lockstep/thread.hpp>
+
+#include <system_error>
+
+#include <lockstep/detail/platform/error.hpp>
+
+#include "../wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct no_thread : std::system_error {
+  explicit no_thread(const char* message)
+      : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
+};
+struct own_thread : std::system_error {
+  explicit own_thread(const char* message)
+      : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur), message) {
+  }
+};
+
+}  // namespace detail
+
+struct joinable_thread::is_done {
+  const joinable_thread* owner;
+
+  bool operator()(std::uint32_t word) const noexcept {
+    return (word & detail::thread_is_done) != 0;
+  }
+  void describe(detail::wait_subject& to) const noexcept {
+    to.kind = detail::wait_kind::joinable_thread;
+    to.object = owner;
+  }
+};
+
+LOCKSTEP_INLINE wait_status joinable_thread::join_until(deadline until, call_site where) {
+  if (!joinable()) {
+    detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");
+  }
+  if (get_id() == std::this_thread::get_id()) {
+    detail::fail<detail::own_thread>("lockstep::joinable_thread: a thread cannot join itself");
+  }
+  if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
+                               detail::wait_engine::single_yield_time)) {
+    return wait_status::timed_out;
+  }
+  block_->thread.join();
+  block_->free(block_);
+  block_ = nullptr;
+  return wait_status::ready;
+}
+
+LOCKSTEP_INLINE void joinable_thread::end() {
+  if (!joinable()) return;
+  if (block_->request_stop != nullptr) block_->request_stop(*block_);
+  join(call_site::none());
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
