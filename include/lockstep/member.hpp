@@ -58,6 +58,7 @@
 #include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
 #include <lockstep/mutex.hpp>
+#include <lockstep/region_stopped.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -19,7 +19,7 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
       leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
       members_(most) {
-  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(*this, stop, rank);
+  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
 }
 
 LOCKSTEP_INLINE group::~group() = default;
@@ -29,18 +29,18 @@ LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
   region_ = 1;
 }
 
-LOCKSTEP_INLINE void member_state::belong_to(group& shared, stop_source& stop,
+LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
                                              std::size_t rank) noexcept {
-  shared_ = &shared;
-  stop_ = &stop;
-  stop_word_ = &stop.word();
+  shared_ = shared;
+  stop_ = stop;
+  stop_word_ = &stop->word();
   rank_ = rank_in_team_ = rank;
   find_ = find;
-  values_ = reinterpret_cast<unsigned char*>(&shared.barrier.value_of(0, 0));
-  if (shared.most() > 1) {
-    values_apart_ = static_cast<std::size_t>(
-        reinterpret_cast<unsigned char*>(&shared.barrier.value_of(1, 0)) - values_);
-  }
+  if (shared == nullptr) return;
+  values_ = reinterpret_cast<unsigned char*>(&shared->barrier.value_of(0, 0));
+  if (shared->most() == 1) return;
+  values_apart_ = static_cast<std::size_t>(
+      reinterpret_cast<unsigned char*>(&shared->barrier.value_of(1, 0)) - values_);
 }
 
 LOCKSTEP_INLINE void member_state::enter(std::size_t size, std::uint32_t region,

@@ -717,9 +717,8 @@ TEST_P(kept_values_model, of_a_reduction_without_an_end_are_read_after_the_join_
     bare_region all(2, policy());
     ghost alive;
     all.run([&](member& me) {
-      maybe<kept_value> mine;
-      if (me.rank() == 1) mine.set(kept_value(7, alive));
-      reductions::put_maybe<kept_value>(member_access::state_of(me), mine);
+      if (me.rank() != 1) return;
+      reductions::put_value<kept_value>(member_access::state_of(me), kept_value(7, alive));
     });
     check(alive.value() == 0, "none is left");
   });

@@ -62,7 +62,7 @@ class member_state : public member_view {
   member_state& operator=(member_state&&) = default;
 
   /// Once, by the group that has it. (Tests of single boards have none.)
-  void belong_to(group& shared, stop_source& stop, std::size_t rank) noexcept;
+  void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept;
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
   /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
