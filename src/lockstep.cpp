@@ -11,6 +11,11 @@
 #endif
 #include <lockstep/lockstep.hpp>
 
+// What lockstep_mpi.cpp calls, which programs compile.
+#include "graph/flow.hpp"
+#include "graph/flow_plan.hpp"
+#include "graph/graph_model.hpp"
+
 // What follows is not for users: a shared library hides it.
 #undef LOCKSTEP_ABI
 #define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE

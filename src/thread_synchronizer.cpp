@@ -3,7 +3,7 @@
 //
 // The classes of include/thread_synchronizer.h, and the sources that they need, over a platform of a few lines. With a
 // namespace of its own the header stands beside the library, in one program and in one unit.
-#include "compat/alone.hpp"
+#include "platform/alone.hpp"
 #include <thread_synchronizer.h>
 
 #include "base/rank_groups.cpp"

@@ -25,7 +25,7 @@ from source_text import Report, directives, guard_of, headers, includes, name_of
 
 LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace", "mpi")
 LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h", "src/lockstep.cpp", "src/lockstep_checked.cpp",
-             "src/lockstep_mpi.cpp", "src/lockstep_mpi_checked.cpp")
+             "src/lockstep_mpi.cpp", "src/lockstep_mpi_checked.cpp", "src/thread_synchronizer.cpp")
 # What MPI libraries ask to be told before their header is read.
 MPI_SETTINGS = ("OMPI_SKIP_MPICXX", "MPICH_SKIP_MPICXX")
 SEAM = "lockstep/detail/platform/atomic.hpp"

@@ -128,7 +128,7 @@ class Work:
         mingw = re.search(r"(\d+)-(posix|win32)", first)
         return f"MinGW GCC {mingw.group(1)} ({mingw.group(2)} threads)" if mingw else f"GCC {number}"
 
-    def compile(self, output, arguments, sources=("include", "tests")):
+    def compile(self, output, arguments, sources=("include", "src", "tests")):
         """Makes output, unless it is there and made the same way from the same sources in these directories."""
         made = self.place / output
         command = [*self.compiler, *self.row.flags, *map(str, arguments)]
@@ -148,8 +148,13 @@ class Work:
         stamp.write_text(key, encoding="utf-8")
         return made
 
+    def library(self, name="library", *flags):
+        """An object of the library for units without NDEBUG."""
+        return self.compile(f"{name}.o", ["-std=c++11", self.optimiser(), *WARNINGS, *self.common_flags(), *flags, "-c",
+                                          ROOT / "src" / "lockstep_checked.cpp"], ("include", "src"))
+
     def common_flags(self):
-        return ["-I", ROOT / "include", "-I", ROOT / "tests", "-pthread"]
+        return ["-I", ROOT / "include", "-I", ROOT / "src", "-I", ROOT / "tests", "-pthread"]
 
     # --- programs
 
@@ -198,7 +203,8 @@ class Work:
         unit.write_text(batch.unit([*paths]) + f'#include "{ROOT}/tests/support/main.cpp"\n', encoding="utf-8")
         return self.compile(f"{name}{self.row.suffix or '.program'}", [
             "-std=c++20", self.optimiser(), *WARNINGS, *self.common_flags(), "-isystem", GOOGLETEST / "include", "-include",
-            ROOT / "tests" / "everywhere" / "no_death_tests.hpp", *flags, unit, suite, *self.row.link])
+            ROOT / "tests" / "everywhere" / "no_death_tests.hpp", *flags, unit, suite, self.library(f"{name}_library", *flags),
+            *self.row.link])
 
     def run_google_test(self, part, program, sources):
         """Each source in a process of its own: what hangs or falls takes no other with it."""
@@ -265,7 +271,7 @@ class Work:
         unit = self.place / "jacobi.cpp"
         unit.write_text("".join(f'#include "{ROOT / source}"\n' for source in JACOBI), encoding="utf-8")
         return self.compile(f"jacobi{self.row.suffix or '.program'}",
-                            [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link],
+                            [*self.jacobi_flags(), *self.common_flags(), unit, self.library(), *self.row.link],
                             ("include", "tests", "examples"))
 
     def make_jacobi(self, part):
@@ -283,7 +289,7 @@ class Work:
 
     def make_examples(self, part):
         programs = {name: self.compile(f"{name}{self.row.suffix or '.program'}", [
-            "-std=c++11", "-O2", *WARNINGS, *self.common_flags(), ROOT / "examples" / f"{name}.cpp", *self.row.link],
+            "-std=c++11", "-O2", *WARNINGS, *self.common_flags(), ROOT / "examples" / f"{name}.cpp", self.library(), *self.row.link],
             ("include", "examples")) for name in EXAMPLES}
         part.compiled = True
         for name, program in programs.items():
@@ -328,7 +334,7 @@ class Work:
                 part.passed += 1
                 program = self.compile(f"consumer_{year}{self.row.suffix or '.program'}", [
                     standard, "-O2", *WARNINGS, *self.common_flags(), consumer / "program.cpp",
-                    consumer / "second_unit.cpp", *self.row.link])
+                    consumer / "second_unit.cpp", self.library(), *self.row.link])
             except Failure as failure:
                 self.count(part, False, f"C++{year}: {failure}")
                 part.compiled = False
@@ -369,7 +375,7 @@ class Work:
         unit, browser = self.place / "page.cpp", ROOT / "examples" / "browser"
         unit.write_text("".join(f'#include "{source}"\n' for source in
                                 (browser / "page.cpp", *(ROOT / each for each in JACOBI[1:]))), encoding="utf-8")
-        self.compile("page.js", [*self.jacobi_flags(), *self.common_flags(), unit, *self.row.link],
+        self.compile("page.js", [*self.jacobi_flags(), *self.common_flags(), unit, self.library(), *self.row.link],
                      ("include", "examples"))
         shutil.copy(browser / "index.html", self.place / "index.html")
         part.compiled = True
@@ -385,7 +391,7 @@ class Work:
         self.google_test("tests", self.sources())
         self.jacobi()
         self.compile("example.program", ["-std=c++11", "-O2", *WARNINGS, *self.common_flags(),
-                                         ROOT / "examples" / "10_constructs.cpp", *self.row.link], ("include", "examples"))
+                                         ROOT / "examples" / "10_constructs.cpp", self.library(), *self.row.link], ("include", "examples"))
         part.compiled = True
 
     # --- the row

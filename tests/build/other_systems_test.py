@@ -5,7 +5,7 @@ library meet, and do timed waits sleep on systems of 32 bits? With whatever is i
 and Wine; compilers for i686 and armhf; Clang, for WebAssembly; Zig, for musl, and for macOS and BSD, for which it is
 only compiled.
 
-usage: other_systems_test.py include-directory
+usage: other_systems_test.py INCLUDE SINGLE   programs are made with the header to copy
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
-INCLUDE = None
+INCLUDE = SINGLE = None
 
 MINGW = shutil.which("x86_64-w64-mingw32-g++-posix")
 WINE = shutil.which("wine") or shutil.which("wine64")
@@ -46,7 +46,7 @@ class OtherSystems(unittest.TestCase):
 
     def compile(self, compiler, *flags, program="observed", suffix=".exe"):
         made = self.directory / f"{program}{suffix}"
-        done = subprocess.run([*compiler, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, SOURCES / f"{program}.cpp",
+        done = subprocess.run([*compiler, "-std=c++11", "-O1", *WARNINGS, "-I", SINGLE, SOURCES / f"{program}.cpp",
                                "-o", made, *flags], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[:4000])
         return made
@@ -186,7 +186,7 @@ class OtherSystems(unittest.TestCase):
     def test_arm_passes_values_as_compilers_always_did(self):
         # -Wpsabi is a note, not a warning.
         made = self.directory / "program.o"
-        done = subprocess.run([ARMHF, "-std=c++11", "-O1", *WARNINGS, "-I", INCLUDE, "-c", "-o", made,
+        done = subprocess.run([ARMHF, "-std=c++11", "-O1", *WARNINGS, "-I", SINGLE, "-c", "-o", made,
                                SOURCES / "consumer" / "program.cpp"], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
@@ -220,7 +220,7 @@ class OtherSystems(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    INCLUDE = sys.argv.pop()
+    SINGLE, INCLUDE = sys.argv.pop(), sys.argv.pop()
     if not GCC and not MINGW and not I686 and not ARMHF and not CLANG and not zig():
         sys.exit(77)
     unittest.main()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/compat/alone.hpp -- what lies below the waits in the header to copy, in few lines (layer: platform)
+// src/platform/alone.hpp -- what lies below the waits in the header to copy, in few lines (layer: platform)
 //
 // Stands for detail/platform/system.hpp, detail/observe/hooks.hpp, detail/wait/misuse.hpp and cpu_separation.hpp in
 // thread_synchronizer.cpp, which includes it first: it defines their guards. Threads sleep in futexes or, outside of Linux, in condition variables.
@@ -9,8 +9,8 @@
 //   #  access     order    pairs  why it suffices
 //   1  word.load  relaxed  -      FUTEX-5 promises no order; the mutex makes the last change visible
 //   2  fence      seq_cst  2      both sides of what the waits ask for: notify and sleep see each other's store
-#ifndef LOCKSTEP_SRC_COMPAT_ALONE_HPP
-#define LOCKSTEP_SRC_COMPAT_ALONE_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_ALONE_HPP
+#define LOCKSTEP_SRC_PLATFORM_ALONE_HPP
 
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
@@ -27,7 +27,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
@@ -112,7 +111,8 @@ constexpr std::uint32_t observers() noexcept { return 0; }
 struct observed_wait {
   template <class Subject>
   explicit observed_wait(const Subject&) noexcept {}
-  void enter(wait_stage) noexcept {}
+  template <class Stage>
+  void enter(Stage) noexcept {}
 };
 inline void note_wake(const void*) noexcept {}
 inline void notify_point(const void*) noexcept {}
@@ -127,7 +127,8 @@ struct whereabouts {
   std::size_t self, other;
 
   static constexpr bool is_separated() noexcept { return false; }
-  static void describe(wait_subject&) noexcept {}
+  template <class Subject>
+  static void describe(Subject&) noexcept {}
 };
 
 namespace misuse {
@@ -144,4 +145,4 @@ inline void destroying(const void*, const char*) noexcept {}
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_SRC_COMPAT_ALONE_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_ALONE_HPP
