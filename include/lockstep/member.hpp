@@ -48,16 +48,12 @@
 #define LOCKSTEP_MEMBER_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include <lockstep/detail/loop/loops.hpp>
-#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
-#include <lockstep/mutex.hpp>
 #include <lockstep/region_stopped.hpp>
 
 namespace lockstep {
@@ -541,12 +537,7 @@ class member {
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_step(std::size_t rank, std::size_t step) {
     return or_leave(await_step_unless_stopped(rank, step));
   }
-  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step) {
-    detail::checked_rank("lockstep::member::await_step", "members", rank, size());
-    if (rank != this->rank()) return at_.wait_for_step(rank, step);
-    if (step > published_) fail_own_step(step, published_);
-    return !at_.is_stopped();
-  }
+  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step);
 
   // --- the early end ---
 
@@ -583,16 +574,6 @@ class member {
   static void check_plain() noexcept {
     static_assert(detail::is_callable<Function&>::value,
                   "lockstep::member: this construct's function cannot be called as f()");
-  }
-
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
-                                                           std::size_t published) {
-    char message[160];
-    std::snprintf(message, sizeof message,
-                  "lockstep::member::await_step: this member would wait for ever: for its own step "
-                  "%zu, while it has published %zu",
-                  step, published);
-    detail::fail<std::logic_error>(message);
   }
 
   /// What a plain form returns.

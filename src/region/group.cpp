@@ -60,9 +60,7 @@ LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t
 
 LOCKSTEP_INLINE void member_state::request_stop() const { stop_->request(region_); }
 
-LOCKSTEP_INLINE bool member_state::means_stopped() const noexcept {
-  return stop_->means_stopped();
-}
+LOCKSTEP_INLINE bool member_state::means_stopped() const noexcept { return stop_->means_stopped(); }
 
 // What is seen goes a way of its own, so that this one keeps nothing over the wait.
 LOCKSTEP_INLINE bool member_state::sync(const char* kind, call_site where) {

@@ -30,11 +30,11 @@
 #include <cstring>
 #include <new>
 
-#include "construct_boards.hpp"
 #include <lockstep/detail/region/member_state.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
+#include "construct_boards.hpp"
 #include "share_claims.hpp"
 #include "team_barrier.hpp"
-#include <lockstep/detail/wait/short_lock.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -215,8 +215,8 @@ LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, cell& out, const Combine& c
   const meeting_view seen = begin_meeting(self, true);
   self.tell_construct();
   bool has_checked = false;
-  const bool goes_on = self.shared().barrier.meet(
-      self, out, checked_combine<Combine>{self, combine, &has_checked});
+  const bool goes_on =
+      self.shared().barrier.meet(self, out, checked_combine<Combine>{self, combine, &has_checked});
   // With the tree only the last to arrive combines. In a stopped region it may be far behind others by now.
   if (goes_on && !has_checked) self.shared().check_constructs(self);
   end_meeting(self, seen);

@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include "stop_source.hpp"
-#include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/wait/cpu_separation.hpp>
 #include <lockstep/detail/wait/ranked_phases.hpp>
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

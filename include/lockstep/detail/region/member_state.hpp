@@ -174,8 +174,9 @@ class member_state : public member_view {
   owner<kept_values> kept_leaves;
 
   // For messages.
-  construct_note told[2] = {};      ///< to the others, in two phases
-  std::uint32_t returned_from = 0;  ///< the region that it has returned from, with its phase: GROUP-4
+  construct_note told[2] = {};  ///< to the others, in two phases
+  std::uint32_t returned_from =
+      0;  ///< the region that it has returned from, with its phase: GROUP-4
 
  private:
   bool means_stopped() const noexcept;

@@ -21,7 +21,7 @@
 
 #include <cstddef>
 
-#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/type_name.hpp>
 #include <lockstep/mutex.hpp>
 
@@ -30,14 +30,6 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 namespace critical_name {
-
-/// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
-struct entry {
-  mutex lock;
-  const entry* next;
-  std::size_t length;
-  char text[1];  // and what was allocated behind it
-};
 
 /// The lock of that name, for all modules. Throws std::bad_alloc as `new` does.
 mutex& find_or_add(const type_name& name);
