@@ -475,7 +475,6 @@ class member {
   }
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
-
   template <class... Arguments>
   detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
     return detail::refuse_loop<Arguments...>();
@@ -513,9 +512,7 @@ class member {
     return detail::refuse_reduction<Arguments...>();
   }
 
-  // --- parts of the team ---
-
-  // In sub_team.hpp.
+  // --- parts of the team: sub_team.hpp ---
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color, call_site where = {});
