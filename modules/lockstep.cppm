@@ -197,14 +197,9 @@ using lockstep::weighted_schedule;
 // it out of the module's object, too. So the module does it, before the importing unit initialises anything.
 namespace {
 [[maybe_unused]] const bool is_loaded = [] {
-  lockstep::detail::join_forks_at_load();
-#if LOCKSTEP_MODULES_MEET
-  lockstep::detail::find_process_at_load();
-#endif
-#if LOCKSTEP_MODULES_HAVE_NOTES
-  lockstep::detail::see_observers_at_load();
-#endif
+  lockstep::detail::find_observers_at_load();
 #if LOCKSTEP_HEADER_ONLY
+  lockstep::detail::join_forks_at_load();
   lockstep::detail::start_debug_aids_at_load();
 #endif
   return true;

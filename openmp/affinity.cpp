@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/platform/topology.hpp>
+#include "platform/topology.hpp"
 
 #include "message.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
+#include "platform/cpus.hpp"
+#include "platform/fork_tables.hpp"
 
 #include "affinity.hpp"
 #include "allocators.hpp"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "platform/fork_tables.hpp"
 #include "team/display.hpp"
 #include "team/placement.hpp"
 

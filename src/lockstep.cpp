@@ -23,13 +23,23 @@
 // platform
 #include "platform/binding.cpp"
 #include "platform/cache_line.cpp"
-#include "platform/cpu_place.cpp"
+#include "platform/clock.cpp"
 #include "platform/cpus.cpp"
 #include "platform/error.cpp"
+#include "platform/fork_listener.cpp"
 #include "platform/fork_tables.cpp"
+#include "platform/futex_apple.cpp"
+#include "platform/futex_freebsd.cpp"
+#include "platform/futex_linux.cpp"
+#include "platform/futex_netbsd.cpp"
+#include "platform/futex_openbsd.cpp"
+#include "platform/futex_portable.cpp"
+#include "platform/futex_wasm.cpp"
+#include "platform/futex_windows.cpp"
 #include "platform/line_instructions.cpp"
 #include "platform/missing.cpp"
 #include "platform/process.cpp"
+#include "platform/process_fence.cpp"
 #include "platform/processor_wait.cpp"
 #include "platform/system.cpp"
 #include "platform/system_texts.cpp"
@@ -45,6 +55,9 @@
 // base
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
+
+// observe
+#include "observe/observers.cpp"
 
 // wait
 #include "wait/arrival_tree.cpp"

@@ -3,18 +3,19 @@
 //
 // The classes of include/thread_synchronizer.h, and the sources that they need, over a platform of a few lines. With a
 // namespace of its own the header stands beside the library, in one program and in one unit.
-#include "platform/alone.hpp"
 #include <thread_synchronizer.h>
+#include "platform/alone.hpp"
 
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
 #include "platform/cache_line.cpp"
+#include "platform/clock.cpp"
 #include "platform/error.cpp"
+#include "sync/event.cpp"
+#include "sync/ranked_barrier.cpp"
 #include "wait/arrival_tree.cpp"
 #include "wait/phase_board.cpp"
 #include "wait/published_words.cpp"
 #include "wait/ranked_phases.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"
-#include "sync/event.cpp"
-#include "sync/ranked_barrier.cpp"

@@ -25,13 +25,46 @@
 #define LOCKSTEP_TOPOLOGY_HPP
 
 #include <cstddef>
+#include <lockstep/detail/platform/config.hpp>
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/platform/topology.hpp>
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+/// Whether a core is one of the big or of the little ones of its machine. In the order of preference: what is not
+/// told stands between.
+enum class core_kind : unsigned char { performance, unknown, efficiency };
+
+/// Where a CPU is. All numbers but `cpu` count from 0, without gaps, what has a usable CPU, in the order of the numbers
+/// that the system gives. A CPU is what the system puts a thread on: a core has one or several.
+struct cpu_place {
+  unsigned cpu;      ///< the system's number; on Windows 64 * group + number in the group
+  unsigned core;     ///< equal: hyper-threads of one core
+  unsigned package;  ///< equal: in one socket
+  unsigned sibling;  ///< the place among the usable CPUs of one core
+  core_kind kind;
+  unsigned node;   ///< equal: at one NUMA node, so at the same memory
+  unsigned cache;  ///< equal: they share the last level of cache
+};
+
+namespace detail {
+
+/// One entry for each CPU, in the order in which they were asked for.
+using cpu_topology = std::vector<cpu_place>;
+
+/// What the system tells about the CPUs that the calling thread may run on; about all, where it does not tell which
+/// these are; as many as there are, where it tells no more. Looks afresh.
+cpu_topology read_topology();
+
+/// The topology of the CPUs that the thread that asked first might run on; empty where those have no numbers. Kept: that
+/// thread may be bound to one of them later.
+const cpu_topology& usable_topology();
+
+/// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
+std::vector<unsigned> affinity();
+
+}  // namespace detail
 
 /// The CPUs of a process and what they share: a value. cpu_place has the numbers of one CPU.
 class topology {

@@ -32,7 +32,7 @@
 #include <new>
 
 #include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/shared_futex.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include "meeting_record.hpp"

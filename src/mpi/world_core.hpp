@@ -23,7 +23,7 @@
 #include <cstring>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include "../platform/cpus.hpp"
 #include "node_exchange.hpp"
 #include "polling_nap.hpp"
 

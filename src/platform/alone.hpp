@@ -13,25 +13,23 @@
 #define LOCKSTEP_SRC_PLATFORM_ALONE_HPP
 
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_OBSERVERS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_POINTS_HPP
 #define LOCKSTEP_DETAIL_WAIT_CPU_SEPARATION_HPP
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
+#define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/futex_linux.hpp>
 
+#include "futex_linux.hpp"
 #if !defined(__linux__)
 #include <chrono>
 #include <condition_variable>
@@ -44,9 +42,11 @@ namespace detail {
 
 #if defined(__linux__)
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  linux_futex::wait(word, expected, deadline);
+  linux_futex::wait(FUTEX_PRIVATE_FLAG, word, expected, deadline);
 }
-inline void futex_wake_all(const wait_word* word) { linux_futex::wake_all(word); }
+inline void futex_wake_all(const wait_word* word) {
+  linux_futex::wake(FUTEX_PRIVATE_FLAG, word, INT_MAX);
+}
 #else
 /// Never destroyed: threads may wait while the program ends.
 struct sleepers {
@@ -100,12 +100,8 @@ Type& per_thread() noexcept {
   static thread_local Type value = Type();
   return value;
 }
-template <class... Values>
-[[noreturn]] void end_program(const char* format, Values... values) noexcept {
-  std::fprintf(stderr, format, values...);
-  std::fputc('\n', stderr);
-  std::abort();
-}
+enum class message { last_words };
+constexpr bool is_first_to_print(message) noexcept { return true; }
 
 constexpr std::uint32_t observers() noexcept { return 0; }
 struct observed_wait {

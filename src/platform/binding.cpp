@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 // src/platform/binding.cpp -- the bodies of binding.hpp (layer: platform)
-#include <lockstep/detail/platform/binding.hpp>
+#include "cpus.hpp"
 
 #if defined(__linux__)
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#elif defined(__FreeBSD__)
+#include <sys/param.h>
+// After what it needs.
+#include <sched.h>
+#include <sys/cpuset.h>
+#elif defined(_WIN32)
+#include "windows.hpp"
 #endif
 
 namespace lockstep {
@@ -16,6 +24,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 #if defined(__linux__)
+
+LOCKSTEP_INLINE int native_current_cpu() noexcept { return sched_getcpu(); }
 
 LOCKSTEP_INLINE unsigned read_affinity(std::vector<unsigned>* cpus) {
   unsigned count = 0;
@@ -88,6 +98,8 @@ LOCKSTEP_INLINE bool move_off_native_cpu(unsigned cpu) noexcept {
 
 #elif defined(_WIN32)
 
+LOCKSTEP_INLINE int native_current_cpu() noexcept { return windows_current_cpu(); }
+
 LOCKSTEP_INLINE unsigned read_affinity(std::vector<unsigned>* cpus) {
   windows_cpus mask;
   if (!mask.read()) return 0;
@@ -122,6 +134,14 @@ LOCKSTEP_INLINE bool move_off_native_cpu(unsigned cpu) noexcept {
 
 #elif defined(__FreeBSD__)
 
+LOCKSTEP_INLINE int native_current_cpu() noexcept {
+#if __FreeBSD_version >= 1400000
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
 LOCKSTEP_INLINE unsigned read_affinity(std::vector<unsigned>* cpus) {
   cpuset_t mask;
   CPU_ZERO(&mask);
@@ -148,6 +168,7 @@ LOCKSTEP_INLINE bool move_off_native_cpu(unsigned) noexcept { return false; }
 
 #else
 
+LOCKSTEP_INLINE int native_current_cpu() noexcept { return -1; }
 LOCKSTEP_INLINE unsigned read_affinity(std::vector<unsigned>*) { return 0; }
 LOCKSTEP_INLINE bool pin_this_thread(unsigned) noexcept { return false; }
 LOCKSTEP_INLINE bool is_native_machine_full() noexcept { return false; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/platform/cpus.cpp -- the bodies of cpus.hpp (layer: platform)
-#include <lockstep/detail/platform/cpus.hpp>
+#include "cpus.hpp"
 
 #include <cstdlib>
 #if defined(__unix__) || defined(__APPLE__)

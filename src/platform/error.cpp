@@ -2,13 +2,49 @@
 // src/platform/error.cpp -- the bodies of error.hpp (layer: platform)
 #include <lockstep/detail/platform/error.hpp>
 
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
+#include "process.hpp"
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#elif defined(_WIN32)
+#include "windows.hpp"
+#else
+#include <chrono>
+#include <thread>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+[[noreturn]] LOCKSTEP_INLINE void end_program(const char* format, ...) noexcept {
+  if (!is_first_to_print(message::last_words)) {
+    // Not for ever: the first may be this thread, in a handler of the signal.
+#if defined(__unix__) || defined(__APPLE__)
+    ::sleep(2);
+#elif defined(_WIN32)
+    ::Sleep(2000);
+#else
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+#endif
+    std::abort();
+  }
+  char text[1024];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(text, sizeof text - 1, format, arguments);
+  va_end(arguments);
+  std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
+  if (size > sizeof text - 2) size = sizeof text - 2;
+  text[size] = '\n';
+  std::fwrite(text, 1, size + 1, stderr);
+  std::fflush(stderr);
+  std::abort();
+}
 
 [[noreturn]] LOCKSTEP_INLINE void print_and_abort(const char* message) noexcept {
   end_program("%s", message);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/platform/fork_tables.cpp -- the bodies of fork_tables.hpp (layer: platform)
-#include <lockstep/detail/platform/fork_tables.hpp>
+#include "fork_tables.hpp"
+
+#include <lockstep/detail/platform/error.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

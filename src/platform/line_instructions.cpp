@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/platform/line_instructions.cpp -- the bodies of line_instructions.hpp (layer: platform)
-#include <lockstep/detail/platform/line_instructions.hpp>
+#include "line_instructions.hpp"
 
 #if defined(LOCKSTEP_LINE_WAITS_OF_X86)
 #include <cpuid.h>

@@ -4,13 +4,11 @@
 
 #include <string>
 
-#include <lockstep/detail/platform/binding.hpp>
-#include <lockstep/detail/platform/futex.hpp>
-#include <lockstep/detail/platform/process_fence.hpp>
-#include <lockstep/detail/platform/this_thread.hpp>
+#include "cpus.hpp"
 #include "made_once.hpp"
+#include "this_thread.hpp"
 #if defined(_WIN32)
-#include <lockstep/detail/platform/timed_sleep_windows.hpp>
+#include "timed_sleep_windows.hpp"
 #endif
 
 namespace lockstep {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/process.cpp -- the bodies of process.hpp (layer: platform)
-#include <lockstep/detail/platform/process.hpp>
+#include "process.hpp"
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +10,7 @@
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #elif defined(_WIN32)
-#include <lockstep/detail/platform/windows.hpp>
+#include "windows.hpp"
 #else
 #include <chrono>
 #include <thread>
@@ -223,31 +222,6 @@ LOCKSTEP_INLINE process_state& find_process(process_word& word) noexcept {
 LOCKSTEP_INLINE bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
-}
-
-[[noreturn]] LOCKSTEP_INLINE void end_program(const char* format, ...) noexcept {
-  if (!is_first_to_print(message::last_words)) {
-    // Not for ever: the first may be this thread, in a handler of the signal.
-#if defined(__unix__) || defined(__APPLE__)
-    ::sleep(2);
-#elif defined(_WIN32)
-    ::Sleep(2000);
-#else
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-#endif
-    std::abort();
-  }
-  char text[1024];
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = std::vsnprintf(text, sizeof text - 1, format, arguments);
-  va_end(arguments);
-  std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
-  if (size > sizeof text - 2) size = sizeof text - 2;
-  text[size] = '\n';
-  std::fwrite(text, 1, size + 1, stderr);
-  std::fflush(stderr);
-  std::abort();
 }
 
 LOCKSTEP_INLINE std::uint64_t process_number() noexcept {

@@ -1,56 +1,50 @@
 // SPDX-License-Identifier: MIT
-// src/platform/system.cpp -- the bodies of system.hpp (layer: platform)
+// src/platform/system.cpp -- the bodies of system.hpp that the process has once (layer: platform)
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  count.load     relaxed  -      a number that stands for itself
+//   2  count changes  relaxed  -      as 1
 #include <lockstep/detail/platform/system.hpp>
+
+#include "cpus.hpp"
+#include "process.hpp"
+#if !defined(__linux__) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#if defined(_WIN32)
+#include "windows.hpp"
+#else
+#include <chrono>
+#include <thread>
+#endif
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-// A listener needs both the process's state and the futex, which itself needs that state.
-struct fork_listener::all {
-  static entry* first() noexcept { return static_cast<entry*>(process().first_fork_listener); }
+#if defined(LOCKSTEP_SYSTEM_SEAM)
 
-  static void before() { process().fork_listeners.enter(); }
-  static void after() {
-    fork_section& section = process().fork_listeners;
-    if (section.is_held()) section.leave();
-  }
-  static void child() {
-    fork_section& section = process().fork_listeners;
-    if (!section.is_held()) return;
-    for (entry* at = first(); at != nullptr; at = at->next) at->in_child(at->owner);
-    section.leave();
-  }
-};
-
-LOCKSTEP_INLINE fork_listener::fork_listener(void* owner, void (*in_child)(void*)) {
-  // in_child() may wake: the tables that this needs are put right before.
-  native_futex::prepare_for_fork();
-  watch_forks<all>();
-  entry_ = new entry{owner, in_child, nullptr, nullptr};
-  const holding<fork_section> held(process().fork_listeners);
-  entry* const next = entry_->next = all::first();
-  if (next != nullptr) next->previous = entry_;
-  process().first_fork_listener = entry_;
+/// A test's system is one process.
+LOCKSTEP_INLINE void shared_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
+  futex_wait(word, expected, deadline);
 }
+LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word* word) { futex_wake_all(word); }
 
-LOCKSTEP_INLINE fork_listener::~fork_listener() {
-  {
-    const holding<fork_section> held(process().fork_listeners);
-    entry *const next = entry_->next, *const previous = entry_->previous;
-    if (next != nullptr) next->previous = previous;
-    if (previous != nullptr) {
-      previous->next = next;
-    } else {
-      process().first_fork_listener = next;
-    }
-  }
-  delete entry_;
+#else
+
+#if !defined(__linux__)
+LOCKSTEP_INLINE void shared_futex::wait(const wait_word&, std::uint32_t, std::uint64_t) {
+#if defined(_WIN32)
+  ::Sleep(1);
+#else
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+#endif
 }
+LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word*) {}
+#endif
 
-#if !defined(LOCKSTEP_SYSTEM_SEAM)
-
-LOCKSTEP_INLINE unsigned cpus_of_process::usable() {
+LOCKSTEP_INLINE unsigned usable_cpus() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
   std::uint32_t known = counted.load(memory_order_relaxed);  // 1
   if (known != 0) return known;
@@ -60,7 +54,9 @@ LOCKSTEP_INLINE unsigned cpus_of_process::usable() {
   return is_first ? count : known;
 }
 
-LOCKSTEP_INLINE unsigned count_cpus_for_waits() noexcept {
+LOCKSTEP_INLINE unsigned cpus_for_waits() noexcept {
+  const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
+  if (usable != 0) return usable;
   const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
   if (affine != 0) return affine;
   const std::uint32_t count = count_affine_cpus();

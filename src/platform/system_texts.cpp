@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/platform/system_texts.cpp -- the bodies of system_texts.hpp (layer: platform)
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "system_texts.hpp"
 
 #include <cstdarg>
 #include <cstdio>

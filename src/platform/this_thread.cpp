@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
-// src/platform/this_thread.cpp -- the bodies of this_thread.hpp (layer: platform)
-#include <lockstep/detail/platform/this_thread.hpp>
+// src/platform/this_thread.cpp -- the slot, the name and the number of the calling thread (layer: platform)
+//
+// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
+// there are about as many slots as there were threads at a time. The key has no destructor, which would be
+// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  first.load         acquire  2      a slot is whole before it is in the list
+//   2  first.compare_exch release  1      as 1
+//   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
+//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
+//   5  key.compare_exch   relaxed  -      as 4
+#include "this_thread.hpp"
 
 #include <errno.h>
 #include <cstddef>
@@ -8,8 +20,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "process.hpp"
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#include <sched.h>
+#elif !defined(_WIN32)
+#include <thread>
 #endif
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -23,7 +40,8 @@
 #elif defined(__NetBSD__)
 #include <lwp.h>
 #elif defined(_WIN32)
-#include <lockstep/detail/platform/late_call.hpp>
+#include "late_call.hpp"
+#include "windows.hpp"
 #endif
 
 namespace lockstep {
@@ -185,6 +203,16 @@ class thread_slot_table {
 };
 
 LOCKSTEP_INLINE thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
+
+LOCKSTEP_INLINE void yield_native_thread() noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  sched_yield();
+#elif defined(_WIN32)
+  SwitchToThread();
+#else
+  std::this_thread::yield();
+#endif
+}
 
 LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
 #if defined(__linux__) || defined(__APPLE__) || defined(__NetBSD__)

@@ -1,27 +1,57 @@
 // SPDX-License-Identifier: MIT
 // src/platform/topology.cpp -- the bodies of topology.hpp (layer: platform)
-#include <lockstep/detail/platform/topology.hpp>
-
-#if defined(_WIN32)
-#include "topology_windows.hpp"
-#elif defined(__APPLE__)
-#include "topology_macos.hpp"
-#endif
+#include "topology.hpp"
 
 #include "made_once.hpp"
+#include "topology_linux.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-#if defined(_WIN32) || defined(__APPLE__)
-LOCKSTEP_INLINE cpu_topology read_topology_of_machine() {
-#if defined(_WIN32)
-  return read_windows_topology();
-#else
-  return read_macos_topology();
-#endif
+LOCKSTEP_INLINE const char* text_of(core_kind kind) noexcept {
+  return kind == core_kind::performance  ? "performance"
+         : kind == core_kind::efficiency ? "efficiency"
+                                         : "unknown";
 }
+
+LOCKSTEP_INLINE void number_anew(cpu_topology& places, unsigned cpu_place::* number) {
+  std::vector<unsigned> numbers;
+  for (const cpu_place& place : places) numbers.push_back(place.*number);
+  sort_once(numbers);
+  for (cpu_place& place : places) {
+    place.*number = static_cast<unsigned>(find_sorted(numbers, place.*number));
+  }
+}
+
+LOCKSTEP_INLINE void finish_topology(cpu_topology& places) {
+  number_anew(places, &cpu_place::core);
+  number_anew(places, &cpu_place::package);
+  number_anew(places, &cpu_place::node);
+  const unsigned count = static_cast<unsigned>(places.size());
+  for (cpu_place& place : places) {
+    if (place.cache == unknown_cache) place.cache = max_cpus + place.package * count + place.node;
+  }
+  number_anew(places, &cpu_place::cache);
+  std::vector<unsigned> siblings(places.size());
+  for (cpu_place& place : places) place.sibling = siblings[place.core]++;
+}
+
+LOCKSTEP_INLINE unsigned fast_from(std::vector<unsigned> values) {
+  sort_once(values);
+  double largest = 1.25;
+  unsigned result = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i - 1] == 0) continue;
+    const double step = static_cast<double>(values[i]) / values[i - 1];
+    if (step < largest) continue;
+    largest = step;
+    result = values[i];
+  }
+  return result;
+}
+
+#if defined(_WIN32) || defined(__APPLE__)
 LOCKSTEP_INLINE cpu_topology read_topology(const std::vector<unsigned>& cpus) {
   const cpu_topology all = read_topology_of_machine();
   cpu_topology result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/platform/topology_linux.cpp -- the bodies of topology_linux.hpp (layer: platform)
-#include <lockstep/detail/platform/topology_linux.hpp>
+#include "topology_linux.hpp"
 
 #include <cstring>
 

@@ -80,7 +80,7 @@ LOCKSTEP_INLINE cpu_topology topology_of_numbers(macos_numbers ask) {
 
 #if defined(__APPLE__)
 
-LOCKSTEP_INLINE cpu_topology read_macos_topology() {
+LOCKSTEP_INLINE cpu_topology read_topology_of_machine() {
   return topology_of_numbers([](const char* name, void* value, std::size_t* size) {
     return sysctlbyname(name, value, size, nullptr, 0);
   });

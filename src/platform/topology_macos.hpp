@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpu_place.hpp>
+#include "topology.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

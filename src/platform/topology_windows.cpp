@@ -126,8 +126,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 #if defined(_WIN32)
-/// All CPUs of the machine; empty where the system does not tell.
-LOCKSTEP_INLINE cpu_topology read_windows_topology() {
+LOCKSTEP_INLINE cpu_topology read_topology_of_machine() {
   using information = int(__stdcall*)(int, void*, unsigned long*);
   const information ask = reinterpret_cast<information>(
       find_windows_call("kernel32.dll", "GetLogicalProcessorInformationEx"));

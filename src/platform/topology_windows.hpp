@@ -17,8 +17,8 @@
 #include <vector>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpu_place.hpp>
-#include <lockstep/detail/platform/windows.hpp>
+#include "topology.hpp"
+#include "windows.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <cstdlib>
 #include <initializer_list>
-#include <lockstep/detail/platform/process.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "process.hpp"
+#include "system_texts.hpp"
 #if defined(__unix__) || defined(__APPLE__)
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -19,7 +19,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/fork.hpp>
+#include "fork.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
 #define LOCKSTEP_HAS_PIPES 1

@@ -13,8 +13,8 @@
 
 #include <cstdint>
 
-#include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/region/turns.cpp -- the bodies of turns.hpp (layer: region)
 #include "turns.hpp"
+#include "../platform/this_thread.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/platform/process.hpp>
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <lockstep/build_info.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
+#include "../platform/cpus.hpp"
 #include "environment.hpp"
 #include "placement.hpp"
 

@@ -34,12 +34,12 @@
 
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/process.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/team_options.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../platform/cpus.hpp"
+#include "../platform/process.hpp"
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -22,11 +22,11 @@
 #include <vector>
 
 #include <lockstep/detail/base/rank_groups.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/topology.hpp>
 #include <lockstep/team_options.hpp>
+#include "../platform/cpus.hpp"
+#include "../platform/topology.hpp"
 #include "environment.hpp"
 
 namespace lockstep {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/process.hpp>
+#include "../platform/process.hpp"
 #include "default_team.hpp"
 #include "environment.hpp"
 #include "placement.hpp"

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <system_error>
+#include "../platform/plain_thread.hpp"
+#include "../platform/this_thread.hpp"
 #include "placement.hpp"
 
 namespace lockstep {

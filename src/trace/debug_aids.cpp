@@ -2,11 +2,13 @@
 // src/trace/debug_aids.cpp -- the bodies of debug_aids.hpp (layer: trace)
 #include "debug_aids.hpp"
 
+#include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// LOCKSTEP_WATCHDOG: SECONDS[,abort][,signal]. False if it is none; `result` is as it was then. In small letters.
 LOCKSTEP_INLINE bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
   unsigned long long whole = 0, part = 0, scale = 1;
   constexpr unsigned long long most = 31536000;  // a year

@@ -3,6 +3,7 @@
 #include "delay_hooks.hpp"
 
 #include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

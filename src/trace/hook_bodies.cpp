@@ -258,7 +258,6 @@ LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why
   ring->put(both, why != nullptr ? 2 : 1);
 }
 
-/// For trace.hpp.
 LOCKSTEP_INLINE void note_name(const char* name) noexcept {
   thread_logs::name_mine(name);
   thread_log* const log = log_of_this_thread();

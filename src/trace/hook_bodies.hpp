@@ -20,4 +20,21 @@
 #include "wait_texts.hpp"
 #include "watch_hooks.hpp"
 
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// For the ledger's.
+thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept;
+void show_release(thread_log& log) noexcept;
+void record_region(const region_view& of) noexcept;
+open_part* show_part(const observed_member& who, std::uint32_t part, bool is_of_loop) noexcept;
+
+/// For trace.hpp.
+void note_name(const char* name) noexcept;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
 #endif  // LOCKSTEP_SRC_TRACE_HOOK_BODIES_HPP

@@ -3,8 +3,8 @@
 #include "kept_texts.hpp"
 
 #include <cstdlib>
-#include <lockstep/detail/platform/process.hpp>
 #include <new>
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/ledger.hpp>
 #include <lockstep/team.hpp>
+#include "../platform/system_texts.hpp"
 #include "../team/team_core.hpp"
 
 namespace lockstep {

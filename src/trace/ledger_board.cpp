@@ -4,10 +4,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
-#include <lockstep/detail/base/growing_array.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/ledger.hpp>
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -41,20 +41,20 @@ struct account_place {
 /// All that belongs to one construct, from the tables of all members.
 struct found_construct {
   construct_key key;
-  growing_array<account_place> accounts;
+  std::vector<account_place> accounts;
 };
 
 /// A construct of no known place: what found no room.
 inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr, nullptr}; }
 
-LOCKSTEP_INLINE void add_account(growing_array<found_construct>& to, const construct_key& key,
+LOCKSTEP_INLINE void add_account(std::vector<found_construct>& to, const construct_key& key,
                                  account_place at) {
   for (found_construct& each : to) {
     if (!each.key.is_same(key)) continue;
     each.accounts.push_back(at);
     return;
   }
-  to.push_back(found_construct{key, growing_array<account_place>(1, at)});
+  to.push_back(found_construct{key, std::vector<account_place>(1, at)});
 }
 
 LOCKSTEP_INLINE ledger::waits waits_of(const construct_account& of, double nanosecond,
@@ -131,7 +131,7 @@ LOCKSTEP_INLINE ledger::construct construct_of(const ledger_board& board, const 
 LOCKSTEP_INLINE ledger ledger_board::gather(const char* team) const {
   using namespace ledger_text;
   const double nanosecond = ticks_per_second_ / 1e9;
-  growing_array<found_construct> found;
+  std::vector<found_construct> found;
   for (std::size_t rank = 0; rank < members(); ++rank) {
     const account_table& table = of(rank).accounts;
     for (std::size_t i = 0; i < table.used(); ++i) {

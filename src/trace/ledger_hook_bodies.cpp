@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/ledger_hook_bodies.cpp -- the bodies of ledger_hook_bodies.hpp (layer: trace)
 #include "ledger_hook_bodies.hpp"
+#include "../observe/observers.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -35,4 +35,15 @@
 #include "ledger_board.hpp"
 #include "ledger_hooks.hpp"
 
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// To the file that is wanted, or to stderr; says so if that cannot be.
+void print_ledger(const ledger& of, const ledger_output& to);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
 #endif  // LOCKSTEP_SRC_TRACE_LEDGER_HOOK_BODIES_HPP

@@ -3,8 +3,8 @@
 #include "object_names.hpp"
 
 #include <cstdio>
-#include <lockstep/detail/platform/fork_tables.hpp>
 #include <new>
+#include "../platform/fork_tables.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

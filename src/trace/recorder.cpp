@@ -4,7 +4,8 @@
 
 #include <new>
 
-#include <lockstep/detail/platform/fork_tables.hpp>
+#include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

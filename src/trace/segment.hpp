@@ -6,10 +6,10 @@
 #ifndef LOCKSTEP_SRC_TRACE_SEGMENT_HPP
 #define LOCKSTEP_SRC_TRACE_SEGMENT_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/base/growing_array.hpp>
 #include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
@@ -52,9 +52,8 @@ void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
     begins[i] = of[i].begin;
     arrivals[i] = of[i].arrival < of[i].begin ? of[i].begin : of[i].arrival;
   }
-  const auto less = [](std::uint64_t a, std::uint64_t b) { return a < b; };
-  sort_by(begins, count, less);
-  sort_by(arrivals, count, less);
+  std::sort(begins, begins + count);
+  std::sort(arrivals, arrivals + count);
   std::uint64_t now = begins[0];
   std::size_t begun = 0, arrived = 0;
   while (arrived < count) {

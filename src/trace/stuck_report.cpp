@@ -3,6 +3,7 @@
 #include "stuck_report.hpp"
 
 #include <cstring>
+#include <vector>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -25,104 +26,8 @@ LOCKSTEP_INLINE const shown_wait* wait_of(const seen_thread& one) noexcept {
   return is_idle(innermost.what) ? nullptr : &innermost;
 }
 
-/// What the functions of this file ask.
-struct stuck_questions {
-  static constexpr std::size_t none = ~std::size_t{0};
-
-  const stuck_snapshot& all;
-
-  const seen_thread& at(std::size_t thread) const noexcept { return all.threads[thread]; }
-
-  static const construct_visit* last_visit(const seen_thread& one) noexcept {
-    return one.visit_count != 0 ? &one.visits[one.visit_count - 1] : nullptr;
-  }
-  /// The construct in which the thread waits. One that does not meet others is never said to end.
-  static const construct_visit* visit_under_way(const seen_thread& one) noexcept {
-    const construct_visit* const last = last_visit(one);
-    const shown_wait* const wait = wait_of(one);
-    const bool is_in = last != nullptr && last->released == 0 && wait != nullptr &&
-                       wait->since >= last->came && one.part.ended <= last->came;
-    return is_in ? last : nullptr;
-  }
-  /// The construct in which it waits for all others.
-  static const construct_visit* meeting_of(const seen_thread& one) noexcept {
-    const construct_visit* const in = visit_under_way(one);
-    return in != nullptr && in->phase != 0 && in->arrived != 0 ? in : nullptr;
-  }
-
-  /// The thread that is this member, or was it last in this region.
-  std::size_t member(const void* team, std::uint32_t region, std::uint32_t rank) const noexcept {
-    std::size_t found = none;
-    for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      const seen_thread& one = at(i);
-      const region_part& part = one.part;
-      if (part.team == team && part.region == region && part.rank == rank) return i;
-      // Of a sub-team: known by its constructs only.
-      for (std::uint32_t k = 0; k < one.visit_count; ++k) {
-        const construct_visit& visit = one.visits[k];
-        if (visit.team == team && visit.region == region && visit.rank == rank) found = i;
-      }
-    }
-    return found;
-  }
-
-  /// The thread that was this member in the last region that it was in.
-  std::size_t former_member(const void* team, std::uint32_t rank) const noexcept {
-    for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      if (at(i).part.team == team && at(i).part.rank == rank) return i;
-    }
-    return none;
-  }
-
-  /// STUCK-1.
-  bool has_come(std::size_t thread, const construct_visit& to) const noexcept {
-    if (thread == none) return false;
-    const seen_thread& one = at(thread);
-    for (std::uint32_t k = one.visit_count; k-- > 0;) {
-      const construct_visit& visit = one.visits[k];
-      if (visit.team != to.team || visit.region != to.region || visit.phase == 0) continue;
-      return visit.arrived != 0 && static_cast<std::int32_t>(visit.phase - to.phase) >= 0;
-    }
-    return false;
-  }
-
-  /// Whether both are waits for one object in one phase.
-  static bool are_together(const wait_subject& a, const wait_subject& b) noexcept {
-    return a.object == b.object && a.phase == b.phase && a.expected == b.expected &&
-           a.object != nullptr;
-  }
-  /// The thread that waited at this object as this rank, and does not wait there now.
-  std::size_t former_rank(const wait_subject& at_object, std::uint32_t rank) const noexcept {
-    for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      const shown_wait* const now = wait_of(at(i));
-      if (now != nullptr && are_together(now->what, at_object)) continue;
-      const last_meetings& met = at(i).met;
-      for (std::uint32_t k = 0; k < met.count; ++k) {
-        if (met.all[k].object == at_object.object && met.all[k].rank == rank) return i;
-      }
-    }
-    return none;
-  }
-
-  bool holds(std::size_t thread, const void* object) const noexcept {
-    const held_locks& held = at(thread).held;
-    std::uint32_t k = 0;
-    while (k < held.count && held.objects[k] != object) ++k;
-    return object != nullptr && k < held.count;
-  }
-
-  /// The team and the region in which the thread waits for a member; false if that is not known.
-  static bool region_of(const seen_thread& one, const shown_wait& wait, const void*& team,
-                        std::uint32_t& region) noexcept {
-    const bool is_said = wait.what.team != nullptr;
-    team = is_said ? wait.what.team : one.part.team;
-    region = is_said ? wait.what.region : one.part.region;
-    return team != nullptr;
-  }
-};
-
 LOCKSTEP_INLINE bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                                  growing_array<std::uint32_t>& missing) {
+                                  std::vector<std::uint32_t>& missing) {
   const stuck_questions ask{all};
   const construct_visit* const in = ask.meeting_of(ask.at(thread));
   if (in == nullptr) return false;
@@ -134,11 +39,11 @@ LOCKSTEP_INLINE bool find_missing(const stuck_snapshot& all, std::size_t thread,
 }
 
 LOCKSTEP_INLINE bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
-                                   growing_array<std::uint32_t>& come,
-                                   growing_array<std::uint32_t>& missing) {
+                                   std::vector<std::uint32_t>& come,
+                                   std::vector<std::uint32_t>& missing) {
   const shown_wait* const wait = wait_of(all.threads[thread]);
   if (wait == nullptr || wait->what.expected == 0) return false;
-  growing_array<unsigned char> is_there(wait->what.expected, 0);
+  std::vector<unsigned char> is_there(wait->what.expected, 0);
   const auto note = [&](std::uint32_t rank) {
     if (rank < is_there.size()) is_there[rank] = 1;
   };
@@ -156,17 +61,16 @@ LOCKSTEP_INLINE bool find_arrivals(const stuck_snapshot& all, std::size_t thread
   return true;
 }
 
-LOCKSTEP_INLINE growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
-                                                      std::size_t thread) {
+LOCKSTEP_INLINE std::vector<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread) {
   const stuck_questions ask{all};
-  growing_array<std::size_t> found;
+  std::vector<std::size_t> found;
   const auto add = [&](std::size_t other) {
     if (other != stuck_questions::none) found.push_back(other);
   };
   const seen_thread& one = ask.at(thread);
   const shown_wait* const wait = wait_of(one);
   if (wait == nullptr || wait->since >= all.now) return found;
-  growing_array<std::uint32_t> missing;
+  std::vector<std::uint32_t> missing;
   const void* team = nullptr;
   std::uint32_t region = 0;
   if (find_missing(all, thread, missing)) {
@@ -183,16 +87,16 @@ LOCKSTEP_INLINE growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
   return found;
 }
 
-LOCKSTEP_INLINE growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
+LOCKSTEP_INLINE std::vector<std::size_t> find_ring(const stuck_snapshot& all) {
   // Depth first, without recursion: a thread on the way that is met again closes a ring.
   enum mark : unsigned char { fresh, on_way, done };
   struct step {
     std::size_t thread, next;
-    growing_array<std::size_t> awaited;
+    std::vector<std::size_t> awaited;
   };
-  growing_array<unsigned char> marks(all.threads.size(), fresh);
-  growing_array<step> way;
-  growing_array<std::size_t> ring;
+  std::vector<unsigned char> marks(all.threads.size(), fresh);
+  std::vector<step> way;
+  std::vector<std::size_t> ring;
   const auto enter = [&](std::size_t thread) {
     marks[thread] = on_way;
     way.push_back(step{thread, 0, awaited_by(all, thread)});
@@ -230,7 +134,7 @@ LOCKSTEP_INLINE bool find_mismatch(const stuck_snapshot& all, const construct_vi
     is_found = true;
     found = {a, b};
   };
-  growing_array<construct_visit> visits;
+  std::vector<construct_visit> visits;
   for (const seen_thread& one : all.threads) {
     for (std::uint32_t k = 0; k < one.visit_count; ++k) {
       const construct_visit& visit = one.visits[k];

@@ -3,8 +3,9 @@
 #include "stuck_text.hpp"
 
 #include <utility>
+#include <vector>
 
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/system_texts.hpp"
 #include "wait_texts.hpp"
 
 namespace lockstep {
@@ -49,7 +50,7 @@ class stuck_text {
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
   /// In growing order: ranks 0-6, 8.
-  void add_ranks(const growing_array<std::uint32_t>& ranks) {
+  void add_ranks(const std::vector<std::uint32_t>& ranks) {
     append(text_, ranks.size() == 1 ? "rank " : ranks.empty() ? "none" : "ranks ");
     for (std::size_t i = 0, end = 0; i < ranks.size(); i = end) {
       end = i + 1;
@@ -155,7 +156,7 @@ class stuck_text {
     add_object(what);
     if (what.phase != 0) append(text_, ", phase %u", what.phase);
     append(text_, ": %zu %s", count, count == 1 ? "waits" : "wait");
-    growing_array<std::uint32_t> come, missing;
+    std::vector<std::uint32_t> come, missing;
     if (!find_arrivals(all_, thread, come, missing)) {
       append(text_, "; when the last one began to, %u more %s to come\n", last->what.left,
              last->what.left == 1 ? "was" : "were");
@@ -217,7 +218,7 @@ class stuck_text {
   /// Of each phase that is waited for, once: by the first that waits for it.
   void add_missing(std::size_t thread) {
     const seen_thread& one = ask_.at(thread);
-    growing_array<std::uint32_t> missing;
+    std::vector<std::uint32_t> missing;
     if (find_missing(all_, thread, missing)) {
       const construct_visit& in = *ask_.meeting_of(one);
       for (std::size_t i = 0; i < thread; ++i) {
@@ -239,8 +240,8 @@ class stuck_text {
     append(text_, "  missing in region %u of team %p: rank %u, ", region, team, wait->what.awaited);
     add_member(team, region, wait->what.awaited);
   }
-  void add_phase(const construct_visit& in, const growing_array<std::uint32_t>& missing) {
-    growing_array<std::uint32_t> come;
+  void add_phase(const construct_visit& in, const std::vector<std::uint32_t>& missing) {
+    std::vector<std::uint32_t> come;
     std::size_t next = 0;
     for (std::uint32_t rank = 0; rank < in.size; ++rank) {
       if (next < missing.size() && missing[next] == rank) {
@@ -291,7 +292,7 @@ class stuck_text {
   }
 
   void add_ring() {
-    const growing_array<std::size_t> ring = find_ring(all_);
+    const std::vector<std::size_t> ring = find_ring(all_);
     if (ring.empty()) return;
     text_.append("  deadlock: these wait for each other\n");
     for (std::size_t i = 0; i < ring.size(); ++i) {

@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <new>
 
-#include <lockstep/detail/platform/fork_tables.hpp>
+#include "../platform/fork_tables.hpp"
+#include "../platform/this_thread.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

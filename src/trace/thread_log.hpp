@@ -39,6 +39,7 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "../platform/process.hpp"
 #include "kept_texts.hpp"
 
 namespace lockstep {

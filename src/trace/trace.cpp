@@ -2,6 +2,7 @@
 // src/trace/trace.cpp -- the bodies of trace.hpp (layer: trace)
 #include <lockstep/trace.hpp>
 
+#include "hook_bodies.hpp"
 #include "recorder.hpp"
 #include "trace_export.hpp"
 

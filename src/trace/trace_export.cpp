@@ -3,14 +3,16 @@
 #include "trace_export.hpp"
 
 #include <errno.h>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/platform/fork.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/fork.hpp"
+#include "../platform/system_texts.hpp"
 #include "../platform/user_files.hpp"
 #include "json_file.hpp"
 
@@ -257,7 +259,7 @@ LOCKSTEP_INLINE std::string trace_export::summary() {
          all.events.size(), static_cast<unsigned long long>(all.lost));
   append(text, "  %-20s %7s %12s %12s %6s\n", "thread", "parts", "in parts/us", "waiting/us",
          "busy");
-  growing_array<named_time> names;
+  std::vector<named_time> names;
   for (const trace_view::track& at : all.tracks) {
     std::uint64_t parts = 0, inside = 0, waiting = 0, waiting_inside = 0, part_end = 0,
                   wait_end = 0;
@@ -304,7 +306,8 @@ LOCKSTEP_INLINE std::string trace_export::summary() {
            static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
            static_cast<double>(waiting) / 1000, whole > 0 ? 100 * busy / whole : 0);
   }
-  sort_by(names, [](const named_time& a, const named_time& b) { return a.sum > b.sum; });
+  std::sort(names.begin(), names.end(),
+            [](const named_time& a, const named_time& b) { return a.sum > b.sum; });
   append(text, "  %-32s %-10s %9s %12s %10s %10s\n", "name", "is a", "count", "sum/us", "mean/us",
          "most/us");
   for (const named_time& each : names) {

@@ -2,11 +2,13 @@
 // src/trace/trace_view.cpp -- the bodies of trace_view.hpp (layer: trace)
 #include "trace_view.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/fork.hpp>
+#include "../platform/fork.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -27,7 +29,7 @@ LOCKSTEP_INLINE trace_view::trace_view() {
     begin = of->begin;
     end = of->is_running ? tick_clock::now() : of->end;
     stops = of->stops.load(memory_order_relaxed) != 0;  // 1
-    growing_array<const thread_log*> logs;
+    std::vector<const thread_log*> logs;
     for (thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) logs.push_back(at);
     for (std::size_t i = logs.size(); i-- > 0;) {  // as they were made
       const record_ring* const ring = logs[i]->ring.load(memory_order_acquire);  // 2
@@ -127,7 +129,8 @@ LOCKSTEP_INLINE void trace_view::sort_events(std::size_t first) {
 }
 
 LOCKSTEP_INLINE void trace_view::sort(end_points& all) {
-  sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
+  std::sort(all.begin(), all.end(),
+            [](const end_point& a, const end_point& b) { return a.is_before(b); });
 }
 
 /// What may have let a wait end.
@@ -207,7 +210,7 @@ LOCKSTEP_INLINE void trace_view::join_meetings(const end_points& all) {
 /// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
 /// a loop it takes by itself.
 LOCKSTEP_INLINE void trace_view::join_regions(const end_points& all) {
-  growing_array<const end_point*> told;  // for each track the last caller that has told it
+  std::vector<const end_point*> told;  // for each track the last caller that has told it
   told.resize(tracks.size());
   const end_point* caller = nullptr;
   for (const end_point& each : all) {
@@ -254,7 +257,7 @@ LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
     std::uint64_t end;
     open_slices before;
   };
-  growing_array<open_slice> open;
+  std::vector<open_slice> open;
   for (const track& at : tracks) {
     open_slices around;
     open.resize(0);
@@ -293,7 +296,7 @@ LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& a
   }
   if (at.wait_kind_of() == wait_kind::next_region) return;
   if (at.wait_kind_of() == wait_kind::end_of_part) return join_awaited(of, around, known);
-  const trace_record* next = rest + 1;
+  auto next = records.begin() + (rest - records.data()) + 1;
   if (next != records.end() && next->kind() == record_kind::label) ++next;
   if (next == records.end() || next->kind() != record_kind::let_go) {
     return join_awaited(of, around, known);

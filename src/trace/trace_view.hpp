@@ -13,8 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include <lockstep/detail/base/growing_array.hpp>
 #include "recorder.hpp"
 
 namespace lockstep {
@@ -77,10 +77,10 @@ class trace_view {
     return tick > begin ? nanoseconds(tick - begin) : 0;
   }
 
-  growing_array<trace_record> records;
-  growing_array<event> events;
-  growing_array<track> tracks;
-  growing_array<arrow> arrows;
+  std::vector<trace_record> records;
+  std::vector<event> events;
+  std::vector<track> tracks;
+  std::vector<arrow> arrows;
   std::uint64_t begin = 0, end = 0;  ///< of the trace, in ticks
   std::uint64_t lost = 0;            ///< records
   std::uint32_t members = 0;         ///< of the largest region
@@ -102,7 +102,7 @@ class trace_view {
       return at != other.at ? at < other.at : is_caller && !other.is_caller;
     }
   };
-  using end_points = growing_array<end_point>;
+  using end_points = std::vector<end_point>;
   /// What a wait lies in: numbers of events, or none.
   struct open_slices {
     static constexpr std::size_t none = ~std::size_t{0};
@@ -133,7 +133,7 @@ class trace_view {
   const end_point* node_of(const end_point& member, const event& wait,
                            const known_ends& known) const;
 
-  growing_array<event> scratch_;
+  std::vector<event> scratch_;
 };
 
 }  // namespace detail

@@ -10,16 +10,21 @@
 //   2  must_end.load  relaxed -      as 1
 //   3  stage         relaxed  -      values that stand for themselves
 //   4  is_set        relaxed  -      under the lock
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
 #include <lockstep/watchdog.hpp>
+#include "../observe/observers.hpp"
+#include "../platform/fork_tables.hpp"
+#include "../platform/plain_thread.hpp"
+#include "../platform/system_texts.hpp"
+#include "../platform/this_thread.hpp"
 #include "../platform/wake_pipe.hpp"
 #include "stuck_text.hpp"
 
@@ -102,10 +107,11 @@ class watchdog {
       for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
     }
     // By team and rank; then in the order in which they were first seen.
-    sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
-      if (a.part.team != b.part.team) return a.part.team > b.part.team;
-      return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
-    });
+    std::sort(all.threads.begin(), all.threads.end(),
+              [](const seen_thread& a, const seen_thread& b) {
+                if (a.part.team != b.part.team) return a.part.team > b.part.team;
+                return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
+              });
   }
 
  private:
@@ -312,7 +318,7 @@ class watchdog {
 
   watchdog_state& of_;
   const watchdog_options how_;
-  growing_array<told_wait> told_;
+  std::vector<told_wait> told_;
 };
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/wait/build_info.cpp -- build_info.hpp (layer: wait)
 #include <lockstep/build_info.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
+#include "../platform/cpus.hpp"
 #include "../platform/missing.hpp"
 
 namespace lockstep {

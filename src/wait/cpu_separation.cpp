@@ -11,7 +11,8 @@
 
 #include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "../platform/process.hpp"
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -65,7 +66,7 @@ LOCKSTEP_INLINE bool cpu_separation::is_separated(std::size_t rank, std::size_t 
   cpu_sighting& own = all[rank].value;
   const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_sighting::cpu_bits;
   own.turn += cpu_sighting::one_turn;
-  own.word.store(own.turn | here, memory_order_relaxed);                         // 1
+  own.word.store(own.turn | here, memory_order_relaxed);                          // 1
   const std::uint32_t theirs = all[other].value.word.load(memory_order_relaxed);  // 2
   const std::uint32_t there = theirs & cpu_sighting::cpu_bits;
   if (there != here) {

@@ -11,6 +11,8 @@
 
 #include <cstdio>
 
+#include <lockstep/detail/platform/error.hpp>
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -23,8 +25,9 @@ namespace misuse {
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// "destroyed by thread 1 'a' while thread 2 'b' is waiting on it".
-[[noreturn]] LOCKSTEP_INLINE void report_deed(const void* object, const char* kind, const char* deed,
-                                            const char* other, const char* does) {
+[[noreturn]] LOCKSTEP_INLINE void report_deed(const void* object, const char* kind,
+                                              const char* deed, const char* other,
+                                              const char* does) {
   char text[240];
   std::snprintf(text, sizeof text, "%s by %s while %s %s", deed,
                 detail::label_of_this_thread().text, other, does);

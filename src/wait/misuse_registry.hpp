@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include <lockstep/detail/base/growing_array.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
-#include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
+#include "../platform/fork_tables.hpp"
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -47,12 +47,12 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
-#include <lockstep/detail/platform/intrusive_list.hpp>
-#include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+#include "../platform/fork_tables.hpp"
+#include "../platform/intrusive_list.hpp"
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

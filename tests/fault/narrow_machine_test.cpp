@@ -14,6 +14,7 @@
 #include "fault/child_process.hpp"
 #include "fault/control_group.hpp"
 #include "fault/workloads.hpp"
+#include "platform/cpus.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/fuzz/cgroup_fuzz.cpp -- the input is /proc/self/cgroup, mountinfo and cpu.max, parted by '~'
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "platform/system_texts.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/binding_test.cpp -- a thread runs where it was bound to
-#include <lockstep/detail/platform/binding.hpp>
+#include "platform/cpus.hpp"
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 #include "support/threads.hpp"
 
 #if defined(__linux__)

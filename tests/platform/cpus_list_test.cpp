@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpus_list_test.cpp -- numbers and lists of CPUs: what is taken, and what is refused
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpus_usable_test.cpp -- affinity and quota of the running system both count
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include "platform/cpus.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

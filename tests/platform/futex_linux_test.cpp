@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/futex_linux_test.cpp -- what the contract's test (futex_test.cpp) cannot see
-#include <lockstep/detail/platform/futex.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace {
 
-using lockstep::detail::linux_futex;
+using lockstep::detail::native_futex;
 using lockstep::detail::no_deadline;
 using lockstep::detail::wait_word;
 
@@ -48,7 +50,7 @@ TEST_P(refused_futex, is_replaced_by_short_sleeps_that_leave_errno_alone) {
     wait_word word{0};
     errno = 77;
     switches = -voluntary_switches();
-    for (int i = 0; i < waits; ++i) linux_futex::wait(word, 0, no_deadline);
+    for (int i = 0; i < waits; ++i) native_futex::wait(word, 0, no_deadline);
     switches += voluntary_switches();
     error = errno;
   });
@@ -65,8 +67,8 @@ TEST_P(refused_futex, does_not_let_a_wake_change_errno) {
     refused = refuse_futex(FUTEX_WAKE, GetParam());
     const wait_word word{0};
     errno = 77;
-    linux_futex::wake_one(&word);
-    linux_futex::wake_all(&word);
+    native_futex::wake_one(&word);
+    native_futex::wake_all(&word);
     error = errno;
   });
   if (!refused) GTEST_SKIP() << "no system call filters here";
@@ -80,11 +82,11 @@ TEST_P(refused_futex, of_the_waiter_alone_does_not_strand_it) {
   std::thread waiter([&] {
     refused = refuse_futex(FUTEX_WAIT_BITSET, GetParam());
     ready.store(true, std::memory_order_release);
-    while (word.load(std::memory_order_acquire) == 0) linux_futex::wait(word, 0, no_deadline);
+    while (word.load(std::memory_order_acquire) == 0) native_futex::wait(word, 0, no_deadline);
   });
   while (!ready.load(std::memory_order_acquire)) std::this_thread::yield();
   word.store(1, std::memory_order_release);
-  linux_futex::wake_one(&word);
+  native_futex::wake_one(&word);
   waiter.join();
   if (!refused) GTEST_SKIP() << "no system call filters here";
   EXPECT_EQ(word.load(std::memory_order_relaxed), 1u);

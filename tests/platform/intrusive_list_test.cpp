@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/intrusive_list_test.cpp -- the order of the nodes, whatever is added and taken out
-#include <lockstep/detail/platform/intrusive_list.hpp>
+#include "platform/intrusive_list.hpp"
 
 #include <gtest/gtest.h>
 

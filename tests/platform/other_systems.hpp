@@ -9,8 +9,8 @@
 // futex is one of them after the other: each round of the tests (--gtest_repeat) takes the next.
 #pragma once
 
-#include <lockstep/detail/platform/futex.hpp>
-#include <lockstep/detail/platform/futex_portable.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include "platform/futex_portable.hpp"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -146,58 +146,87 @@ void* apple_symbol(void*, const char* name) noexcept {
 
 }  // namespace other_systems
 
-// Our file is read once for each generation of the system, which it would find out only once.
+// Our sources are read as such a system would, each time under other names: they all define native_futex.
+#define LOCKSTEP_TEST_FUTEX                                                                  \
+  namespace lockstep {                                                                       \
+  inline namespace LOCKSTEP_ABI {                                                            \
+  namespace detail {                                                                         \
+  struct native_futex {                                                                      \
+    static const char* name() noexcept;                                                      \
+    static void prepare_for_fork();                                                          \
+    static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline); \
+    static void wake_one(const wait_word* word);                                             \
+    static void wake_all(const wait_word* word);                                             \
+  };                                                                                         \
+  }                                                                                          \
+  }                                                                                          \
+  }
+
+// That of Apple once for each generation of the system, which it would find out only once.
 #define __APPLE__ 1
+#define native_futex futex_of_2024
 #define dlsym other_systems::apple_symbol<2024>
-#include <lockstep/detail/platform/late_call.hpp>
+LOCKSTEP_TEST_FUTEX
+#include "platform/late_call.hpp"
 // After what it needs.
-#include <lockstep/detail/platform/futex_apple.hpp>
+#include "platform/futex_apple.cpp"
+#undef native_futex
 #undef dlsym
-#undef LOCKSTEP_DETAIL_PLATFORM_LATE_CALL_HPP
-#undef LOCKSTEP_DETAIL_PLATFORM_FUTEX_APPLE_HPP
-#define dlsym other_systems::apple_symbol<2020>
+#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
+#define native_futex futex_of_2020
+#define apple_futex apple_futex_of_2020
 #define find_call find_call_of_2020
 #define late_call late_call_of_2020
-#define apple_futex apple_futex_of_2020
-#include <lockstep/detail/platform/late_call.hpp>
+#define dlsym other_systems::apple_symbol<2020>
+LOCKSTEP_TEST_FUTEX
+#include "platform/late_call.hpp"
 // After what it needs.
-#include <lockstep/detail/platform/futex_apple.hpp>
-#undef dlsym
+#include "platform/futex_apple.cpp"
+#undef native_futex
+#undef apple_futex
 #undef find_call
 #undef late_call
-#undef apple_futex
-#undef LOCKSTEP_DETAIL_PLATFORM_LATE_CALL_HPP
-#undef LOCKSTEP_DETAIL_PLATFORM_FUTEX_APPLE_HPP
-#define dlsym other_systems::apple_symbol<2016>
+#undef dlsym
+#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
+#define native_futex futex_of_2016
+#define apple_futex apple_futex_of_2016
 #define find_call find_call_of_2016
 #define late_call late_call_of_2016
-#define apple_futex apple_futex_of_2016
-#include <lockstep/detail/platform/late_call.hpp>
+#define dlsym other_systems::apple_symbol<2016>
+LOCKSTEP_TEST_FUTEX
+#include "platform/late_call.hpp"
 // After what it needs.
-#include <lockstep/detail/platform/futex_apple.hpp>
-#undef dlsym
+#include "platform/futex_apple.cpp"
+#undef native_futex
+#undef apple_futex
 #undef find_call
 #undef late_call
-#undef apple_futex
-#undef LOCKSTEP_DETAIL_PLATFORM_LATE_CALL_HPP
-#undef LOCKSTEP_DETAIL_PLATFORM_FUTEX_APPLE_HPP
-#define dlsym other_systems::apple_symbol<2010>
+#undef dlsym
+#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
+#define native_futex futex_of_2010
+#define apple_futex apple_futex_of_2010
 #define find_call find_call_of_2010
 #define late_call late_call_of_2010
-#define apple_futex apple_futex_of_2010
-#include <lockstep/detail/platform/late_call.hpp>
+#define dlsym other_systems::apple_symbol<2010>
+LOCKSTEP_TEST_FUTEX
+#include "platform/late_call.hpp"
 // After what it needs.
-#include <lockstep/detail/platform/futex_apple.hpp>
-#undef dlsym
+#include "platform/futex_apple.cpp"
+#undef native_futex
+#undef apple_futex
 #undef find_call
 #undef late_call
-#undef apple_futex
+#undef dlsym
+#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
 #undef __APPLE__
 
 // FreeBSD: _umtx_op(2), sys/kern/kern_umtx.c.
 
 #define __FreeBSD__ 14
-#include <lockstep/detail/platform/futex_freebsd.hpp>
+#define native_futex futex_of_freebsd
+LOCKSTEP_TEST_FUTEX
+#include "platform/futex_freebsd.cpp"
+#undef native_futex
 #undef __FreeBSD__
 
 extern "C" inline int _umtx_op(void* object, int operation, unsigned long value, void* first,
@@ -234,7 +263,10 @@ namespace other_systems {
 long netbsd_syscall(long number, ...);
 }
 #define syscall other_systems::netbsd_syscall
-#include <lockstep/detail/platform/futex_netbsd.hpp>
+#define native_futex futex_of_netbsd
+LOCKSTEP_TEST_FUTEX
+#include "platform/futex_netbsd.cpp"
+#undef native_futex
 #undef syscall
 #undef __NetBSD__
 
@@ -260,7 +292,10 @@ inline long other_systems::netbsd_syscall(long number, ...) {
 // OpenBSD: futex(2), sys/kern/sys_futex.c.
 
 #define __OpenBSD__ 1
-#include <lockstep/detail/platform/futex_openbsd.hpp>
+#define native_futex futex_of_openbsd
+LOCKSTEP_TEST_FUTEX
+#include "platform/futex_openbsd.cpp"
+#undef native_futex
 #undef __OpenBSD__
 
 extern "C" inline int futex(volatile std::uint32_t* word, int operation, int value,
@@ -299,13 +334,10 @@ constexpr system_futex made_of() {
 }
 
 inline constexpr std::array<system_futex, 7> all = {
-    made_of<lockstep::detail::apple_futex>(),
-    made_of<lockstep::detail::apple_futex_of_2020>(),
-    made_of<lockstep::detail::apple_futex_of_2016>(),
-    made_of<lockstep::detail::apple_futex_of_2010>(),
-    made_of<lockstep::detail::freebsd_futex>(),
-    made_of<lockstep::detail::netbsd_futex>(),
-    made_of<lockstep::detail::openbsd_futex>()};
+    made_of<lockstep::detail::futex_of_2024>(),    made_of<lockstep::detail::futex_of_2020>(),
+    made_of<lockstep::detail::futex_of_2016>(),    made_of<lockstep::detail::futex_of_2010>(),
+    made_of<lockstep::detail::futex_of_freebsd>(), made_of<lockstep::detail::futex_of_netbsd>(),
+    made_of<lockstep::detail::futex_of_openbsd>()};
 inline constexpr std::array<const char*, 7> names = {"os_sync_wait_on_address",
                                                      "__ulock_wait2",
                                                      "__ulock_wait",

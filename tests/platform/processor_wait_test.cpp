@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/processor_wait_test.cpp -- which of the processor's waits is used, and that it does what it says
-#include <lockstep/detail/platform/processor_wait.hpp>
+#include "platform/processor_wait.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include <csignal>
 #endif
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 #include "support/threads.hpp"
 
 // batch.py copies directives that choose headers, and reads lines.
@@ -183,7 +183,7 @@ TEST(processor_wait, a_finding_is_one_word_and_is_never_unknown) {
     EXPECT_EQ(read.ticks(1024), 0xffffffu);
     EXPECT_GT(std::strlen(made.text()), 2u);
   }
-  EXPECT_NE(processor_wait::try_anew().word(), 0u);
+  EXPECT_NE(lockstep::detail::try_processor_wait().word(), 0u);
 }
 
 TEST(processor_wait, every_verdict_has_a_text_that_says_why) {
@@ -210,12 +210,12 @@ TEST(processor_wait, LINE_5_the_variable_switches_it_off) {
   const std::string kept = before != nullptr ? before : "";
   for (const char* no : {"0", " FALSE\t"}) {
     setenv("LOCKSTEP_PROCESSOR_WAIT", no, 1);
-    EXPECT_EQ(processor_wait::try_anew().verdict(),
+    EXPECT_EQ(lockstep::detail::try_processor_wait().verdict(),
               line_instructions::exist ? line_wait_verdict::refused : line_wait_verdict::no_code);
   }
   for (const char* yes : {"1", "true", "", "perhaps"}) {
     setenv("LOCKSTEP_PROCESSOR_WAIT", yes, 1);
-    EXPECT_NE(processor_wait::try_anew().verdict(), line_wait_verdict::refused) << yes;
+    EXPECT_NE(lockstep::detail::try_processor_wait().verdict(), line_wait_verdict::refused) << yes;
   }
   if (before != nullptr) {
     setenv("LOCKSTEP_PROCESSOR_WAIT", kept.c_str(), 1);

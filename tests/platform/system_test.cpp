@@ -10,6 +10,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "platform/plain_thread.hpp"
 #include "support/asleep.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/system_texts_test.cpp -- the text functions, and whole trees below a directory of the test
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "platform/system_texts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,8 @@
 // tests/platform/topology_machines_test.cpp -- the trees of real machines below a directory of the test, read as /sys is
 #include <lockstep/topology.hpp>
 
+#include "platform/topology_linux.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>

@@ -18,7 +18,7 @@
 #include <memory>
 #include <thread>
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 #include "stress/actor.hpp"
 
 namespace lockstep::stress {

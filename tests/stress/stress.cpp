@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
+#include "platform/cpus.hpp"
 #include "stress/disturbance.hpp"
 #include "stress/round.hpp"
 #include "stress/watchdog.hpp"

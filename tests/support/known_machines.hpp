@@ -23,7 +23,7 @@
 // A LIST is the kernel's; with `+STEP xCOUNT` behind it the line stands for COUNT lines, each shifted by STEP.
 #pragma once
 
-#include <lockstep/detail/platform/cpu_place.hpp>
+#include "platform/topology.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "platform/cpus.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"

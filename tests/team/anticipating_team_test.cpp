@@ -2,6 +2,7 @@
 // tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members part
 #include <lockstep/build_info.hpp>
 #include <lockstep/team.hpp>
+#include <lockstep/topology.hpp>
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
+#include "trace/wait_texts.hpp"
 
 namespace {
 

@@ -15,6 +15,9 @@
 #include <vector>
 
 #include "fault/child_process.hpp"
+#include "observe/observers.hpp"
+#include "trace/debug_aids.hpp"
+#include "trace/delay_hooks.hpp"
 
 namespace {
 

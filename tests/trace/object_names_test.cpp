@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fault/child_process.hpp"
+#include "trace/object_names.hpp"
 
 namespace {
 

@@ -46,7 +46,7 @@ class world {
     return {found.begin(), found.end()};
   }
   std::vector<std::uint32_t> missing(std::size_t of) const {
-    growing_array<std::uint32_t> found;
+    std::vector<std::uint32_t> found;
     EXPECT_TRUE(find_missing(all, of, found));
     return {found.begin(), found.end()};
   }
@@ -141,7 +141,7 @@ TEST(stuck_report, ranks_that_wait_or_were_seen_have_come_to_a_barrier_and_the_o
   meets_at(w.thread("b"), &lock_a, 3, 5, 1u << 4);
   meets_at(w.thread("of the next phase"), &lock_a, 1, 5, 0, 5);
   meets_at(w.thread("of another barrier"), &lock_b, 2, 3, 0);
-  growing_array<std::uint32_t> come, missing;
+  std::vector<std::uint32_t> come, missing;
   ASSERT_TRUE(find_arrivals(w.all, 0, come, missing));
   EXPECT_EQ(std::vector<std::uint32_t>(come.begin(), come.end()),
             (std::vector<std::uint32_t>{0, 3, 4}));

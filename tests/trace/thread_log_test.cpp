@@ -3,6 +3,7 @@
 #include "trace/thread_log.hpp"
 #include <lockstep/detail/observe/hooks.hpp>
 #include "region/group.hpp"
+#include "observe/observers.hpp"
 #include "trace/wait_texts.hpp"
 
 #include <gtest/gtest.h>

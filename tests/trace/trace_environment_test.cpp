@@ -20,6 +20,7 @@
 #include <string>
 #include <thread>
 
+#include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
 
 namespace {

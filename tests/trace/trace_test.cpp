@@ -16,9 +16,12 @@
 #include <thread>
 #include <vector>
 
+#include "observe/observers.hpp"
 #include "support/asleep.hpp"
 #include "support/small_files.hpp"
 #include "support/threads.hpp"
+#include "trace/recorder.hpp"
+#include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
 
 namespace {

@@ -9,6 +9,9 @@
 
 #include <lockstep/wait_policy.hpp>
 
+#include "platform/cpus.hpp"
+#include "platform/this_thread.hpp"
+
 namespace {
 
 TEST(build_info, it_agrees_with_what_it_reports_about) {

@@ -6,7 +6,7 @@
 // Bochs 2.7, which never ends a wait by its time: there a change that is lost is a hang, and LINE-2 is not shown.
 // Times are ticks of an emulated clock: no other work disturbs them.
 // Prints a line for each check to the port that Bochs shows, and switches the PC off.
-#include <lockstep/detail/platform/line_instructions.hpp>
+#include "platform/line_instructions.hpp"
 
 #include <cstdint>
 

@@ -12,20 +12,16 @@
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
 //   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
-//   2  observers.fetch_or  relaxed  -      as 1
-//   3  observers.fetch_and relaxed  -      as 1
-//   4  observers.fetch_add relaxed  -      as 1
-//   5  observers.fetch_sub relaxed  -      as 1
-//   6  word.load           relaxed  -      what it points to was made before the program began
-//   7  word.store          relaxed  -      as 6
+//   2  word.load           relaxed  -      what it points to was made before the program began
+//   3  word.store          relaxed  -      as 2
 //
 // Cost   nobody watches: two loads, of lines that nobody writes, and a branch.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_OBSERVERS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_OBSERVERS_HPP
 
 #include <cstdint>
-
-#include <lockstep/detail/platform/process.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -42,59 +38,42 @@ struct observer {
   };
 };
 
-#if LOCKSTEP_MODULES_HAVE_NOTES
+using observers_word = observer_atomic<std::uint32_t>;
+
+/// The word of the process. `is_unchecked`: of a unit that diagnoses no misuse, so that it may lock what others unlock.
+const observers_word& find_observers(bool is_unchecked) noexcept;
 
 /// Where this module looks for who watches: at a word that stays 0, or from its load on at that of the process. So a
 /// look needs no test whether the process is known.
 template <class Name>
-struct __attribute__((visibility("hidden"))) observers_of_module {
-  using word = observer_atomic<std::uint32_t>;
-
-  static word none;
-  static unseamed_atomic<const word*> at;
+struct LOCKSTEP_MODULE_LOCAL observers_of_module {
+  static observers_word none;
+  static unseamed_atomic<const observers_word*> at;
 };
 template <class Name>
-typename observers_of_module<Name>::word observers_of_module<Name>::none{0};
+observers_word observers_of_module<Name>::none{0};
 template <class Name>
-unseamed_atomic<const typename observers_of_module<Name>::word*> observers_of_module<Name>::at{
+unseamed_atomic<const observers_word*> observers_of_module<Name>::at{
     &observers_of_module<Name>::none};
 using watched_module = observers_of_module<struct whole_module>;
 
-LOCKSTEP_AT_LOAD see_observers_at_load() {
-  watched_module::at.store(&process().observers, memory_order_relaxed);  // 7
+// So that no wait has to look for the process. The library's own units lock nothing of the user's.
+LOCKSTEP_AT_LOAD find_observers_at_load() {
+  watched_module::at.store(&find_observers(!diagnoses_misuse && !builds_library),  // 3
+                           memory_order_relaxed);                                  // 3
 }
 
 /// Who watches now.
 inline std::uint32_t observers() noexcept {
-  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 6
+  if (!calls_at_load) return find_observers(false).load(memory_order_relaxed);       // 1
+  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 2
 }
-
-#else
-
-inline std::uint32_t observers() noexcept {
-  return process().observers.load(memory_order_relaxed);  // 1
-}
-
-#endif
 
 /// Whether somebody watches beside the ledger, which counts most meetings and looks closely at few.
 inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
   return (on & ~std::uint32_t{observer::accounts}) != 0;
 }
 inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
-
-inline void begin_to_observe(observer::bit one) noexcept {
-  process().observers.fetch_or(one, memory_order_relaxed);  // 2
-}
-inline void end_to_observe(observer::bit one) noexcept {
-  process().observers.fetch_and(~std::uint32_t{one}, memory_order_relaxed);  // 3
-}
-inline void one_ledger_more() noexcept {
-  process().observers.fetch_add(observer::one_ledger, memory_order_relaxed);  // 4
-}
-inline void one_ledger_less() noexcept {
-  process().observers.fetch_sub(observer::one_ledger, memory_order_relaxed);  // 5
-}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -68,6 +68,11 @@
 #define LOCKSTEP_INLINE
 #endif
 
+/// 1: threads sleep in the portable futex, on every system. The same in the whole program.
+#if !defined(LOCKSTEP_FORCE_PORTABLE_FUTEX)
+#define LOCKSTEP_FORCE_PORTABLE_FUTEX 0
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 #define LOCKSTEP_HAS_TSAN 1
 #elif defined(__has_feature)
@@ -97,7 +102,7 @@
 #endif
 #if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
 #define LOCKSTEP_ABI_SYSTEM _seam
-#elif defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#elif LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_ABI_SYSTEM _portable
 #else
 #define LOCKSTEP_ABI_SYSTEM
@@ -132,16 +137,11 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
-/// A function without arguments that a module calls when it is loaded, where the compiler knows such: in the order of its
-/// units; before all objects of the module; and one that it calls when it is unloaded.
+/// A function without arguments that a module calls when it is loaded, in the order of its units: if calls_at_load.
 #if defined(__GNUC__)
 #define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
-#define LOCKSTEP_FIRST_AT_LOAD __attribute__((constructor(101))) static void
-#define LOCKSTEP_AT_UNLOAD __attribute__((destructor)) static void
 #else
 #define LOCKSTEP_AT_LOAD inline void
-#define LOCKSTEP_FIRST_AT_LOAD inline void
-#define LOCKSTEP_AT_UNLOAD inline void
 #endif
 
 // Where a call of its own costs more than the function.
@@ -232,14 +232,6 @@
 #define LOCKSTEP_MODULE_LOCAL
 #endif
 
-// Static data which the modules have in common, also where they hide their symbols: with GNU's linker and compiler for
-// all modules, else for those that see each other's symbols.
-#if defined(__ELF__) || defined(__APPLE__)
-#define LOCKSTEP_SHARED_BY_MODULES __attribute__((visibility("default")))
-#else
-#define LOCKSTEP_SHARED_BY_MODULES
-#endif
-
 /// The scope that follows is a part of the timeline, under this name: an object of trace.hpp, which lives as long.
 #define LOCKSTEP_TRACE_SCOPE(name) LOCKSTEP_TRACE_SCOPE_AT(name, __LINE__)
 #define LOCKSTEP_TRACE_SCOPE_AT(name, line) LOCKSTEP_TRACE_SCOPE_OF(name, line)
@@ -256,6 +248,11 @@ namespace detail {
 
 constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 constexpr bool builds_library = LOCKSTEP_BUILDS_LIBRARY != 0;
+#if defined(__GNUC__)
+constexpr bool calls_at_load = true;
+#else
+constexpr bool calls_at_load = false;
+#endif
 
 /// A number as another type, which is the same type on some systems: GCC calls a plain cast useless there.
 template <class To, class From>

@@ -11,7 +11,6 @@
 #include <exception>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/process.hpp>
 
 #if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
 #include <cxxabi.h>
@@ -23,6 +22,10 @@ namespace detail {
 
 /// The most participants any object takes; more is taken for a wrong argument, not for a wish.
 constexpr std::size_t max_participants = 65536;
+
+/// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
+/// the first one does so, and the others wait for the end.
+[[noreturn]] void end_program(const char* format, ...) noexcept;
 
 /// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
 [[noreturn]] void fail_argument(const char* message);

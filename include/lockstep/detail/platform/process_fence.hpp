@@ -12,13 +12,9 @@
 //   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
-// Where the system has a process-wide barrier, light() is a compiler fence and heavy() makes every running
-// thread of the process execute a full fence. Where it has none, both are a seq_cst fence.
-//   Linux    membarrier, private expedited
-//   Windows  FlushProcessWriteBuffers; not on Wine, whose function of that name does nothing in many versions
-// Elsewhere the fence is symmetric. A newer FreeBSD has membarrier, but modules that were built on an older one would
-// not take part. A thread that still reads `unknown` fences for itself, so that light() is right before prepare() as
-// well, only slower.
+// Where the system has a process-wide barrier (process_fence.cpp), light() is a compiler fence and heavy() makes every
+// running thread of the process execute a full fence. Where it has none, both are a seq_cst fence. A thread that still reads
+// `unknown` fences for itself, so that light() is right before prepare() as well, only slower.
 //
 // heavy() returns false if the barrier was granted and later refused (a filter installed in between):
 // then FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
@@ -27,8 +23,7 @@
 //   #  access             order    pairs  why it suffices
 //   1  mode.load          relaxed  -      any value is safe in light(): see `unknown` above
 //   2  signal_fence       seq_cst  4      FENCE-1 by the system's barrier; keeps the compiler from reordering
-//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model
-//   4  barrier            seq_cst  2, 3   own full fence, and the system's on all other threads
+//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model; 4: of heavy()
 //   5  mode.store         relaxed  -      the mode is decided by the system, every writer writes the same
 //
 // Cost   light: one load of a read-mostly line. heavy: 0.35 us alone, 7 to 10 us when another thread of
@@ -40,14 +35,6 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/atomic.hpp>
-
-#if defined(__linux__)
-#include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#elif defined(_WIN32)
-#include <lockstep/detail/platform/windows.hpp>
-#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -62,15 +49,10 @@ class process_fence {
   static kind prepare() noexcept {
     kind found = static_cast<kind>(mode().load(memory_order_relaxed));  // 1
     if (found == kind::unknown) {
-      found = register_with_system() ? kind::asymmetric : kind::symmetric;
+      found = ask_system();
       mode().store(static_cast<std::uint32_t>(found), memory_order_relaxed);  // 5
     }
     return found;
-  }
-
-  /// What the system gave: for reports.
-  static const char* name() noexcept {
-    return prepare() == kind::asymmetric ? system_name() : "seq_cst fence, both pay";
   }
 
   static void light() noexcept {
@@ -81,45 +63,18 @@ class process_fence {
     }
   }
 
-  static bool heavy() noexcept {
-    thread_fence(memory_order_seq_cst);  // 3, 4
-    return prepare() == kind::symmetric || system_barrier();
-  }
+  static bool heavy() noexcept;
+
+  /// What the system gave: for reports.
+  static const char* name() noexcept;
 
  private:
-  // A function-local static of constant initialisation: no guard, no order of initialisation.
+  // Of each module: a function-local static of constant initialisation, without a guard.
   static atomic<std::uint32_t>& mode() noexcept {
     static atomic<std::uint32_t> instance{0};
     return instance;
   }
-
-#if defined(__linux__) && defined(SYS_membarrier)
-  // From linux/membarrier.h, which older distributions lack.
-  enum : int { private_expedited = 1 << 3, register_private_expedited = 1 << 4 };
-
-  static bool call(int command) noexcept {
-    const int saved = errno;
-    const bool done = syscall(SYS_membarrier, command, 0, 0) == 0;
-    errno = saved;
-    return done;
-  }
-  static bool register_with_system() noexcept { return call(register_private_expedited); }
-  static bool system_barrier() noexcept { return call(private_expedited); }
-  static const char* system_name() noexcept { return "membarrier, the sleeper pays"; }
-#elif defined(_WIN32)
-  static bool register_with_system() noexcept {
-    return find_windows_call("ntdll.dll", "wine_get_version") == 0;
-  }
-  static bool system_barrier() noexcept {
-    FlushProcessWriteBuffers();
-    return true;
-  }
-  static const char* system_name() noexcept { return "FlushProcessWriteBuffers, the sleeper pays"; }
-#else
-  static bool register_with_system() noexcept { return false; }
-  static bool system_barrier() noexcept { return false; }
-  static const char* system_name() noexcept { return "none"; }
-#endif
+  static kind ask_system() noexcept;
 };
 
 }  // namespace detail

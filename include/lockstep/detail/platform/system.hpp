@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
-// Sleeping, waking, yielding, the processor's own waits, the clock, the process-wide fence, the number of CPUs, threads and what
-// each has for itself: the rest of the library asks the system for these only through the names below. A
-// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
-// same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
-// scheduler (tests/model). Units with another seam do not share objects with others (config.hpp).
+// Sleeping, waking, yielding, the processor's own waits, the clock, the process-wide fence, the number of CPUs, threads and
+// what each has for itself: the rest of the library asks the system for these only through the names below the seam. A
+// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the same names in the same
+// namespace; with the atomic seam it puts the shipped code under a controlled scheduler (tests/model). Units with another
+// seam do not share objects with others (config.hpp). Above the seam stands what systems have. src/platform/ has the bodies.
 //
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  count.load     relaxed  -      a number that stands for itself
-//   2  count changes  relaxed  -      as 1
+// The contract of a futex
+//   FUTEX-1  wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put the thread to sleep;
+//       it returns after a wake on that word, at the deadline, after a signal, or for no reason. It reports nothing: the
+//       caller looks at its condition again.
+//   FUTEX-2  wake_one / wake_all on a word let at least one / every thread return that sleeps in wait() on it. They only
+//       use the address: the word may be gone already.
+//   FUTEX-3  The comparison in FUTEX-1 and the falling asleep are one step with respect to FUTEX-2: if the word is
+//       changed and a wake follows, no waiter that compared before the change stays asleep.
+//   FUTEX-4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
+//   FUTEX-5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
@@ -19,13 +25,69 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
-#include <lockstep/detail/platform/futex.hpp>
-#include <lockstep/detail/platform/process.hpp>
 #include <lockstep/detail/platform/process_fence.hpp>
-#include <lockstep/detail/platform/processor_wait.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The futex of the system, or the portable one: src/platform/futex_*.cpp.
+struct native_futex {
+  static const char* name() noexcept;
+  /// Fork handlers that are registered after this call find its tables put right in the child.
+  static void prepare_for_fork();
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);
+  static void wake_one(const wait_word* word);
+  static void wake_all(const wait_word* word);
+};
+static_assert(sizeof(wait_word) == 4, "threads sleep on words of 32 bits");
+
+/// The same for a word in memory that several processes have mapped, each at an address of its own. On systems other than
+/// Linux a wait is a nap of 50 us, and a wake does nothing: FUTEX-1 allows a return for no reason.
+struct shared_futex {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);
+  static void wake_all(const wait_word* word);
+};
+
+/// The processor's own waits, LINE-1 to LINE-5 of src/platform/processor_wait.hpp.
+struct processor_wait {
+  /// Tries what there is, once. Objects whose waiters may wait so call it when they are made, as a team does.
+  static void prepare() noexcept;
+  /// The shortest time for which a wait is worth doing; no_deadline where it is not offered.
+  static std::uint64_t shortest() noexcept;
+  /// Requires shortest() to be a time. The word is aligned to 4 bytes.
+  static void arm(const void* word) noexcept;
+  static void wait(std::uint64_t nanoseconds) noexcept;
+  /// For reports.
+  static const char* name() noexcept;
+};
+
+/// Lets another runnable thread have this CPU.
+void yield_native_thread() noexcept;
+
+/// How late timers of the calling thread may be, in nanoseconds, so that several can come together. set: not 0.
+void set_native_timer_slack(std::uint64_t nanoseconds) noexcept;
+/// Makes it `nanoseconds` if it is longer. What it was before, for set_timer_slack(); 0 if nothing was changed.
+std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept;
+
+/// The CPU that the calling thread runs on, or did a moment ago; -1 if unknown.
+int native_current_cpu() noexcept;
+/// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
+/// moment. Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
+bool move_off_native_cpu(unsigned cpu) noexcept;
+/// Whether more threads want to run on the machine than it has CPUs: then none is free. False where the system does not
+/// tell. Takes some 10 us.
+bool is_native_machine_full() noexcept;
+
+/// Looks afresh; about 100 us.
+unsigned count_usable_cpus();
+
+struct nested_region;  ///< of detail/region
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
@@ -48,7 +110,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The futex contract FUTEX-1 to FUTEX-5 of futex.hpp.
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
   native_futex::wait(word, expected, deadline);
 }
@@ -61,7 +122,6 @@ inline void yield_thread() noexcept { yield_native_thread(); }
 /// Between two looks of a polling loop: the next look differs only if other threads go on.
 inline void polling_pause() noexcept { cpu_relax(); }
 
-/// The contract LINE-1 to LINE-5 of processor_wait.hpp.
 inline std::uint64_t shortest_line_wait() noexcept { return processor_wait::shortest(); }
 inline void arm_line(const void* word) noexcept { processor_wait::arm(word); }
 inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::wait(nanoseconds); }
@@ -69,25 +129,16 @@ inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::w
 /// The clock of all deadlines and budgets.
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 
-/// The two sides of the process-wide fence (process_fence.hpp).
+/// The two sides of the process-wide fence.
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
 /// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
 /// they take cpus_for_waits().
-struct cpus_of_process {
-  static unsigned usable();
-};
-inline unsigned usable_cpus() { return cpus_of_process::usable(); }
-
+unsigned usable_cpus();
 /// The same if it is known, else the CPUs of the affinity mask.
-unsigned count_cpus_for_waits() noexcept;
-inline unsigned cpus_for_waits() noexcept {
-  const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
-  return usable != 0 ? usable : count_cpus_for_waits();
-}
+unsigned cpus_for_waits() noexcept;
 
-/// How late the calling thread's timed sleeps may end (this_thread.hpp).
 inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
   return shorten_native_timer_slack(nanoseconds);
 }
@@ -95,7 +146,6 @@ inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
   set_native_timer_slack(nanoseconds);
 }
 
-/// Where the calling thread runs, and how it gets elsewhere (this_thread.hpp).
 inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
 inline bool is_machine_full() noexcept { return is_native_machine_full(); }
@@ -117,97 +167,5 @@ Type& per_thread() noexcept {
 }  // namespace lockstep
 
 #endif
-
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(LOCKSTEP_SYSTEM_SEAM)
-#include <pthread.h>
-#elif defined(_WIN32) && !defined(LOCKSTEP_SYSTEM_SEAM)
-#include <errno.h>
-#include <process.h>
-
-#include <new>
-#else
-#include <system_error>
-#include <thread>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// A thread that calls a plain function: what a team starts its workers with. A std::thread, without what that includes
-/// where the system has threads of its own.
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(LOCKSTEP_SYSTEM_SEAM)
-class plain_thread {
- public:
-  /// f(of). Returns 0, or the number of the system's error.
-  int start(void* (*f)(void*), void* of) noexcept {
-    return pthread_create(&native_, nullptr, f, of);
-  }
-  void join() noexcept { pthread_join(native_, nullptr); }
-
- private:
-  pthread_t native_ = pthread_t();
-};
-#elif defined(_WIN32) && !defined(LOCKSTEP_SYSTEM_SEAM)
-class plain_thread {
- public:
-  int start(void* (*f)(void*), void* of) noexcept {
-    call* const what = new (std::nothrow) call{f, of};
-    if (what == nullptr) return ENOMEM;
-    native_ = reinterpret_cast<void*>(_beginthreadex(nullptr, 0, run, what, 0, nullptr));
-    if (native_ != nullptr) return 0;
-    delete what;
-    return EAGAIN;
-  }
-  void join() noexcept {
-    WaitForSingleObject(native_, 0xffffffff);
-    CloseHandle(native_);
-  }
-
- private:
-  struct call {
-    void* (*f)(void*);
-    void* of;
-  };
-  static unsigned __stdcall run(void* of) {
-    const call what = *static_cast<call*>(of);
-    delete static_cast<call*>(of);
-    what.f(what.of);
-    return 0;
-  }
-
-  void* native_ = nullptr;
-};
-#else
-class plain_thread {
-#if defined(LOCKSTEP_SYSTEM_SEAM)
-  using thread = system_thread;
-#else
-  using thread = std::thread;
-#endif
-
- public:
-  int start(void* (*f)(void*), void* of) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      native_.reset(new thread(f, of));
-    } catch (const std::system_error& error) {
-      return error.code().value();
-    }
-#else
-    native_.reset(new thread(f, of));
-#endif
-    return 0;
-  }
-  void join() { native_->join(); }
-
- private:
-  owner<thread> native_;
-};
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP

@@ -21,7 +21,6 @@
 
 #include <cstddef>
 
-#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/type_name.hpp>
 #include <lockstep/mutex.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/timed_sleep_windows.hpp -- sleeping until a time, finer than Windows' ticks (layer: platform)
+// src/platform/timed_sleep_windows.hpp -- sleeping until a time, finer than Windows' ticks (layer: platform)
 //
 // Time limits of Windows' calls end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
 // Timers made with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, which there are from Windows 10, version 1803, on, end within
@@ -15,8 +15,8 @@
 //   2  known.store  relaxed  -      as 1; whoever looks finds the same
 //
 // Cost   three system calls and a context switch; a waker's is one for each such thread in the bucket.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_TIMED_SLEEP_WINDOWS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_TIMED_SLEEP_WINDOWS_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_TIMED_SLEEP_WINDOWS_HPP
+#define LOCKSTEP_SRC_PLATFORM_TIMED_SLEEP_WINDOWS_HPP
 
 #if defined(_WIN32)
 
@@ -26,7 +26,7 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/windows.hpp>
+#include "windows.hpp"
 
 extern "C" {
 __declspec(dllimport) void* __stdcall CreateWaitableTimerExW(_SECURITY_ATTRIBUTES*, const wchar_t*,
@@ -158,4 +158,4 @@ class timed_sleepers {
 
 #endif
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_TIMED_SLEEP_WINDOWS_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_TIMED_SLEEP_WINDOWS_HPP

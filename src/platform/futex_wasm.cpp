@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/futex_wasm.hpp -- sleeping in WebAssembly's memory.atomic.wait32 (layer: platform)
+// src/platform/futex_wasm.cpp -- sleeping in WebAssembly's memory.atomic.wait32 (layer: platform)
 //
-// The contract is in futex.hpp. Run under Node with Emscripten.
+// Run under Node with Emscripten.
 //
 // With Emscripten the instruction is reached through emscripten_futex_wait. The page's own thread must not sleep: a browser
 // lets it not, and other threads hand it work that they wait for. So a wait of the main thread serves that work, looks at
@@ -18,18 +18,13 @@
 //   #  access        order    pairs  why it suffices
 //   1  signal_fence  seq_cst  -      Clang takes the instructions for such that touch no memory of the program, and might
 //                                    move accesses across; as instructions, all atomic ones are in one order
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_WASM_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FUTEX_WASM_HPP
+#include <lockstep/detail/platform/system.hpp>
 
-#if defined(__wasm__)
+#if defined(__wasm__) && !LOCKSTEP_FORCE_PORTABLE_FUTEX
 
 #include <climits>
 #include <cmath>
 #include <cstdint>
-
-#include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/config.hpp>
 
 #if defined(__EMSCRIPTEN__)
 #include <emscripten/threading.h>
@@ -40,25 +35,6 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct wasm_futex {
-  static const char* name() noexcept { return "memory.atomic.wait32"; }
-  static void prepare_for_fork() noexcept {}
-
-  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
-    std::int64_t time = -1;  // for ever
-    if (deadline != no_deadline) {
-      const std::uint64_t now = steady_nanoseconds();
-      if (deadline <= now) return;
-      time = static_cast<std::int64_t>(deadline - now < longest ? deadline - now : longest);
-    }
-    signal_fence(memory_order_seq_cst);  // 1
-    sleep(word, expected, time);
-    signal_fence(memory_order_seq_cst);  // 1
-  }
-
-  static void wake_one(const wait_word* word) noexcept { wake(word, 1); }
-  static void wake_all(const wait_word* word) noexcept { wake(word, INT_MAX); }
-
- private:
   static constexpr std::uint64_t longest = ~std::uint64_t{0} >> 1;
 
   static void wake(const wait_word* word, int count) noexcept {
@@ -86,10 +62,31 @@ struct wasm_futex {
 #endif
 };
 
+LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "memory.atomic.wait32"; }
+
+LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
+  std::int64_t time = -1;  // for ever
+  if (deadline != no_deadline) {
+    const std::uint64_t now = steady_nanoseconds();
+    if (deadline <= now) return;
+    time = static_cast<std::int64_t>(deadline - now < wasm_futex::longest ? deadline - now
+                                                                          : wasm_futex::longest);
+  }
+  signal_fence(memory_order_seq_cst);  // 1
+  wasm_futex::sleep(word, expected, time);
+  signal_fence(memory_order_seq_cst);  // 1
+}
+
+LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { wasm_futex::wake(word, 1); }
+
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  wasm_futex::wake(word, INT_MAX);
+}
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_WASM_HPP

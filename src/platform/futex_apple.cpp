@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/futex_apple.hpp -- sleeping in the calls of Apple's systems (layer: platform)
+// src/platform/futex_apple.cpp -- sleeping in the calls of Apple's systems (layer: platform)
 //
-// The contract is in futex.hpp. Compiled and linked for macOS; run on stand-ins of the calls only
+// Compiled and linked for macOS; run on stand-ins of the calls only
 // (tests/platform/other_systems.hpp).
 //
 // From macOS 14.4 and iOS 17.4 on there is os_sync_wait_on_address, which Apple documents. Before, there are
@@ -9,66 +9,23 @@
 // time (late_call.hpp). Where there is none of them, the portable futex takes their place.
 //
 // All take how long to sleep, not until when: a waiter that is preempted before it sleeps oversleeps so much.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_APPLE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FUTEX_APPLE_HPP
+#include <lockstep/detail/platform/system.hpp>
 
-#if defined(__APPLE__)
+#if defined(__APPLE__) && !LOCKSTEP_FORCE_PORTABLE_FUTEX
 
 #include <errno.h>
 
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/futex_portable.hpp>
-#include <lockstep/detail/platform/late_call.hpp>
+#include "futex_portable.hpp"
+#include "late_call.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct apple_futex {
-  static const char* name() noexcept {
-    return documented()                    ? "os_sync_wait_on_address"
-           : ulock_wait2::get() != nullptr ? "__ulock_wait2"
-           : ulock_wait::get() != nullptr  ? "__ulock_wait"
-                                           : portable_futex::name();
-  }
-  static void prepare_for_fork() {
-    if (!native()) portable_futex::prepare_for_fork();
-  }
-
-  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-    if (!native()) return portable_futex::wait(word, expected, deadline);
-    std::uint64_t time = 0;  // for ever
-    if (deadline != no_deadline) {
-      const std::uint64_t now = steady_nanoseconds();
-      if (deadline <= now) return;
-      time = deadline - now < longest ? deadline - now : longest;
-    }
-    void* const address = const_cast<wait_word*>(&word);
-    const int saved = errno;
-    if (documented()) {
-      if (time == 0) {
-        sync_wait::get()(address, expected, sizeof expected, 0);
-      } else {
-        sync_wait_for::get()(address, expected, sizeof expected, 0, mach_clock, time);
-      }
-    } else if (const ulock_wait2::type call = ulock_wait2::get()) {
-      call(compare_and_wait, address, expected, time, 0);
-    } else {
-      ulock_wait::get()(compare_and_wait, address, expected,
-                        static_cast<std::uint32_t>((time + 999) / 1000));
-    }
-    errno = saved;
-  }
-
-  static void wake_one(const wait_word* word) { wake(word, false); }
-  static void wake_all(const wait_word* word) { wake(word, true); }
-
- private:
   // mach_clock: OS_CLOCK_MACH_ABSOLUTE_TIME. The others: UL_COMPARE_AND_WAIT and ULF_WAKE_ALL.
   enum : std::uint32_t { mach_clock = 32, compare_and_wait = 1, all_of_them = 0x100 };
   /// What fits into microseconds of 32 bits, and more. A waiter that is let go for no reason looks again.
@@ -130,10 +87,54 @@ struct apple_futex {
   using ulock_wake = late_call<ulock_wake_name, int (*)(std::uint32_t, void*, std::uint64_t)>;
 };
 
+LOCKSTEP_INLINE const char* native_futex::name() noexcept {
+  return apple_futex::documented()                    ? "os_sync_wait_on_address"
+         : apple_futex::ulock_wait2::get() != nullptr ? "__ulock_wait2"
+         : apple_futex::ulock_wait::get() != nullptr  ? "__ulock_wait"
+                                                      : portable_futex::name();
+}
+
+LOCKSTEP_INLINE void native_futex::prepare_for_fork() {
+  if (!apple_futex::native()) portable_futex::prepare_for_fork();
+}
+
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
+  if (!apple_futex::native()) return portable_futex::wait(word, expected, deadline);
+  std::uint64_t time = 0;  // for ever
+  if (deadline != no_deadline) {
+    const std::uint64_t now = steady_nanoseconds();
+    if (deadline <= now) return;
+    time = deadline - now < apple_futex::longest ? deadline - now : apple_futex::longest;
+  }
+  void* const address = const_cast<wait_word*>(&word);
+  const int saved = errno;
+  if (apple_futex::documented()) {
+    if (time == 0) {
+      apple_futex::sync_wait::get()(address, expected, sizeof expected, 0);
+    } else {
+      apple_futex::sync_wait_for::get()(address, expected, sizeof expected, 0,
+                                        apple_futex::mach_clock, time);
+    }
+  } else if (const apple_futex::ulock_wait2::type call = apple_futex::ulock_wait2::get()) {
+    call(apple_futex::compare_and_wait, address, expected, time, 0);
+  } else {
+    apple_futex::ulock_wait::get()(apple_futex::compare_and_wait, address, expected,
+                                   static_cast<std::uint32_t>((time + 999) / 1000));
+  }
+  errno = saved;
+}
+
+LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
+  apple_futex::wake(word, false);
+}
+
+LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
+  apple_futex::wake(word, true);
+}
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_APPLE_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/system_texts.hpp -- reads the system's files: numbers, CPU quotas (layer: platform)
+// src/platform/system_texts.hpp -- reads the system's files: numbers, CPU quotas (layer: platform)
 //
 // Of control groups, version 1 and 2, every group from the process's own up to the mount is looked at, and the smallest
 // quota counts. Mount points come from mountinfo, so systems that mount elsewhere, or bind-mount a sub-tree into a
@@ -8,8 +8,8 @@
 // Texts are read in place with the functions of C: those of std::string cost several times as much to compile. `root`
 // is a directory put before every path, for tests.
 // Source [CGROUP-V1], [CGROUP-V2]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_TEXTS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_TEXTS_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_SYSTEM_TEXTS_HPP
+#define LOCKSTEP_SRC_PLATFORM_SYSTEM_TEXTS_HPP
 
 #include <cstddef>
 #include <string>
@@ -97,4 +97,4 @@ double quota(const char* root = "");
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_TEXTS_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_SYSTEM_TEXTS_HPP

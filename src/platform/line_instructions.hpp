@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/line_instructions.hpp -- the processor's instructions that wait for a line (layer: platform)
+// src/platform/line_instructions.hpp -- the processor's instructions that wait for a line (layer: platform)
 //
 // Each kind arms the processor for the line of a word, and then waits until another processor writes to it.
 // processor_wait.hpp says what callers may rely on, and decides which kind is used.
@@ -17,8 +17,8 @@
 //
 // Known are they by CPUID on every system, by the auxiliary vector (AArch64) and hwprobe (RISC-V) on Linux. Elsewhere,
 // and with compilers that have no inline assembly in GNU's form, there are none.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_LINE_INSTRUCTIONS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_LINE_INSTRUCTIONS_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_LINE_INSTRUCTIONS_HPP
+#define LOCKSTEP_SRC_PLATFORM_LINE_INSTRUCTIONS_HPP
 
 #include <cstdint>
 
@@ -67,4 +67,4 @@ struct line_instructions {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_LINE_INSTRUCTIONS_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_LINE_INSTRUCTIONS_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/fork_tables.hpp -- the tables that are locked around fork(), module by module (layer: platform)
+// src/platform/fork_tables.hpp -- the tables that are locked around fork(), module by module (layer: platform)
 //
 // fork.hpp says why, and has the rules ATFORK-1 to ATFORK-3. A table calls watch_forks() before its first use.
 //
@@ -13,13 +13,22 @@
 //   4  module, place stores  relaxed  -      as 3
 //
 // Cost   watch_forks(): a load and a branch. A fork(): that of the tables which are in use.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_TABLES_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FORK_TABLES_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_FORK_TABLES_HPP
+#define LOCKSTEP_SRC_PLATFORM_FORK_TABLES_HPP
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/fork.hpp>
-#include <lockstep/detail/platform/process.hpp>
+#include "fork.hpp"
+#include "process.hpp"
+
+/// As LOCKSTEP_AT_LOAD, before all objects of the module; and when it is unloaded.
+#if defined(__GNUC__)
+#define LOCKSTEP_FIRST_AT_LOAD __attribute__((constructor(101))) static void
+#define LOCKSTEP_AT_UNLOAD __attribute__((destructor)) static void
+#else
+#define LOCKSTEP_FIRST_AT_LOAD inline void
+#define LOCKSTEP_AT_UNLOAD inline void
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -109,4 +118,4 @@ void watch_forks() noexcept {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FORK_TABLES_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_FORK_TABLES_HPP

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/windows.hpp -- what the library calls of Windows (layer: platform)
+// src/platform/windows.hpp -- what the library calls of Windows (layer: platform)
 //
 // Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
 // defines min, max, small, near and many other names as macros.
 //
 // A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
 // winpthreads do not: where they are linked statically, each module has its own.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
+#define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
 #if defined(_WIN32)
 
@@ -20,10 +20,13 @@ struct HINSTANCE__;
 struct _RTL_SRWLOCK;
 struct _RTL_CONDITION_VARIABLE;
 struct _SECURITY_ATTRIBUTES;
+union _LARGE_INTEGER;
 struct _GROUP_AFFINITY;
 struct _PROCESSOR_NUMBER;
 
 extern "C" {
+__declspec(dllimport) int __stdcall QueryPerformanceCounter(_LARGE_INTEGER*);
+__declspec(dllimport) int __stdcall QueryPerformanceFrequency(_LARGE_INTEGER*);
 __declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
 __declspec(dllimport) void __stdcall ReleaseSRWLockExclusive(_RTL_SRWLOCK*);
 __declspec(dllimport) int __stdcall SleepConditionVariableSRW(_RTL_CONDITION_VARIABLE*,
@@ -166,4 +169,4 @@ class windows_condition {
 
 #endif
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_WINDOWS_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/futex_portable.hpp -- sleeping in condition variables (layer: platform)
+// src/platform/futex_portable.hpp -- sleeping in condition variables (layer: platform)
 //
-// The contract is in futex.hpp. For systems without a call of their own for it, and where
+// The contract is in system.hpp. For systems without a call of their own for it, and where
 // LOCKSTEP_FORCE_PORTABLE_FUTEX asks for it.
 //
 //   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
@@ -17,8 +17,8 @@
 //   5  fence       seq_cst  4      the waker's half
 //
 // Cost   wait that must sleep: lock, condition variable wait; wake: lock, and a system call when the bucket has waiters.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
+#define LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -27,13 +27,12 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/fork.hpp>
-#include <lockstep/detail/platform/fork_tables.hpp>
-#include <lockstep/detail/platform/process.hpp>
 
+#include "fork_tables.hpp"
+#include "process.hpp"
 #if defined(_WIN32)
-#include <lockstep/detail/platform/timed_sleep_windows.hpp>
-#include <lockstep/detail/platform/windows.hpp>
+#include "timed_sleep_windows.hpp"
+#include "windows.hpp"
 #else
 #include <chrono>
 #include <condition_variable>
@@ -200,4 +199,4 @@ struct portable_futex {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/futex_linux.hpp -- sleeping in Linux's futex (layer: platform)
+// src/platform/futex_linux.hpp -- Linux's futex(2) (layer: platform)
 //
-// The contract is in futex.hpp.
+// FUTEX_WAIT_BITSET, because it takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a
+// deadline. A kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real
+// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
 //
 // Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
-//        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18).
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_LINUX_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FUTEX_LINUX_HPP
+//        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18). A word that several
+//        processes share: the kernel looks up the page as well, 0.1 us.
+#ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_LINUX_HPP
+#define LOCKSTEP_SRC_PLATFORM_FUTEX_LINUX_HPP
 
 #if defined(__linux__)
 
@@ -21,44 +24,31 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// FUTEX_WAIT_BITSET, because it takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a
-/// deadline. `Scope`: FUTEX_PRIVATE_FLAG where all threads are of this process, else 0.
-///
-/// A kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real
-/// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
-template <int Scope>
-struct basic_linux_futex {
-  static const char* name() noexcept { return "linux futex"; }
-  /// A child process has nothing to put right here.
-  static void prepare_for_fork() noexcept {}
+struct linux_futex {
+  static_assert(sizeof(wait_word) == sizeof(std::uint32_t), "a futex is a plain 32-bit word");
 
-  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
+  /// `scope`: FUTEX_PRIVATE_FLAG where all threads are of this process, else 0.
+  static void wait(int scope, const wait_word& word, std::uint32_t expected,
+                   std::uint64_t deadline) noexcept {
     const int saved = errno;
-    if (call(&word, FUTEX_WAIT_BITSET | Scope, expected, deadline) != 0 && refused(errno)) {
+    if (call(&word, FUTEX_WAIT_BITSET | scope, expected, deadline) != 0 && refused(errno)) {
       const timespec pause = {0, 50000};
       nanosleep(&pause, nullptr);
     }
     errno = saved;
   }
-
-  static void wake_one(const wait_word* word) noexcept { wake(word, 1); }
-  static void wake_all(const wait_word* word) noexcept { wake(word, INT_MAX); }
-
- private:
-  static_assert(sizeof(wait_word) == sizeof(std::uint32_t), "a futex is a plain 32-bit word");
-
-  static void wake(const wait_word* word, int count) noexcept {
+  static void wake(int scope, const wait_word* word, int count) noexcept {
     const int saved = errno;
-    call(word, FUTEX_WAKE | Scope, static_cast<std::uint32_t>(count), no_deadline);
+    call(word, FUTEX_WAKE | scope, static_cast<std::uint32_t>(count), no_deadline);
     errno = saved;
   }
 
+ private:
   // A time as the kernel takes it. Not timespec: on 32-bit systems time_t may be wider than the call's.
 #if defined(__LP64__) || defined(__x86_64__)
   using kernel_long = std::int64_t;
@@ -99,12 +89,10 @@ struct basic_linux_futex {
   static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
 };
 
-using linux_futex = basic_linux_futex<FUTEX_PRIVATE_FLAG>;
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_LINUX_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_FUTEX_LINUX_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
+// src/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
 // fork() copies the memory, but only the calling thread: tables of threads must be whole in the child, and forget the
 // others there. So each table is locked around fork(). The locks must not be held while handlers of the program run:
@@ -20,8 +20,8 @@
 //   #  access        order    pairs  why it suffices
 //   1  holder.load   relaxed  -      only our own number says anything, and we wrote it ourselves
 //   2  holder.store  relaxed  -      as 1; written under the lock
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_FORK_HPP
+#define LOCKSTEP_SRC_PLATFORM_FORK_HPP
 
 #include <errno.h>
 
@@ -33,7 +33,7 @@
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #elif defined(_WIN32)
-#include <lockstep/detail/platform/windows.hpp>
+#include "windows.hpp"
 #else
 #include <mutex>
 #endif
@@ -149,4 +149,4 @@ struct held_around_fork {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_FORK_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/process.hpp -- what a process has once for all its modules (layer: platform)
+// src/platform/process.hpp -- what a process has once for all its modules (layer: platform)
 //
 // A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
 // that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
@@ -19,11 +19,10 @@
 // Memory order (# marks the line)
 //   #  access               order    pairs  why it suffices
 //   1  word.load            acquire  -      the state is made before its address is seen: 2 of the bodies
-//   2  unchecked.store      relaxed  -      only ever set, before the unit runs; see misuse.hpp
 //
 // Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +30,10 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/fork.hpp>
-#include <lockstep/detail/platform/intrusive_list.hpp>
-#include <lockstep/detail/platform/process_word.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
+#include "fork.hpp"
+#include "intrusive_list.hpp"
+#include "process_word.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -46,15 +46,6 @@ struct nested_region {
   const void* boards;     ///< the group of its members
   const wait_word* runs;  ///< the number of the team's region that runs, or 0; null: of no region
   const nested_region* outer;  ///< where it was called from
-};
-
-/// What a thread has in all modules alike: this_thread.hpp.
-struct thread_slot {
-  const nested_region* innermost;
-  std::uint64_t number;
-  std::uintptr_t place;
-  thread_slot* next;
-  void* log;  ///< what observers know of the thread: detail/trace/thread_log.hpp; null: nothing yet
 };
 
 /// For detail/wait/parking_lot.hpp.
@@ -174,14 +165,6 @@ inline process_state& process() noexcept {
   return known != nullptr ? *known : find_process(word);
 }
 
-// When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
-// what others unlock. The library's own units lock nothing of the user's.
-LOCKSTEP_AT_LOAD find_process_at_load() {
-  process_state& all = process();
-  if (!diagnoses_misuse && !builds_library)
-    all.unchecked_units.store(1, memory_order_relaxed);  // 2
-}
-
 #else
 
 template <class Name>
@@ -197,10 +180,6 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 
 /// True for the first that asks about this message.
 bool is_first_to_print(message which) noexcept;
-
-/// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
-/// the first one does so, and the others wait for the end.
-[[noreturn]] void end_program(const char* format, ...) noexcept;
 
 /// What the system calls this process: its number, and the name of its program without directories.
 std::uint64_t process_number() noexcept;
@@ -218,36 +197,8 @@ const char* given_variable(const char* name) noexcept;
 /// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.
 bool is_static(const void* object) noexcept;
 
-/// An object that is told when it has been copied into a child. One that owns threads has a fork_listener as its last
-/// member; in the child, the function of each is called, while no other thread exists yet.
-///
-///   PROCESS-6  The list is locked around every fork(), so that it is whole in the child.
-///   PROCESS-7  The list is one for the process.
-///   PROCESS-8  Where the system has no such call, in_child() is never called.
-///   PROCESS-9  The list is on the heap, not in its owners. These may be on the stack of a thread that the child does not
-///              have; new threads of the child get that memory for their own stacks, and the list must not reach into it.
-class fork_listener {
- public:
-  /// From now on, until its destructor, in_child(owner) is called in each child, before fork() returns there. It must
-  /// not start threads or allocate. The owner must be complete that long: another thread may fork at any time.
-  fork_listener(void* owner, void (*in_child)(void*));
-  ~fork_listener();
-  fork_listener(const fork_listener&) = delete;
-  fork_listener& operator=(const fork_listener&) = delete;
-
- private:
-  struct all;
-  struct entry {
-    void* owner;
-    void (*in_child)(void*);
-    entry *next, *previous;
-  };
-
-  entry* entry_ = nullptr;
-};
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_PROCESS_HPP

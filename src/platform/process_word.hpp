@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/process_word.hpp -- how the modules of a process find what they share (layer: platform)
+// src/platform/process_word.hpp -- how the modules of a process find what they share (layer: platform)
 //
 // A word in each module leads to the state of the process (process.hpp), from the load of the module on. The first
 // module makes the state. How the next one finds it depends on the system:
@@ -15,8 +15,8 @@
 //     is an atom for bit 17. A mutex named after the process lets one module after the other look; it gives
 //     nothing but the turn, because another process may have made it.
 // Elsewhere         There is one state for the modules that the linker gives one symbol.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_PROCESS_WORD_HPP
+#define LOCKSTEP_SRC_PLATFORM_PROCESS_WORD_HPP
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
@@ -39,7 +39,7 @@
 
 // Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
 #define LOCKSTEP_PROCESS_LAYOUT 5
-#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#if LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_PROCESS_KIND 10
 #define LOCKSTEP_PROCESS_WORD "lockstep_process_5_portable"
 #else
@@ -58,8 +58,8 @@ using process_word = unseamed_atomic<process_state*>;
 
 // A variable of C++, not of assembly: Clang leaves assembly at file scope out of the object of a C++20 module. The name has
 // no namespace, so units of different settings share the word, and the note (process.hpp) names it.
-extern __attribute__((visibility("hidden"))) process_word process_word_of_note __asm__(
-    LOCKSTEP_PROCESS_WORD);
+extern __attribute__((visibility("hidden"))) process_word
+    process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD);
 __attribute__((weak)) process_word process_word_of_note{nullptr};
 inline process_word& process_word_of_module() noexcept { return process_word_of_note; }
 
@@ -88,4 +88,4 @@ inline process_word& process_word_of_module() noexcept {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_WORD_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_PROCESS_WORD_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/topology_linux.hpp -- where CPUs are, read from /sys (layer: platform)
+// src/platform/topology_linux.hpp -- where CPUs are, read from /sys (layer: platform)
 //
 // Never fails: a CPU of which nothing can be read is a core of its own, in the first package and node, of unknown
 // kind; so is every CPU where there is no /sys. Reads some nine small files for each CPU and last-level cache, and some
@@ -20,17 +20,17 @@
 // by masks for years longer. A list or mask that does not name the CPU itself is not believed. `root` is a directory put before every path, for tests.
 // Compiled on all systems: where there is no /sys, nothing is known.
 // Source [SYSFS-CPU]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_TOPOLOGY_LINUX_HPP
+#define LOCKSTEP_SRC_PLATFORM_TOPOLOGY_LINUX_HPP
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/cpu_place.hpp>
-#include <lockstep/detail/platform/cpus.hpp>
-#include <lockstep/detail/platform/system_texts.hpp>
+#include "cpus.hpp"
+#include "system_texts.hpp"
+#include "topology.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -73,4 +73,4 @@ cpu_topology read(const std::vector<unsigned>& cpus, const char* root = "");
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_TOPOLOGY_LINUX_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_TOPOLOGY_LINUX_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/late_call.hpp -- functions that not every version of a system has (layer: platform)
+// src/platform/late_call.hpp -- functions that not every version of a system has (layer: platform)
 //
 // They are looked up by name when they are first asked for. So a program needs no library for them, starts on systems
 // without them, and all modules of a process find the same, whatever they were built on: what sleeps in one way is not
@@ -13,8 +13,8 @@
 //   2  known.store  relaxed  -      as 1; whoever looks it up finds the same
 //
 // Cost   a load and a branch; the first time in each module about 1 us.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_LATE_CALL_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_LATE_CALL_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
+#define LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
 
 #if defined(_WIN32) || defined(__APPLE__)
 
@@ -24,7 +24,7 @@
 #include <lockstep/detail/platform/config.hpp>
 
 #if defined(_WIN32)
-#include <lockstep/detail/platform/windows.hpp>
+#include "windows.hpp"
 #else
 #include <dlfcn.h>
 #endif
@@ -68,4 +68,4 @@ class late_call {
 
 #endif
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_LATE_CALL_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP

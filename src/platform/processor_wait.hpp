@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/processor_wait.hpp -- a thread waits in the processor until a line changes (layer: platform)
+// src/platform/processor_wait.hpp -- a thread waits in the processor until a line changes (layer: platform)
 //
 // Between polling and asking the system: the processor itself waits until another one writes to a cache line. That
 // leaves a shared core to the other thread on it, and saves current. It gives the CPU to nobody: the system sees a
 // thread that runs. line_instructions.hpp has the instructions; here is what may be relied on, and whether they are used.
-//
-//   arm(word)     the processor watches the line of the word from now on
-//   wait(time)    waits for a write to that line, for `time` nanoseconds at most
-//   shortest()    the shortest time for which that is worth doing; no_deadline where it is not offered
 //
 //   LINE-1  No change is lost: who waits arms, looks, and waits only if the look failed. A write of another processor
 //           after arm() ends the wait, or keeps it from beginning. A write before it is seen by the look.
@@ -30,22 +26,16 @@
 //   4..7            kind     line_wait
 //   8..31           ticks    of the processor's counter in 1024 ns, for kinds that take a time
 //
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  found.load     relaxed  -      a word that stands for itself
-//   2  found changes  relaxed  -      as 1; the first one stays
-//
 // Cost   prepare(): once a module, CPUID or the like; where a kind is offered, 30 us to try it, 400 us for WFE.
 // Source [INTEL-UMWAIT], [AMD-MWAITX], [ARM-WFET], [RISCV-ZAWRS]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESSOR_WAIT_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESSOR_WAIT_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_PROCESSOR_WAIT_HPP
+#define LOCKSTEP_SRC_PLATFORM_PROCESSOR_WAIT_HPP
 
 #include <cstdint>
 
-#include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/line_instructions.hpp>
+#include <lockstep/detail/platform/system.hpp>
+
+#include "line_instructions.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -175,41 +165,11 @@ struct native_line_machine {
   std::uint64_t ticks() const noexcept { return tick_clock::now(); }
 };
 
-class processor_wait {
- public:
-  /// Tries what there is, once. Objects whose waiters may wait so call it when they are made, as a team does.
-  static void prepare() noexcept;
-
-  static std::uint64_t shortest() noexcept {
-    const line_wait_finding known = finding();
-    return known.is_on() ? line_wait_trial::shortest(known.kind()) : no_deadline;
-  }
-  /// Requires shortest() to be a time. The word is aligned to 4 bytes.
-  static void arm(const void* word) noexcept { line_instructions::arm(finding().kind(), word); }
-  static void wait(std::uint64_t nanoseconds) noexcept {
-    const line_wait_finding known = finding();
-    line_instructions::wait(known.kind(), known.ticks(nanoseconds));
-  }
-
-  /// For reports.
-  static const char* name() noexcept;
-  /// As prepare(), without keeping what it finds.
-  static line_wait_finding try_anew() noexcept;
-
- private:
-  static line_wait_finding finding() noexcept {
-    return line_wait_finding(found().load(memory_order_relaxed));  // 1
-  }
-  // A function-local static of constant initialisation: no guard, no order of initialisation. For bodies only: a module
-  // that hides its symbols has one of its own.
-  static unseamed_atomic<std::uint32_t>& found() noexcept {
-    static unseamed_atomic<std::uint32_t> instance{0};
-    return instance;
-  }
-};
+/// As processor_wait::prepare(), without keeping what it finds.
+line_wait_finding try_processor_wait() noexcept;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESSOR_WAIT_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_PROCESSOR_WAIT_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/intrusive_list.hpp -- a list through nodes that belong to others (layer: platform)
+// src/platform/intrusive_list.hpp -- a list through nodes that belong to others (layer: platform)
 //
 // The nodes are members of the objects that are listed: the list allocates nothing and owns nothing. Two pointers of
 // zero are an empty list, so that lists of static storage need no initialisation. Not locked: each list has a lock
@@ -9,8 +9,8 @@
 //   LIST-2  A node that is in no list has two null links. So has the only node of a list.
 //
 // Cost   each operation touches at most three nodes and the list.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_INTRUSIVE_LIST_HPP
+#define LOCKSTEP_SRC_PLATFORM_INTRUSIVE_LIST_HPP
 
 #include <lockstep/detail/platform/config.hpp>
 
@@ -93,4 +93,4 @@ class intrusive_list {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_INTRUSIVE_LIST_HPP

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// src/platform/this_thread.hpp -- naming the calling thread, and starting others (layer: platform)
+//
+// A name is a wish: where the system has no such call, or refuses, false is returned and nothing changes. On which CPUs
+// a thread runs: binding.hpp.
+#ifndef LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
+#define LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
+
+#include <cstdint>
+
+#include <lockstep/detail/platform/system.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if defined(__linux__) || defined(__APPLE__) || defined(_WIN32) || defined(__FreeBSD__) || \
+    defined(__OpenBSD__) || defined(__NetBSD__)
+constexpr bool can_name_threads = true;
+#else
+constexpr bool can_name_threads = false;
+#endif
+
+/// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.
+bool name_this_thread(const char* name) noexcept;
+
+/// What debuggers and `top -H` call the calling thread: for messages.
+std::uint64_t shown_thread_number() noexcept;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
