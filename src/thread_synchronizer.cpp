@@ -3,8 +3,11 @@
 //
 // The classes of include/thread_synchronizer.h, and the sources that they need, over a platform of a few lines. With a
 // namespace of its own the header stands beside the library, in one program and in one unit.
-#include <thread_synchronizer.h>
 #include "platform/alone.hpp"
+// After what it stands on.
+#include <thread_synchronizer.h>
+
+#include <thread_synchronizer.h>
 
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
