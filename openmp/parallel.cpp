@@ -85,7 +85,7 @@ lone_part::lone_part(part& outer, outlined_function function,
 
 lone_part::~lone_part() {
   if (self.tasks != nullptr && !self.is_cancelled) self.shared->tasks.run_own(self);
-  if (self.implicit.family != nullptr) end_family(self.implicit);
+  if (self.implicit.family != nullptr) end_family(self, self.implicit);
   if (__builtin_expect(self.shared != nullptr, 0)) {
     task_pool& tasks = self.shared->tasks;
     if (self.is_cancelled) {

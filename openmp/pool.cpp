@@ -62,7 +62,7 @@ void end_part(part& self) noexcept {
       finish_tasks(self);
     }
   }
-  if (__builtin_expect(self.implicit.family != nullptr, 0)) end_family(self.implicit);
+  if (__builtin_expect(self.implicit.family != nullptr, 0)) end_family(self, self.implicit);
 }
 
 [[gnu::noinline, gnu::cold]] void place_part(part& self, const region_frame& frame) noexcept {

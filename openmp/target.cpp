@@ -141,7 +141,7 @@ class league {
         num_teams_(of.num_teams),
         is_in_teams_(of.is_in_teams),
         variables_(of.running->variables),
-        own_(of.running->own) {
+        own_(*of.running->variables) {
     of.team_num = 0;
     of.num_teams = teams;
     of.is_in_teams = true;

@@ -7,6 +7,7 @@
 #define LOCKSTEP_OPENMP_TASK_HPP
 
 #include <cstdint>
+#include <new>
 
 #include "control_variables.hpp"
 
@@ -21,6 +22,9 @@ struct task_family;  ///< of task_pool.hpp
 //           the begin of each region. Who changes one makes a copy first. What `variables` points to lives as long as the
 //           task: the region's, those of the thread's initial task, or `own`.
 struct task {
+  union {
+    task_variables own;  ///< if `variables` says so; else nobody has written them
+  };
   const task_variables* variables = nullptr;  ///< to be read; to be changed through own_variables()
   task_group* group = nullptr;                ///< the innermost taskgroup that it is in, or null
   task_family* family =
@@ -32,20 +36,21 @@ struct task {
   bool is_final = false;    ///< all that it makes is run at once
   std::uint16_t depth = 0;  ///< tasks around it, up to the implicit one; no more than deepest
   static constexpr std::uint16_t deepest = 1000;
-  task_variables own;  ///< if `variables` says so
+
+  task() noexcept {}
+  task(const task&) = delete;
+  task& operator=(const task&) = delete;
 
   task_variables& own_variables() noexcept {
     if (variables != &own) {
-      own = *variables;
-      variables = &own;
+      variables = ::new (&own) task_variables(*variables);
     }
     return own;
   }
   /// A child begins with what its parent has now; later changes of the parent are not the child's.
   void inherit(const task& parent) noexcept {
     if (parent.variables == &parent.own) {
-      own = parent.own;
-      variables = &own;
+      variables = ::new (&own) task_variables(parent.own);
     } else {
       variables = parent.variables;
     }

@@ -3,6 +3,7 @@
 #include "task_dependences.hpp"
 
 #include <cstdlib>
+#include <iterator>
 
 #include "message.hpp"
 
@@ -90,102 +91,123 @@ void free_chain(Type* first) noexcept {
 
 bool is_shared(dependence_kind kind) noexcept { return kind != dependence_kind::out; }
 
-void insert(dependence_use*& first, dependence_use& use) noexcept {
-  use.next = first;
-  use.at = &first;
-  if (first != nullptr) first->at = &use.next;
-  first = &use;
-}
-
-void unlink(dependence_use& use) noexcept {
-  *use.at = use.next;
-  if (use.next != nullptr) use.next->at = use.at;
-}
-
-/// The current generation becomes the one before. What was before it has ended, or its tasks wait for it.
-void begin_generation(dependence_entry& entry) noexcept {
-  for (dependence_use* use = entry.before; use != nullptr; use = use->next) use->entry = nullptr;
-  entry.before = entry.current;
-  if (entry.before != nullptr) entry.before->at = &entry.before;
-  entry.current = nullptr;
-}
-
 }  // namespace
 
 std::size_t count_dependences(void** depend) noexcept { return dependence_array(depend).count; }
 
+void free_edges(explicit_task& of) noexcept { free_chain(of.more_edges); }
+
+dependence_table::newcomer::newcomer(part& by, explicit_task& task) noexcept
+    : self(by), one(task), edge(nullptr), edges(0) {
+  one.more_edges = nullptr;
+  one.blockers.store(being_added, detail::memory_order_relaxed);  // 6
+}
+
+dependence_edge& dependence_table::newcomer::take_edge() noexcept {
+  if (edge == nullptr) {
+    edge_block* block = one.more_edges;
+    if (block == nullptr || block->used == std::size(block->edges)) {
+      block = allocate<edge_block>();
+      block->next = one.more_edges;
+      one.more_edges = block;
+    }
+    edge = &block->edges[block->used++];
+    edge->successor = &one;
+  }
+  return *edge;
+}
+
+bool dependence_table::newcomer::finish() noexcept {
+  if (edges == 0) return true;
+  const std::uint32_t rest = being_added - edges;
+  return one.blockers.fetch_sub(rest, detail::memory_order_acq_rel) == rest;  // 7
+}
+
 dependence_table::~dependence_table() {
-  for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i)
-    free_chain(buckets_[i]);
   free_chain(free_entries_);
-  free_chain(free_edges_);
   std::free(buckets_);
 }
 
-void dependence_table::add(explicit_task& one, void** depend) noexcept {
+bool dependence_table::add(part& self, explicit_task& one, void** depend) noexcept {
+  if (entries_ + uses_ >= most_kept_) forget_ended(self);
+  newcomer by(self, one);
   dependence_array(depend).for_each([&](std::size_t i, void* address, dependence_kind kind) {
-    dependence_use& use = one.uses[i];
-    use.task = &one;
+    dependence_use& use = one.uses()[i];
+    use.edge.successor = &one;
     use.entry = nullptr;
+    by.edge = &use.edge;
     if (address == nullptr && kind == dependence_kind::out) {
-      name_all_memory(one, true);
+      name_all_memory(by, true);
     } else {
-      name(one, &use, address, kind);
+      name(by, &use, address, kind);
     }
   });
+  if (one.named == 0) one.successors.store(forgotten, detail::memory_order_relaxed);  // 5
+  return by.finish();
 }
 
-void dependence_table::add_wait(explicit_task& one, void** depend) noexcept {
+bool dependence_table::add_wait(part& self, explicit_task& wait, void** depend) noexcept {
+  newcomer by(self, wait);
   dependence_array(depend).for_each([&](std::size_t, void* address, dependence_kind kind) {
     if (address == nullptr && kind == dependence_kind::out) {
-      name_all_memory(one, false);
+      name_all_memory(by, false);
     } else {
-      name(one, nullptr, address, kind);
+      name(by, nullptr, address, kind);
     }
   });
+  return by.finish();
 }
 
-void dependence_table::remove(explicit_task& one) noexcept {
-  for (std::size_t i = 0; i < one.use_count; ++i) {
-    dependence_use& use = one.uses[i];
-    if (use.entry == nullptr) continue;
-    unlink(use);
-    forget_if_unused(*use.entry);
+/// `forgets`: the table, in which it is named here, does not name it here any more. False if it has ended.
+bool dependence_table::wait_for(newcomer& by, explicit_task& predecessor, bool forgets) noexcept {
+  const bool is_last = forgets && --predecessor.named == 0;
+  if (&predecessor == &by.one) return true;
+  std::uintptr_t seen = predecessor.successors.load(detail::memory_order_acquire);  // 1
+  while ((seen & ended) == 0) {
+    dependence_edge& edge = by.take_edge();
+    edge.next = edges_of(seen);
+    const std::uintptr_t wanted =
+        reinterpret_cast<std::uintptr_t>(&edge) | (is_last ? forgotten : 0);
+    if (predecessor.successors.compare_exchange_strong(seen, wanted,
+                                                       detail::memory_order_release,     // 2
+                                                       detail::memory_order_acquire)) {  // 1
+      by.edge = nullptr;
+      ++by.edges;
+      return true;
+    }
   }
-  if (all_memory_ == &one) all_memory_ = nullptr;
+  if (is_last) pool_.let_go(&by.self, predecessor);
+  return false;
 }
 
-void dependence_table::wait_for(explicit_task& one, explicit_task& predecessor) noexcept {
-  if (&one == &predecessor) return;
-  // What a task names twice in a row makes no second edge.
-  if (predecessor.successors != nullptr && predecessor.successors->successor == &one) return;
-  dependence_edge* edge = free_edges_;
-  if (edge != nullptr) {
-    free_edges_ = edge->next;
-  } else {
-    edge = allocate<dependence_edge>();
+/// Those that have ended are forgotten in any case.
+void dependence_table::wait_for_all(newcomer& by, dependence_use* use, bool forgets) noexcept {
+  while (use != nullptr) {
+    explicit_task& predecessor = *use->edge.successor;
+    dependence_use& here = *use;
+    use = here.next;
+    if (forgets) {
+      unlink(here);
+      wait_for(by, predecessor, true);
+    } else if (!wait_for(by, predecessor, false)) {
+      unlink(here);
+      forget(by.self, predecessor);
+    }
   }
-  edge->successor = &one;
-  edge->next = predecessor.successors;
-  predecessor.successors = edge;
-  ++one.blockers;
 }
 
-void dependence_table::wait_for_all(explicit_task& one, const dependence_use* generation) noexcept {
-  for (; generation != nullptr; generation = generation->next) wait_for(one, *generation->task);
-}
-
-void dependence_table::name(explicit_task& one, dependence_use* use, void* address,
+void dependence_table::name(newcomer& by, dependence_use* use, void* address,
                             dependence_kind kind) noexcept {
-  if (all_memory_ != nullptr) wait_for(one, *all_memory_);
+  if (all_memory_ != nullptr && !wait_for(by, *all_memory_, false)) {
+    forget(by.self, *all_memory_);
+    all_memory_ = nullptr;
+  }
   if (use != nullptr && entries_ >= (buckets_ == nullptr ? 0 : std::size_t{1} << bits_)) grow();
   if (buckets_ == nullptr) return;
   dependence_entry** const place = place_of(address);
   dependence_entry* entry = *place;
-  const bool joins = entry != nullptr && is_shared(kind) && entry->kind == kind;
-  if (entry != nullptr) wait_for_all(one, joins ? entry->before : entry->current);
-  if (use == nullptr) return;
   if (entry == nullptr) {
+    if (use == nullptr) return;
     entry = free_entries_;
     if (entry != nullptr) {
       free_entries_ = entry->next;
@@ -195,46 +217,128 @@ void dependence_table::name(explicit_task& one, dependence_use* use, void* addre
     *entry = {address, nullptr, nullptr, nullptr, kind};
     *place = entry;
     ++entries_;
-  } else if (!joins) {
-    // The same task may have named the address before, in this very array: then what it named first stays, if that
-    // was to write; else it now writes as well.
-    dependence_use* const first = entry->current;
-    if (first != nullptr && first->task == &one) {
-      if (!is_shared(entry->kind)) return;
-      unlink(*first);
-      first->entry = nullptr;
-      kind = dependence_kind::out;
-    }
-    if (entry->current != nullptr) begin_generation(*entry);
+  }
+  dependence_use* const first = entry->current;
+  if (use != nullptr && first != nullptr && first->edge.successor == &by.one) {
+    // The task has named the address before, in this very array. What it named first stays, if that was the same or to
+    // write; else it now writes as well.
+    if (entry->kind == kind || !is_shared(entry->kind)) return;
+    unlink(*first);
+    --by.one.named;
+    kind = dependence_kind::out;
+  }
+  const bool joins = is_shared(kind) && entry->kind == kind;
+  if (use == nullptr) return wait_for_all(by, joins ? entry->before : entry->current, false);
+  if (joins) {
+    wait_for_all(by, entry->before, false);
+  } else {
+    // Later ones wait for this one alone, if it writes; else its like wait for the generation before, too.
+    wait_for_all(by, entry->current, !is_shared(kind));
+    forget_generation(by.self, entry->before);
+    entry->before = entry->current;
+    if (entry->before != nullptr) entry->before->at = &entry->before;
+    entry->current = nullptr;
     entry->kind = kind;
-  } else if (entry->current != nullptr && entry->current->task == &one) {
-    return;
   }
   use->entry = entry;
-  insert(entry->current, *use);
+  use->next = entry->current;
+  use->at = &entry->current;
+  if (use->next != nullptr) use->next->at = &use->next;
+  entry->current = use;
+  ++uses_;
+  ++by.one.named;
 }
 
-void dependence_table::name_all_memory(explicit_task& one, bool is_task) noexcept {
-  if (all_memory_ != nullptr) wait_for(one, *all_memory_);
+void dependence_table::name_all_memory(newcomer& by, bool is_task) noexcept {
+  if (all_memory_ != nullptr) wait_for(by, *all_memory_, false);
   for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) {
-    for (dependence_entry* entry = buckets_[i]; entry != nullptr;) {
-      dependence_entry* const next = entry->next;
-      wait_for_all(one, entry->current);
+    for (dependence_entry** at = &buckets_[i]; *at != nullptr;) {
+      wait_for_all(by, (*at)->current, is_task);
       if (is_task) {
         // All later ones wait for this task, and so for those.
-        for (dependence_use* use = entry->current; use != nullptr; use = use->next)
-          use->entry = nullptr;
-        for (dependence_use* use = entry->before; use != nullptr; use = use->next)
-          use->entry = nullptr;
-        entry->next = free_entries_;
-        free_entries_ = entry;
-        --entries_;
+        forget_generation(by.self, (*at)->before);
+        remove(at);
+      } else {
+        at = &(*at)->next;
       }
-      entry = next;
     }
-    if (is_task) buckets_[i] = nullptr;
   }
-  if (is_task) all_memory_ = &one;
+  if (!is_task || all_memory_ == &by.one) return;
+  if (all_memory_ != nullptr) forget(by.self, *all_memory_);
+  all_memory_ = &by.one;
+  ++by.one.named;
+}
+
+void dependence_table::forget(part& self, explicit_task& one) noexcept {
+  if (--one.named != 0) return;
+  const std::uintptr_t before =
+      one.successors.fetch_or(forgotten, detail::memory_order_acq_rel);  // 4
+  if ((before & ended) != 0) pool_.let_go(&self, one);
+}
+
+void dependence_table::forget_generation(part& self, dependence_use* use) noexcept {
+  while (use != nullptr) {
+    dependence_use& here = *use;
+    use = here.next;
+    unlink(here);
+    forget(self, *here.edge.successor);
+  }
+}
+
+void dependence_table::forget_ended_of(part& self, dependence_use* use) noexcept {
+  while (use != nullptr) {
+    dependence_use& here = *use;
+    explicit_task& of = *here.edge.successor;
+    use = here.next;
+    if ((of.successors.load(detail::memory_order_acquire) & ended) == 0) continue;  // 1
+    unlink(here);
+    forget(self, of);
+  }
+}
+
+void dependence_table::unlink(dependence_use& use) noexcept {
+  *use.at = use.next;
+  if (use.next != nullptr) use.next->at = use.at;
+  use.entry = nullptr;
+  --uses_;
+}
+
+dependence_edge* dependence_table::remove(explicit_task& one) noexcept {
+  for (std::size_t i = 0; i < one.use_count; ++i) {
+    if (one.uses()[i].entry != nullptr) unlink(one.uses()[i]);
+  }
+  if (all_memory_ == &one) all_memory_ = nullptr;
+  return edges_of(one.successors.load(detail::memory_order_relaxed));  // 5
+}
+
+/// Called where there are twice as many as were left the last time, so that each new one costs a constant time.
+void dependence_table::forget_ended(part& self) noexcept {
+  for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) {
+    for (dependence_entry** at = &buckets_[i]; *at != nullptr;) {
+      dependence_entry& entry = **at;
+      forget_ended_of(self, entry.current);
+      forget_ended_of(self, entry.before);
+      if (entry.current == nullptr && entry.before == nullptr) {
+        remove(at);
+      } else {
+        at = &entry.next;
+      }
+    }
+  }
+  const std::size_t twice = 2 * (entries_ + uses_);
+  most_kept_ = twice > fewest_kept ? twice : fewest_kept;
+}
+
+void dependence_table::forget_all(part& self) noexcept {
+  for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) {
+    while (buckets_[i] != nullptr) {
+      forget_generation(self, buckets_[i]->current);
+      forget_generation(self, buckets_[i]->before);
+      remove(&buckets_[i]);
+    }
+  }
+  if (all_memory_ != nullptr) forget(self, *all_memory_);
+  all_memory_ = nullptr;
 }
 
 dependence_entry** dependence_table::place_of(const void* address) noexcept {
@@ -245,9 +349,9 @@ dependence_entry** dependence_table::place_of(const void* address) noexcept {
   return place;
 }
 
-void dependence_table::forget_if_unused(dependence_entry& entry) noexcept {
-  if (entry.current != nullptr) return;  // DEPEND-2
-  *place_of(entry.address) = entry.next;
+void dependence_table::remove(dependence_entry** place) noexcept {
+  dependence_entry& entry = **place;
+  *place = entry.next;
   entry.next = free_entries_;
   free_entries_ = &entry;
   --entries_;

@@ -15,7 +15,35 @@
 //   DEPEND-4  A null address that is written is omp_all_memory: such a task waits for all that have named anything, and
 //             all that name something later wait for it.
 //
-// All calls under the lock of the pool. Array forms, as GCC makes them (n: how many addresses follow):
+// The table is used by the thread of the parent alone, without a lock. Where another thread ends a task, it does not touch
+// the table, but takes the list of the task's successors. So the table names tasks that have ended, and their memory stays;
+// it forgets them when it meets them, and now and then all of them (forget_ended()).
+//
+//   DEPEND-5  The thread of the parent adds a successor to a task unless that has ended. Whoever ends a task takes all
+//             successors and says so, in one step, and unblocks each of them. A successor runs when it has been unblocked
+//             as often as it was added, and the thread of the parent has added it everywhere: `blockers` begins high, and
+//             that thread takes the difference away at last.
+//   DEPEND-6  Of the table's last look at a task and its end, the later one frees the memory.
+//
+// explicit_task::successors
+//   bits     name       meaning                                  set by
+//   63..2               the first edge, or null                  the thread of the parent, until `ended`
+//   1        ended      the task has ended; no edge is added     whoever ends it
+//   0        forgotten  the table does not name the task         the thread of the parent
+//
+// Memory order (# marks the line)
+//   #  access                   order    pairs  why it suffices
+//   1  successors.load          acquire  3      what an ended task did happens before those that do not wait for it
+//   2  successors.compare_exch  release  3      who ends it sees the edge, and the table's last look (DEPEND-6)
+//   3  successors.exchange      acq_rel  1, 2, 4  takes what 2 made; the table frees what the end has used
+//   4  successors.fetch_or      acq_rel  3      either finds the other (DEPEND-6)
+//   5  successors               relaxed  -      before others know the task, or when all that knew it have done with it
+//   6  blockers.store           relaxed  -      published by 2
+//   7  blockers.fetch_sub       acq_rel  8      the last of all sees what the predecessors did, and what the maker wrote
+//   8  blockers.fetch_sub       acq_rel  7, 8   likewise
+//   9  blockers.load            acquire  7, 8   1: nobody else is left who unblocks
+//
+// Array forms, as GCC makes them (n: how many addresses follow):
 //   n, outs, addresses: outs, ins                                            until GCC 8, and where it suffices
 //   0, n, outs, mutexinoutsets, ins, addresses: outs, mutexinoutsets, ins, objects   since GCC 9
 // An object (omp_depend_t, and what stands for inoutset) is a pair of an address and a kind.
@@ -33,73 +61,104 @@ enum class dependence_kind : std::uint8_t { in, out, inoutset };
 
 struct dependence_entry;
 
-/// One address of one unfinished task. In the task's memory.
-struct dependence_use {
-  explicit_task* task;
-  dependence_entry* entry;  ///< null: it is in no generation (any more)
-  dependence_use* next;     ///< in the generation
-  dependence_use** at;      ///< what points here
-};
-
 /// That a task waits for the one that has this in its list.
 struct dependence_edge {
   explicit_task* successor;
   dependence_edge* next;
 };
 
+/// One address of one task. In the task's memory.
+struct dependence_use {
+  dependence_edge edge;     ///< to the first that the task waits for because of this address
+  dependence_entry* entry;  ///< null: it is in no generation (any more)
+  dependence_use* next;     ///< in the generation
+  dependence_use** at;      ///< what points here
+};
+
+/// More edges of a successor. Freed with it.
+struct edge_block {
+  edge_block* next;
+  std::size_t used;
+  dependence_edge edges[7];
+};
+void free_edges(explicit_task& of) noexcept;
+
 /// How many addresses the array has.
 std::size_t count_dependences(void** depend) noexcept;
 
 class dependence_table {
  public:
-  dependence_table() noexcept = default;
+  explicit dependence_table(task_pool& pool) noexcept : pool_(pool) {}
   dependence_table(const dependence_table&) = delete;
   dependence_table& operator=(const dependence_table&) = delete;
-  /// Requires: all tasks in it have been removed.
+  /// Requires: forget_all() was called.
   ~dependence_table();
 
-  /// Makes `one` wait for those that it depends on (blockers), and later ones for it. Requires: it has
+  /// Makes `one` wait for those that it depends on, and later ones for it. True if it need not wait. Requires: it has
   /// count_dependences() uses.
-  void add(explicit_task& one, void** depend) noexcept;
+  bool add(part& self, explicit_task& one, void** depend) noexcept;
   /// The same for a wait: nothing waits for it.
-  void add_wait(explicit_task& one, void** depend) noexcept;
-  /// A task has ended. Its successors are still in its list: see release().
-  void remove(explicit_task& one) noexcept;
-  /// For each successor of a task that has ended, once.
-  template <class Function>
-  void release(explicit_task& ended, const Function& function) noexcept {
-    dependence_edge* edge = ended.successors;
-    ended.successors = nullptr;
-    while (edge != nullptr) {
-      dependence_edge* const next = edge->next;
-      explicit_task& successor = *edge->successor;
-      give_back(*edge);
-      function(successor);
-      edge = next;
-    }
+  bool add_wait(part& self, explicit_task& wait, void** depend) noexcept;
+  /// `one` has ended, by the thread of the parent. Returns its edges.
+  dependence_edge* remove(explicit_task& one) noexcept;
+  /// Before the end.
+  void forget_all(part& self) noexcept;
+
+  // By another thread that ends a task. The word says for whom: edges_of(), is_forgotten().
+  static std::uintptr_t end(explicit_task& one) noexcept {
+    return one.successors.exchange(ended, detail::memory_order_acq_rel);  // 3
+  }
+  static dependence_edge* edges_of(std::uintptr_t word) noexcept {
+    return reinterpret_cast<dependence_edge*>(word & ~(ended | forgotten));
+  }
+  static bool is_forgotten(std::uintptr_t word) noexcept { return (word & forgotten) != 0; }
+  /// For each edge; true if nothing is left that its successor waits for.
+  static bool unblock(explicit_task& successor) noexcept {
+    return successor.blockers.load(detail::memory_order_acquire) == 1 ||        // 9
+           successor.blockers.fetch_sub(1, detail::memory_order_acq_rel) == 1;  // 8
   }
 
  private:
+  static constexpr std::uintptr_t forgotten = 1, ended = 2;
+  static constexpr std::uint32_t being_added = std::uint32_t{1} << 31;  ///< in `blockers`
   static constexpr unsigned first_bits = 6;
+  static constexpr std::size_t fewest_kept = 64;  ///< before forget_ended() looks at all
 
-  void wait_for(explicit_task& one, explicit_task& predecessor) noexcept;
-  void wait_for_all(explicit_task& one, const dependence_use* generation) noexcept;
-  void name(explicit_task& one, dependence_use* use, void* address, dependence_kind kind) noexcept;
-  void name_all_memory(explicit_task& one, bool is_task) noexcept;
+  /// A task that is being added.
+  struct newcomer {
+    part& self;
+    explicit_task& one;
+    dependence_edge* edge;  ///< a free one, or null
+    std::uint32_t edges;    ///< that were added
+
+    newcomer(part& by, explicit_task& task) noexcept;
+    dependence_edge& take_edge() noexcept;
+    /// True if it need not wait.
+    bool finish() noexcept;
+  };
+
+  bool wait_for(newcomer& by, explicit_task& predecessor, bool forgets) noexcept;
+  void wait_for_all(newcomer& by, dependence_use* generation, bool forgets) noexcept;
+  void name(newcomer& by, dependence_use* use, void* address, dependence_kind kind) noexcept;
+  void name_all_memory(newcomer& by, bool is_task) noexcept;
+  void forget(part& self, explicit_task& one) noexcept;
+  void forget_generation(part& self, dependence_use* generation) noexcept;
+  void forget_ended_of(part& self, dependence_use* generation) noexcept;
+  void forget_ended(part& self) noexcept;
   dependence_entry** place_of(const void* address) noexcept;
-  void forget_if_unused(dependence_entry& entry) noexcept;
+  void unlink(dependence_use& use) noexcept;
+  void remove(dependence_entry** place) noexcept;
   void grow() noexcept;
-  void give_back(dependence_edge& edge) noexcept {
-    edge.next = free_edges_;
-    free_edges_ = &edge;
-  }
 
+  task_pool& pool_;
   dependence_entry** buckets_ = nullptr;
   std::size_t bits_ = 0;
   std::size_t entries_ = 0;
+  std::size_t uses_ = 0;                 ///< in all generations
+  std::size_t most_kept_ = fewest_kept;  ///< entries and uses, before forget_ended() looks
   dependence_entry* free_entries_ = nullptr;
-  dependence_edge* free_edges_ = nullptr;
-  explicit_task* all_memory_ = nullptr;  ///< the last that named all memory, while it is unfinished
+  explicit_task* all_memory_ =
+      nullptr;  ///< the last that named all memory, if it may be unfinished
 };
 
 }  // namespace lockstep::openmp

@@ -18,11 +18,13 @@ namespace lockstep::openmp {
 
 namespace {
 
+int priority_of(const explicit_task& one) noexcept { return one.has_priority ? one.priority : 0; }
+
 /// Behind those of the same priority.
 void add_last(task_list& list, explicit_task& one) noexcept {
   explicit_task* before = list.last;
   explicit_task* after = nullptr;
-  while (before != nullptr && before->priority < one.priority) {
+  while (before != nullptr && priority_of(*before) < priority_of(one)) {
     after = before;
     before = before->in_list.previous;
   }
@@ -154,7 +156,6 @@ explicit_task& task_pool::split(part& self, task_range& of) noexcept {
   one.depth = of.around->depth;
   one.group = of.group;
   one.siblings = of.siblings;
-  one.home = of.home;
   one.parity = static_cast<std::uint8_t>(of.parity);
   count_in_group(one);
   if (one.maker == of.maker && !of.siblings->is_closed) {
@@ -232,7 +233,7 @@ void task_pool::list_ready(explicit_task& one) noexcept {
   add_last(listed_tasks_, one);
   unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);             // 18
   listed_.fetch_add((std::uint64_t{1} << 32) + 1, detail::memory_order_relaxed);  // 14
-  announce(one.home);
+  announce(one.maker->at);
   for (member_tasks* of = first_member(); of != nullptr; of = of->next)
     of->news.notify(detail::fence_payer::both);
 }
@@ -260,6 +261,18 @@ void task_pool::unlist(explicit_task& one) noexcept {
 void task_pool::uncount(std::uint32_t parity) noexcept {
   if (unfinished_[parity].fetch_sub(1, detail::memory_order_release) == 1)  // 5
     finishers_.notify(detail::fence_payer::both);
+}
+
+/// The next task that may be run here. `kept`: one that became ready for this member, or null.
+template <class Allowed>
+explicit_task* task_pool::take(part& self, explicit_task* kept, const Allowed& allowed,
+                               std::uint32_t most) noexcept {
+  if (explicit_task* const first = take_listed(allowed)) {
+    if (kept != nullptr) push(self, *kept);
+    return first;
+  }
+  if (kept == nullptr) kept = pop(self);
+  return kept != nullptr ? kept : steal(self, allowed, most);
 }
 
 // Waiting.
@@ -329,13 +342,12 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
   member_tasks& mine = tasks_of(self);
   const task_below allowed{of, group};
   std::chrono::nanoseconds pause = first_pause;
+  explicit_task* next = nullptr;
   while (!done()) {
     const std::uint64_t listed = listed_.load(detail::memory_order_relaxed);  // 13
-    explicit_task* next = take_listed(allowed);
-    if (next == nullptr) next = pop(self);
-    if (next == nullptr) next = steal(self, allowed, 1);
+    next = take(self, next, allowed, 1);
     if (next != nullptr) {
-      run(self, *next);
+      next = run(self, *next);
       pause = first_pause;
       continue;
     }
@@ -345,6 +357,7 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
     if (pause < longest_pause) pause *= 2;
   }
+  if (next != nullptr) push(self, *next);
   report(mine);
 }
 
@@ -362,18 +375,14 @@ void task_pool::wait_for_group(part& self, task_group& of) noexcept {
 }
 
 void task_pool::wait_for_dependences(part& self, task_family& of, void** depend) noexcept {
-  if (of.dependences == nullptr) return;  // only the parent makes it
+  if (of.dependences == nullptr) return;
   detail::atomic<bool> ended{false};
   explicit_task wait;
   wait.is_wait = true;
   wait.maker = &tasks_of(self);
   wait.tells_end = &ended;
-  wait.blockers = 0;
-  lock_.lock();
-  of.dependences->add_wait(wait, depend);
-  const bool is_over = wait.blockers == 0;
-  lock_.unlock();
-  if (!is_over) wait_for_end(self, of, ended);
+  if (!of.dependences->add_wait(self, wait, depend)) wait_for_end(self, of, ended);
+  free_edges(wait);
 }
 
 void task_pool::yield(part& self) noexcept {
@@ -383,7 +392,11 @@ void task_pool::yield(part& self) noexcept {
 }
 
 void task_pool::run_own(part& self) noexcept {
-  while (explicit_task* const next = pop(self)) run(self, *next);
+  explicit_task* next = pop(self);
+  while (next != nullptr) {
+    next = run(self, *next);
+    if (next == nullptr) next = pop(self);
+  }
   report(*self.tasks);
 }
 
@@ -394,12 +407,10 @@ void task_pool::run_ready(part& self) noexcept {
   std::uint64_t count = 0;
   const std::uint64_t start = detail::monotonic_nanoseconds();
   unfinished_[allowed.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
-  for (;; ++count) {
-    explicit_task* next = take_listed(allowed);
-    if (next == nullptr) next = pop(self);
-    if (next == nullptr) next = steal(self, allowed, most_taken);
-    if (next == nullptr) break;
-    run(self, *next);
+  explicit_task* next = nullptr;
+  while ((next = take(self, next, allowed, most_taken)) != nullptr) {
+    next = run(self, *next);
+    ++count;
   }
   report(mine);
   uncount(allowed.parity);
@@ -439,8 +450,7 @@ bool task_pool::is_full(part& self) const noexcept {
 
 explicit_task& task_pool::make(part& self, const task& parent, std::size_t size, std::size_t align,
                                std::size_t uses) noexcept {
-  const std::size_t uses_at = sizeof(explicit_task);
-  const std::size_t argument_at = uses_at + uses * sizeof(dependence_use);
+  const std::size_t argument_at = sizeof(explicit_task) + uses * sizeof(dependence_use);
   const std::size_t all = argument_at + size + align;
   const bool is_small = all <= block_size;
   member_tasks& mine = tasks_of(self);
@@ -452,19 +462,14 @@ explicit_task& task_pool::make(part& self, const task& parent, std::size_t size,
   one.is_final = false;
   one.argument = reinterpret_cast<void*>(
       round_up(reinterpret_cast<std::uintptr_t>(memory) + argument_at, align));
-  one.pool = this;
   one.maker = &mine;
-  one.home = self.at;
-  one.priority = 0;
-  one.blockers = 0;
-  one.successors = nullptr;
-  one.uses = reinterpret_cast<dependence_use*>(memory + uses_at);
+  one.more_edges = nullptr;
   one.use_count = static_cast<std::uint32_t>(uses);
+  one.named = 0;
   one.parity = self.barriers & 1;
   one.is_small = is_small;
-  one.runs_always = one.is_wait = one.has_event = one.is_fulfilled = one.is_over = one.is_dropped =
-      one.has_orphans = false;
-  one.tells_end = nullptr;
+  one.runs_always = one.is_wait = one.is_awaited = one.has_priority = one.has_event =
+      one.is_fulfilled = one.is_over = one.is_dropped = one.has_orphans = false;
   return one;
 }
 
@@ -479,16 +484,13 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
   count_in_group(one);
   bool is_ready = true;
   if (depend != nullptr) {
-    lock_.lock();
     if (family.dependences == nullptr) {
-      family.dependences = ::new (allocate_bytes(sizeof(dependence_table))) dependence_table;
+      family.dependences = ::new (allocate_bytes(sizeof(dependence_table))) dependence_table(*this);
     }
-    family.dependences->add(one, depend);
-    is_ready = one.blockers == 0;
-    lock_.unlock();
+    is_ready = family.dependences->add(self, one, depend);
   }
   if (!is_ready || runs_now) return is_ready;
-  if (one.priority == 0) {
+  if (!one.has_priority) {
     push(self, one);
   } else {
     lock_.lock();
@@ -498,7 +500,8 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
   return false;
 }
 
-void task_pool::run(part& self, explicit_task& one) noexcept {
+/// Returns a task that became ready with its end, for the caller to run, or null.
+explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   member_tasks& mine = *self.tasks;
   if (mine.family != one.siblings) report_family(mine);
   if (mine.group != one.group) report_group(mine);
@@ -508,7 +511,7 @@ void task_pool::run(part& self, explicit_task& one) noexcept {
   if (!is_cancelled(self, one)) one.function(one.argument);
   self.running = before;
   if (one.family != nullptr) {
-    close(*one.family);
+    close(self, *one.family);
     one.family = nullptr;
   }
   if (one.has_event) {
@@ -520,14 +523,15 @@ void task_pool::run(part& self, explicit_task& one) noexcept {
       unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
     }
     lock_.unlock();
-    if (is_detached) return;
+    if (is_detached) return nullptr;
   }
-  complete(&self, one);
+  return complete(&self, one);
 }
 
 void task_pool::run_now(part& self, explicit_task& one) noexcept {
   static_cast<void>(tasks_of(self));
-  run(self, one);
+  explicit_task* const next = run(self, one);
+  if (next != nullptr) push(self, *next);
   report(*self.tasks);
 }
 
@@ -536,46 +540,53 @@ bool task_pool::is_cancelled(const part& self, const explicit_task& one) const n
   return is_region_cancelled(self) || is_taskgroup_cancelled(one);
 }
 
-/// `self`: null: by a thread that is none of the members', under the lock.
-void task_pool::complete(part* self, explicit_task& one) noexcept {
-  if (one.use_count != 0) {
-    if (self != nullptr) lock_.lock();
-    explicit_task* released = release_successors(self, one);
-    if (self != nullptr) lock_.unlock();
-    while (released != nullptr) {
-      explicit_task& next = *released;
-      released = next.in_list.next;
-      push(*self, next);
-    }
-  }
-  if (one.tells_end != nullptr) {
+/// `self`: null: by a thread that is none of the members', under the lock. Returns as run().
+explicit_task* task_pool::complete(part* self, explicit_task& one) noexcept {
+  if (one.is_awaited) {
     one.tells_end->store(true, detail::memory_order_release);  // 9
     one.maker->news.notify(detail::fence_payer::both);
   }
+  const bool is_by_parent = self != nullptr && one.maker == self->tasks && !one.siblings->is_closed;
+  dependence_edge* edges = nullptr;
+  if (one.use_count != 0 && is_by_parent) edges = one.siblings->dependences->remove(one);
   count_end(self, one);
-  if (one.has_orphans && one.holds.fetch_sub(1, detail::memory_order_acq_rel) != 1) return;  // 8
-  give_back(self, one);
+  if (one.use_count == 0 || is_by_parent) {
+    let_go(self, one);
+    return release(self, edges);
+  }
+  const std::uintptr_t before = dependence_table::end(one);
+  if (dependence_table::is_forgotten(before)) let_go(self, one);
+  return release(self, dependence_table::edges_of(before));
 }
 
-/// Under the lock. Returns those that go to the deque of `self`, as a list.
-explicit_task* task_pool::release_successors(part* self, explicit_task& ended) noexcept {
+/// Those that waited for a task that has ended.
+explicit_task* task_pool::release(part* self, dependence_edge* edge) noexcept {
   explicit_task* ready = nullptr;
-  dependence_table& table = *ended.siblings->dependences;
-  table.remove(ended);
-  table.release(ended, [&](explicit_task& one) {
-    if (--one.blockers != 0) return;
+  while (edge != nullptr) {
+    explicit_task& one = *edge->successor;
+    edge = edge->next;  // the edge may be gone with its successor
+    if (!dependence_table::unblock(one)) continue;
     if (one.is_wait) {
       member_tasks& waits = *one.maker;
       one.tells_end->store(true, detail::memory_order_release);  // 9
       waits.news.notify(detail::fence_payer::both);
-    } else if (self == nullptr || one.priority != 0) {
+    } else if (self == nullptr) {
       list_ready(one);
+    } else if (one.has_priority) {
+      lock_.lock();
+      list_ready(one);
+      lock_.unlock();
     } else {
-      one.in_list.next = ready;
+      if (ready != nullptr) push(*self, *ready);
       ready = &one;
     }
-  });
+  }
   return ready;
+}
+
+void task_pool::let_go(part* self, explicit_task& one) noexcept {
+  if (one.has_orphans && one.holds.fetch_sub(1, detail::memory_order_acq_rel) != 1) return;  // 8
+  give_back(self, one);
 }
 
 void task_pool::count_end(part* self, explicit_task& one) noexcept {
@@ -640,7 +651,7 @@ void task_pool::report(member_tasks& mine) noexcept {
 }
 
 void task_pool::fulfil(explicit_task& one) noexcept {
-  task_pool& tasks = *one.pool;
+  task_pool& tasks = *one.maker->pool;
   tasks.lock_.lock();
   one.is_fulfilled = true;
   if (one.is_dropped) {
@@ -689,8 +700,8 @@ task_family& task_pool::family_of(task& parent) noexcept {
   if (parent.family == nullptr) {
     if (parent.is_pooled) {
       explicit_task& one = static_cast<explicit_task&>(parent);
-      one.children.parent = &one;
-      parent.family = &one.children;
+      parent.family = ::new (&one.children) task_family;
+      parent.family->parent = &one;
     } else {
       parent.family = ::new (allocate_bytes(sizeof(task_family))) task_family;
     }
@@ -699,7 +710,13 @@ task_family& task_pool::family_of(task& parent) noexcept {
   return *parent.family;
 }
 
-void task_pool::close(task_family& of) noexcept {
+void task_pool::close(part& self, task_family& of) noexcept {
+  if (of.dependences != nullptr) {
+    of.dependences->forget_all(self);
+    of.dependences->~dependence_table();
+    std::free(of.dependences);
+    of.dependences = nullptr;
+  }
   of.is_closed = true;
   explicit_task* const parent = of.parent;
   if (of.has_unfinished()) {
@@ -724,19 +741,13 @@ void task_pool::drop_family(task_family& of) noexcept {
 }
 
 void task_pool::free_family(task_family& of) noexcept {
-  if (of.dependences != nullptr) {
-    of.dependences->~dependence_table();
-    std::free(of.dependences);
-    of.dependences = nullptr;
-  }
-  if (of.parent == nullptr) {
-    of.~task_family();
-    std::free(&of);
-  }
+  const bool is_alone = of.parent == nullptr;
+  of.~task_family();
+  if (is_alone) std::free(&of);
 }
 
-void end_family(task& of) noexcept {
-  of.family->pool->close(*of.family);
+void end_family(part& self, task& of) noexcept {
+  of.family->pool->close(self, *of.family);
   of.family = nullptr;
 }
 
@@ -764,6 +775,7 @@ void* task_pool::allocate(member_tasks& mine) noexcept {
 void task_pool::give_back(part* self, explicit_task& one) noexcept {
   if (one.is_dropped) return;  // fulfil() will
   const bool is_small = one.is_small;
+  if (one.use_count != 0) free_edges(one);
   one.~explicit_task();
   void* const block = &one;
   if (!is_small || self == nullptr) return std::free(block);
@@ -790,11 +802,13 @@ member_tasks& task_pool::tasks_of(part& self) noexcept {
   while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
   if (mine == nullptr) {
     mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // on lines of its own
+    mine->pool = this;
     mine->rank = self.rank;
     mine->next = first;
     members_.store(mine, detail::memory_order_release);  // 16
   }
   lock_.unlock();
+  mine->at = self.at;
   self.tasks = mine;
   return *mine;
 }

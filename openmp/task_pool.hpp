@@ -38,10 +38,13 @@
 //
 // States of a task that is in the pool
 //   blocked   blockers != 0; in no list                 -> ready, when the last of those that it depends on has ended
-//   ready     in a deque or in the list of all          -> running
+//   ready     in a deque or in the list of all, or kept by the member that ended the last of those -> running
 //   running   in no list                                -> detached or ended
 //   detached  its function has returned, its event is not fulfilled; in the list of those -> ended
 //   dropped   ended, but its event may still be fulfilled: only its memory is kept
+//
+// Cost   a task that is run at once: no read-modify-write, no memory. One that goes through a deque: 4 read-modify-writes of
+//        its lock, 2 lines of the task that both threads touch; with depend() 4 more, none of them of a word that all share.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -88,14 +91,15 @@ struct explicit_task;
 struct member_tasks;
 struct dependence_use;   ///< of task_dependences.hpp
 struct dependence_edge;  ///< likewise
+struct edge_block;       ///< likewise
 class dependence_table;  ///< likewise
 class task_pool;
 struct kept_memory;
 
 /// Where a task is in a list.
 struct task_link {
-  explicit_task* next = nullptr;
-  explicit_task* previous = nullptr;
+  explicit_task* next;
+  explicit_task* previous;
 };
 
 /// Those with the highest priority first.
@@ -122,7 +126,7 @@ struct task_family : task_count {
   bool is_closed = false;  ///< the parent's function has returned; its thread's
   task_pool* pool = nullptr;
   explicit_task* parent = nullptr;  ///< in whose memory it lies; null: it was allocated alone
-  dependence_table* dependences = nullptr;  ///< made when a child names some; under the pool's lock
+  dependence_table* dependences = nullptr;  ///< made when a child names some; the parent's thread's
 };
 
 /// The tasks of a taskgroup that have not ended.
@@ -145,7 +149,6 @@ struct task_range {
   task_family* siblings = nullptr;
   task_group* group = nullptr;
   member_tasks* maker = nullptr;
-  detail::member_state* home = nullptr;
   std::uint32_t parity = 0;
   /// A task, made by `self`, that runs the tasks begin to end - 1 of `of`.
   explicit_task& (*make_part)(part& self, const task_range& of, std::uint64_t begin,
@@ -168,6 +171,8 @@ struct member_tasks {
   detail::line_gap before_news;
   detail::sleeper_mark news;  ///< the member sleeps here while it waits for certain tasks
   detail::line_gap after_news;
+  task_pool* pool = nullptr;
+  detail::member_state* at = nullptr;  ///< the member's, in the region; null: it is alone
   // The member's own.
   void* free_blocks = nullptr;
   unsigned free_count = 0;
@@ -183,33 +188,48 @@ struct member_tasks {
   member_tasks* next = nullptr;  ///< of another member
 };
 
-struct explicit_task : task {
+/// What few tasks have. It fills the first lines of a task together with the control variables, so that nobody reads or
+/// writes those of most tasks.
+struct rare_task_data {
+  union {
+    task_family children;  ///< `family` points here
+  };
+  task_link in_list;
+  detail::atomic<bool>*
+      tells_end;  ///< if is_awaited: set to true at its end, where somebody waits for just this one
+  int priority;   ///< if has_priority
+
+  rare_task_data() noexcept {}
+  ~rare_task_data() {}
+};
+
+/// Behind it lie its uses, then its argument: a small task has two lines that are touched.
+struct explicit_task : rare_task_data, task {
   outlined_function function;
   void* argument;
-  task_pool* pool;
-  member_tasks* maker;         ///< of the member that runs its parent
-  detail::member_state* home;  ///< of it; null: it is alone
-  task_family* siblings;       ///< that it belongs to
-  task_link in_list;
-  int priority;
-  std::uint32_t blockers;  ///< unfinished tasks that it depends on, each as often as it does
-  dependence_edge* successors;
-  dependence_use* uses;  ///< the addresses that it named in depend()
-  std::uint32_t use_count;
+  task_family* siblings;  ///< that it belongs to
+  member_tasks* maker;    ///< of the member that runs its parent
+  // Those below are of tasks with depend(): see task_dependences.hpp.
+  detail::atomic<std::uintptr_t> successors{0};
+  edge_block* more_edges;
+  detail::atomic<std::uint32_t> blockers{0};
+  std::uint32_t use_count;  ///< the addresses that it named in depend()
+  std::uint32_t named;  ///< so often does the table of dependences name it; the parent's thread's
   std::uint8_t parity;
   bool is_small;     ///< its memory is a block of the pool
   bool runs_always;  ///< even if it is cancelled: it has copies that only itself destroys
   bool is_wait;      ///< no task, but a thread that waits for those that it would depend on
-  bool has_event;    ///< detach
+  bool is_awaited;
+  bool has_priority;
+  bool has_event;  ///< detach
   bool is_fulfilled;
   bool is_over;     ///< its function has returned
   bool is_dropped;  ///< it has ended, but its event may be fulfilled still
   bool
       has_orphans;  ///< children were unfinished when its function returned: `holds` counts them, and it
-  detail::atomic<std::uint8_t> holds;
-  detail::atomic<bool>*
-      tells_end;  ///< set to true at its end, where somebody waits for just this one; or null
-  task_family children;  ///< `family` points here
+  detail::atomic<std::uint8_t> holds{0};
+
+  dependence_use* uses() noexcept { return reinterpret_cast<dependence_use*>(this + 1); }
 };
 
 /// Memory that members share in a construct.
@@ -273,7 +293,9 @@ class task_pool {
   /// The end of a taskgroup.
   void wait_for_group(part& self, task_group& of) noexcept;
   /// The function of the task that has this family has returned, by its thread.
-  void close(task_family& of) noexcept;
+  void close(part& self, task_family& of) noexcept;
+  /// Neither a table of dependences nor who ended the task needs it any more.
+  void let_go(part* self, explicit_task& one) noexcept;
 
   /// omp_fulfill_event().
   static void fulfil(explicit_task& one) noexcept;
@@ -305,7 +327,8 @@ class task_pool {
   // Nanoseconds.
   static constexpr std::uint64_t small_task = 500;
   static constexpr std::uint64_t gathering = 1000;
-  static constexpr std::size_t block_size = 512;
+  static constexpr std::size_t block_size =
+      576;  ///< an odd number of lines: other sets of the cache
   static constexpr unsigned blocks_at_once = 16;  ///< between a member's own and the pool's
 
   struct finish_wait;
@@ -323,16 +346,19 @@ class task_pool {
   template <class Allowed>
   explicit_task* take_listed(const Allowed& allowed) noexcept;
   template <class Allowed>
+  explicit_task* take(part& self, explicit_task* kept, const Allowed& allowed,
+                      std::uint32_t most) noexcept;
+  template <class Allowed>
   explicit_task* steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept;
   bool looks_ready() const noexcept;
   void withdraw_hint(part& self) noexcept;
   void announce(detail::member_state* at) noexcept;
-  void run(part& self, explicit_task& one) noexcept;
+  explicit_task* run(part& self, explicit_task& one) noexcept;
   void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
   void list_ready(explicit_task& one) noexcept;
   void unlist(explicit_task& one) noexcept;
-  void complete(part* self, explicit_task& one) noexcept;
-  explicit_task* release_successors(part* self, explicit_task& ended) noexcept;
+  explicit_task* complete(part* self, explicit_task& one) noexcept;
+  explicit_task* release(part* self, dependence_edge* first) noexcept;
   void count_end(part* self, explicit_task& one) noexcept;
   void report_family(member_tasks& mine) noexcept;
   void report_group(member_tasks& mine) noexcept;
@@ -359,7 +385,7 @@ class task_pool {
   detail::atomic<std::uint32_t> unfinished_[2]{};
   detail::sleeper_mark finishers_;  ///< those in finish()
   detail::line_gap between_;
-  detail::short_lock lock_;  ///< of what follows, and of dependences
+  detail::short_lock lock_;  ///< of what follows
   task_list listed_tasks_;
   task_list detached_;
   void* free_blocks_ = nullptr;
@@ -368,7 +394,7 @@ class task_pool {
 };
 
 /// At the end of a task that is not in a pool (an implicit one, one that was run at once), where it has a family.
-void end_family(task& of) noexcept;
+void end_family(part& self, task& of) noexcept;
 
 }  // namespace lockstep::openmp
 

@@ -135,7 +135,6 @@ void run_taskloop(const task_request& what, unsigned flags, ull wanted, Number f
     all.siblings = &self.shared->tasks.family_of(*self.running);
     all.group = self.running->group;
     all.maker = &self.shared->tasks.tasks_of(self);
-    all.home = self.at;
     all.parity = self.barriers & 1;
     all.make_part = make_part<Number>;
     run_range(self, all);

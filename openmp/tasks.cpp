@@ -36,24 +36,27 @@ void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool
   }
   what.fill(one.argument);
   detail::atomic<bool> has_ended{false};
-  if (is_undeferred) one.tells_end = &has_ended;
+  if (is_undeferred) {
+    one.is_awaited = true;
+    one.tells_end = &has_ended;
+  }
   if (tasks.add(self, parent, one, depend, runs_now)) tasks.run_now(self, one);
   if (is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
 }
 
 }  // namespace
 
-void run_at_once(part& self, const task_request& what) noexcept {
+void run_at_once(part& self, outlined_function function, void* data, bool is_final) noexcept {
   task& parent = *self.running;
   task now;
   now.inherit(parent);
   now.is_explicit = true;
-  now.is_final = what.is_final;
+  now.is_final = is_final;
   now.begun_at = self.tasks != nullptr ? self.tasks->ready.back : 0;
   self.running = &now;
-  what.function(what.data);
+  function(data);
   self.running = &parent;
-  if (now.family != nullptr) end_family(now);
+  if (__builtin_expect(now.family != nullptr, 0)) end_family(self, now);
 }
 
 bool is_cancelled_here(const part& self) noexcept {
@@ -105,10 +108,23 @@ struct task_call {
   const bool runs_now = is_undeferred || runs_tasks_at_once(self);
   if (call.event == nullptr && (is_undeferred || (runs_now && depend == nullptr))) {
     if (depend != nullptr) wait_for_dependences(self, depend);
-    if (call.copy == nullptr) return run_at_once(self, what);
+    if (call.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
   make_in_pool(self, what, is_undeferred, runs_now, depend, call.event);
+}
+
+/// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
+[[gnu::noinline]] void make_plain_task(outlined_function function, void* data, long size,
+                                       long align, bool may_wait, unsigned flags) noexcept {
+  part& self = here();
+  if (!process_settings().can_cancel && (!may_wait || runs_tasks_at_once(self))) {
+    const bool is_final = self.running->is_final || (flags & task_final) != 0;
+    return run_at_once(self, function, data, is_final);
+  }
+  make_task({function, data, nullptr, static_cast<std::size_t>(size),
+             align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags, nullptr, 0,
+             nullptr});
 }
 
 }  // namespace
@@ -119,6 +135,8 @@ struct task_call {
 OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
                           long align, bool may_wait, unsigned flags, void** depend, int priority,
                           void* event) {
+  if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0)
+    return make_plain_task(function, data, size, align, may_wait, flags);
   make_task({function, data, copy, static_cast<std::size_t>(size),
              align > 0 ? static_cast<std::size_t>(align) : 1, may_wait, flags,
              (flags & task_depends) != 0 ? depend : nullptr,

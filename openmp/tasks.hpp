@@ -57,7 +57,8 @@ inline int allowed_priority(int asked) noexcept {
 inline void describe(explicit_task& one, const task_request& what) noexcept {
   one.function = what.function;
   one.is_final = what.is_final;
-  one.priority = what.priority;
+  one.has_priority = what.priority != 0;
+  if (one.has_priority) one.priority = what.priority;
   one.runs_always = what.copy != nullptr;
 }
 
@@ -67,7 +68,7 @@ inline bool runs_tasks_at_once(part& self) noexcept {
 }
 
 /// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
-void run_at_once(part& self, const task_request& what) noexcept;
+void run_at_once(part& self, outlined_function function, void* data, bool is_final) noexcept;
 template <class Set>
 __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what,
                                                 const Set& set) noexcept {
@@ -76,10 +77,7 @@ __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& 
       memory + (what.align - reinterpret_cast<std::uintptr_t>(memory) % what.align) % what.align;
   what.fill(argument);
   set(argument);
-  task_request copied = what;
-  copied.data = argument;
-  copied.copy = nullptr;
-  run_at_once(self, copied);
+  run_at_once(self, what.function, argument, what.is_final);
 }
 
 /// Makes a task that may run later, by any member, or at once if the pool is full. set() as above.

@@ -7,8 +7,6 @@
 // After what it stands on.
 #include <thread_synchronizer.h>
 
-#include <thread_synchronizer.h>
-
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
 #include "platform/cache_line.cpp"

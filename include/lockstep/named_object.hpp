@@ -15,14 +15,14 @@
 // Order  none (NAMED-2).
 // Errors none is thrown: name_object() returns false where it keeps no name.
 // Cost   a lock of the process and a search. Nobody watches: nothing for those who wait. A name is 64 bytes; its place
-//        is used again, but never freed. A program without the code of the observers (config.hpp) keeps no names.
+//        is used again, but never freed.
 // Example
 //   lockstep::mutex queue_lock;
 //   const lockstep::named_object name(&queue_lock, "queue lock");
 #ifndef LOCKSTEP_NAMED_OBJECT_HPP
 #define LOCKSTEP_NAMED_OBJECT_HPP
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

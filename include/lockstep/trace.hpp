@@ -35,11 +35,20 @@
 #include <cstdint>
 #include <string>
 
-#include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/named_object.hpp>
+#include <lockstep/detail/observe/observers.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+namespace detail {
+// Called where observers() is not 0.
+/// A part of the timeline with a name; `outer` gets that around it. Returns the tick; 0: it is not told.
+std::uint64_t scope_begins(const char* name, const char*& outer) noexcept;
+void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
+void note_counter(const char* name, double value) noexcept;
+void note_user_mark(const char* name, std::uint64_t value) noexcept;
+}  // namespace detail
 
 enum class when_full { overwrite, stop };
 
@@ -96,9 +105,7 @@ class trace_scope {
 
 /// A mark on the timeline of the calling thread.
 inline void trace_mark(const char* name, std::uint64_t value = 0) noexcept {
-  if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
-    detail::note_mark(detail::mark_kind::user, name, nullptr, value);
-  }
+  if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_user_mark(name, value);
 }
 /// A value that changes over time: the timeline draws a curve for each name.
 inline void trace_counter(const char* name, double value) noexcept {

@@ -73,8 +73,4 @@ std::string who_waits();
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// Behind the options, which bodies that this may bring in need.
-#include <lockstep/detail/observe/hooks.hpp>
-#include <lockstep/named_object.hpp>
-
 #endif  // LOCKSTEP_WATCHDOG_HPP

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_machine.cpp -- the bodies of flow_machine.hpp (layer: graph)
 #include "flow_machine.hpp"
+#include "../observe/hooks.hpp"
 
 #include <algorithm>
 #include <utility>

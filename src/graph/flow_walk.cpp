@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_walk.cpp -- the bodies of flow_walk.hpp (layer: graph)
 #include "flow_walk.hpp"
+#include "../observe/hooks.hpp"
 
 #include <chrono>
 

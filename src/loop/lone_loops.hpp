@@ -24,7 +24,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/loop/loop_place.hpp>
-#include <lockstep/detail/observe/hooks.hpp>
+#include "../observe/hooks.hpp"
 #include "../region/lone_region.hpp"
 #include "loops.hpp"
 

@@ -26,7 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
 #include "loop_share.hpp"
 #include "loop_timing.hpp"

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/clock.hpp>
+#include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
 
 namespace lockstep {

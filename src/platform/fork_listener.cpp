@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/platform/fork_listener.cpp -- the bodies of fork_listener.hpp (layer: platform)
-#include <lockstep/detail/platform/fork_listener.hpp>
+#include "fork_listener.hpp"
 
 #include <lockstep/detail/platform/system.hpp>
 

@@ -29,9 +29,9 @@
 
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../observe/hooks.hpp"
 #include "missed_loops.hpp"
 
 namespace lockstep {

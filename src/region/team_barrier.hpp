@@ -224,7 +224,7 @@ class team_barrier final : public stoppable {
     return !self.has_left;
   }
   template <class Arrival>
-  void wait_for_others(member_state& self, Arrival& arrival) {
+  LOCKSTEP_NOINLINE void wait_for_others(member_state& self, Arrival& arrival) {
     phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
       return wait(self, at, other, arrival);
     });

@@ -32,11 +32,11 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/team_options.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/cpus.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"

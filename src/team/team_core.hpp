@@ -31,11 +31,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include "../region/stop_source.hpp"
 #include <lockstep/member.hpp>
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
+#include "../observe/hooks.hpp"
 #include "../region/lone_region.hpp"
 #include "../region/region_board.hpp"
 #include "../region/team_door.hpp"

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <new>
 
-#include <lockstep/detail/platform/fork_listener.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/team_options.hpp>
 #include "../platform/fork.hpp"
+#include "../platform/fork_listener.hpp"
 #include "../region/team_door.hpp"
 #include "display.hpp"
 #include "placement.hpp"

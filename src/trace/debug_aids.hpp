@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/watchdog.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/system_texts.hpp"
 
 namespace lockstep {

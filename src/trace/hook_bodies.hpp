@@ -10,7 +10,9 @@
 
 #include <cstring>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/trace.hpp>
+
+#include "../observe/hooks.hpp"
 #include "delay_hooks.hpp"
 #include "ledger_hooks.hpp"
 #include "object_names.hpp"

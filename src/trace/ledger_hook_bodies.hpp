@@ -28,8 +28,8 @@
 #include <new>
 #include <string>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/ledger.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/user_files.hpp"
 #include "hook_bodies.hpp"
 #include "ledger_board.hpp"

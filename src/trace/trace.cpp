@@ -9,6 +9,12 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+LOCKSTEP_INLINE void note_user_mark(const char* name, std::uint64_t value) noexcept {
+  note_mark(mark_kind::user, name, nullptr, value);
+}
+}  // namespace detail
+
 LOCKSTEP_INLINE bool start_trace(trace_options options) {
   return detail::recorder::start_with_room(options.records_per_thread,
                                            options.full == when_full::stop);

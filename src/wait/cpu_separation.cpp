@@ -9,8 +9,8 @@
 //   2  word.load   relaxed  -      as 1
 #include "cpu_separation.hpp"
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/base/growing_array.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
+#include "../base/growing_array.hpp"
 #include "../platform/fork_tables.hpp"
 #include "../platform/process.hpp"
 

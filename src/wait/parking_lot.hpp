@@ -46,10 +46,10 @@
 #include <new>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/fork_tables.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"

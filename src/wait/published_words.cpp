@@ -2,7 +2,7 @@
 // src/wait/published_words.cpp -- the bodies of published_words.hpp (layer: wait)
 #include <lockstep/detail/wait/published_words.hpp>
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include "../observe/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

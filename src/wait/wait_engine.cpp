@@ -34,8 +34,8 @@
 
 #include <chrono>
 
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include "../observe/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -266,9 +266,9 @@ LOCKSTEP_INLINE bool wait_engine::wait_awake(any_waitable what, wait_policy poli
 
 LOCKSTEP_INLINE bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy,
                                                     wait_history& history, observed_wait& seen) {
-  return what.ready() || wait_ladder(what, policy.when_crowded(true), history, deadline::never(),
-                                     shared_yield_time)
-                             .climb_on(false, true, seen);
+  return what.ready() ||
+         wait_ladder(what, policy.when_crowded(true), history, deadline::never(), shared_yield_time)
+             .climb_on(false, true, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::poll(any_waitable what) {

@@ -2,7 +2,7 @@
 // src/wait/word_waiter.cpp -- the changer's side of word_waiter.hpp (layer: wait)
 #include "word_waiter.hpp"
 
-#include <lockstep/detail/observe/hooks.hpp>
+#include "../observe/hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/base/growing_array_test.cpp -- values stay what they were; each is destroyed once; order of heaps and sorts
-#include <lockstep/detail/base/growing_array.hpp>
+#include "base/growing_array.hpp"
 
 #include <gtest/gtest.h>
 

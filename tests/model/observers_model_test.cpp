@@ -3,8 +3,8 @@
 //
 // The words of the observers are on the atomic seam here (LOCKSTEP_SEAM_OBSERVERS). The hooks of the layers above find a
 // log through their thread; the threads of a model are all one thread of the system, so scenarios say which log it is.
-#include <lockstep/detail/observe/hooks.hpp>
 #include <lockstep/ledger.hpp>
+#include "observe/hooks.hpp"
 #include "trace/object_names.hpp"
 #include "trace/trace_view.hpp"
 

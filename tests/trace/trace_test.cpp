@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "observe/hooks.hpp"
 #include "observe/observers.hpp"
 #include "support/asleep.hpp"
 #include "support/small_files.hpp"

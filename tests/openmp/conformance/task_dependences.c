@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // task_dependences.c -- depend(): random graphs, whose tasks say when they ran; each kind in each form
 #include <omp.h>
+#include <sys/resource.h>
 
 #include "check.h"
 
@@ -176,10 +177,40 @@ static void grow(int depth, int* count) {
   add(count, 1);
 }
 
+static long most_memory(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss;
+}
+
+// What has ended takes no memory, though its addresses are never named again, or only read again. Others end the tasks:
+// the thread that makes them waits for that without running any.
+static void forgotten(void) {
+  enum { many = 32000, kilobytes = 8192 };
+  static char each[many], one;
+  (void)each, (void)one;
+  int count = 0;
+  const long before = most_memory();
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < many; ++i) {
+#pragma omp task depend(out : each[i]) shared(count)
+    add(&count, 1);
+#pragma omp task depend(in : one) shared(count)
+    add(&count, 1);
+    while (i % 16 == 0 && omp_get_num_threads() > 1 && get(&count) < 2 * (i + 1)) sched_yield();
+  }
+  CHECK(count == 2 * many);
+#ifndef __SANITIZE_THREAD__
+  CHECK(most_memory() - before < kilobytes);
+#endif
+}
+
 int main(void) {
   for (unsigned i = 1; i <= 20; ++i) random_graph(i);
   printf("20 random graphs\n");
   iterators();
+  forgotten();
   int count = 0;
 #pragma omp parallel
 #pragma omp single

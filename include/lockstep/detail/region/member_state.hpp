@@ -17,7 +17,8 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/base/cells.hpp>
-#include <lockstep/detail/observe/hooks.hpp>
+#include <lockstep/detail/observe/member_view.hpp>
+#include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>

@@ -214,7 +214,8 @@ class published_word {
   /// While nobody waits.
   void reset(Word value) const noexcept { word_.store(value, memory_order_relaxed); }  // 8
 
-  /// Waits until done(word), or the stop. False if `until` came first.
+  /// Waits until done(word), or the stop. False if `until` came first. What the engine looks at is put together only after
+  /// a look in vain.
   template <class Done, class Stop, class Where = anywhere>
   bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
             Where where = Where()) const {

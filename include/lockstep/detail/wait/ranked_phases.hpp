@@ -122,8 +122,12 @@ class ranked_phases {
 
   /// Waits until all others have arrived, unless arrive() has returned true: wait(word, other) waits for one word, a
   /// flag of participant `other`, or the end of the phase, where `other` is `size`. Stops where it returns false.
+  /// Inlined into a function that is given its closure's parts in registers: GCC 12 copies a closure on the stack by a read
+  /// that is wider than the writes before it. Such a read waits until those writes, and so the arrival before them, are out
+  /// of the store buffer: a barrier of 2 took 1.09 to 1.17 of the time.
   template <class Wait>
-  bool wait_for_others(std::size_t rank, std::size_t size, Wait wait) {
+  LOCKSTEP_ALWAYS_INLINE bool wait_for_others(std::size_t rank, std::size_t size,
+                                              const Wait& wait) {
     if (!has_flags(size)) return wait(end_[tree_.line_of(rank)], size);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = rank; i < size; ++i) {

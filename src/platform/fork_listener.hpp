@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/fork_listener.hpp -- an object that is told when it has been copied into a child (layer: platform)
+// src/platform/fork_listener.hpp -- an object that is told when it has been copied into a child (layer: platform)
 //
 // One that owns threads has a fork_listener as its last member; in the child, the function of each is called, while no
 // other thread exists yet.
@@ -9,8 +9,8 @@
 //   PROCESS-8  Where the system has no such call, in_child() is never called.
 //   PROCESS-9  The list is on the heap, not in its owners. These may be on the stack of a thread that the child does not
 //              have; new threads of the child get that memory for their own stacks, and the list must not reach into it.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_LISTENER_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FORK_LISTENER_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_FORK_LISTENER_HPP
+#define LOCKSTEP_SRC_PLATFORM_FORK_LISTENER_HPP
 
 #include <lockstep/detail/platform/config.hpp>
 
@@ -38,4 +38,4 @@ class fork_listener {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FORK_LISTENER_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_FORK_LISTENER_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/observe/hooks.hpp -- what the library tells those who watch (layer: observe)
+// src/observe/hooks.hpp -- what the library tells those who watch (layer: observe)
 //
 // The rooms above call these where observers() is not 0, and else go on:
 //     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&word);
@@ -12,13 +12,14 @@
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  made.load   relaxed  -      the team ends: nobody else uses it
-#ifndef LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
-#define LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
+#ifndef LOCKSTEP_SRC_OBSERVE_HOOKS_HPP
+#define LOCKSTEP_SRC_OBSERVE_HOOKS_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/detail/observe/member_view.hpp>
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/observe/points.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
@@ -27,12 +28,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-// What observers keep: of detail/trace.
-class thread_log;     ///< of a thread
-struct open_part;     ///< of a part that a thread runs
-class ledger_board;   ///< of a team: its accounts of waits
-class member_ledger;  ///< the same of a member
-class group;          ///< what the members of a region share (detail/region)
+class ledger_board;  ///< of detail/trace: what the ledger keeps of a team
 
 }  // namespace detail
 
@@ -77,84 +73,6 @@ class observed_wait {
 
 /// A mark on the thread's track. `why` may be null.
 void note_mark(mark_kind kind, const char* name, const char* why, std::uint64_t number) noexcept;
-
-// Members and constructs.
-
-/// The construct that a member is in.
-struct construct_note {
-  const char* kind;  ///< the name of its function; null: not known
-  source_place where;
-  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
-  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
-};
-
-/// The segment that a member ends where it meets the others, for the ledger. Times are ticks.
-struct segment_note {
-  std::uint64_t begin, arrival;
-  std::uint32_t region, phase;
-};
-
-/// What observers read of a member, and keep beside it. A member_state is one.
-class member_view {
- public:
-  static constexpr std::size_t no_rank = ~std::size_t{0};
-
-  std::size_t rank() const noexcept { return rank_; }
-  /// Of the region: its members are the ranks below it.
-  std::size_t size() const noexcept { return size_; }
-  /// The number of the region.
-  std::uint32_t region() const noexcept { return region_; }
-  /// Of this member in its team's region, also where this is of a sub-team; no_rank for a member that runs alone inside
-  /// another region.
-  std::size_t rank_in_team() const noexcept { return rank_in_team_; }
-  /// The phase in which this member arrives next: that of the cells which it writes before.
-  std::uint32_t next_phase() const noexcept { return phase + 1; }
-  observed_member observed() const noexcept {
-    return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
-  }
-  /// Another member of the same group.
-  const member_view& member_of(std::size_t rank) const noexcept { return find_(*shared_, rank); }
-
- protected:
-  using finder = const member_view& (*)(group& shared, std::size_t rank);
-
-  member_view() noexcept = default;
-
-  group* shared_ = nullptr;
-  std::size_t rank_ = 0, size_ = 1;
-  std::uint32_t region_ = 0;
-
- public:
-  std::uint32_t phase = 0;  ///< the last phase this member has arrived in
-  bool has_left = false;    ///< released because the region is stopped: it meets nobody any more
-
- protected:
-  std::size_t rank_in_team_ = no_rank;
-  finder find_ = nullptr;
-
- public:
-  construct_note in_construct = {};
-  // What observers keep.
-  thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
-  member_ledger* accounts = nullptr;  ///< null: none are kept
-  open_part* part = nullptr;          ///< of a region, that it runs; null: not told
-  segment_note segments[2] = {};      ///< told to the others, in two phases
-};
-
-/// The member has come to a construct, which it notes in `in_construct`.
-void member_comes(member_view& self, const char* kind, source_place where,
-                  std::size_t extent) noexcept;
-
-/// What observers want of a meeting: nothing, that it is counted when it is over, or all.
-enum class meeting_view : std::uint8_t { none, count, all };
-/// It is about to meet all others, in its next phase. `kind`: the construct, if it has not come to it yet, else null.
-/// `arrives`: by itself, so that others read nothing of it yet.
-meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
-                            bool arrives) noexcept;
-/// It goes on. No guard object: what that needs for exceptions costs a sum 20 ns. Where a combination throws, the end
-/// is not told.
-void meeting_ends(member_view& self, meeting_view seen, const char* kind,
-                  source_place where) noexcept;
 
 // Teams and regions.
 
@@ -271,12 +189,7 @@ void note_node_wait(const char* name, source_place plan, std::uint64_t ticks) no
 void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                std::uint64_t begin) noexcept;
 
-// What the program adds, and what the environment asks for.
-
-/// A part of the timeline with a name; `outer` gets that around it. Returns the tick; 0: it is not told.
-std::uint64_t scope_begins(const char* name, const char*& outer) noexcept;
-void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
-void note_counter(const char* name, double value) noexcept;
+// What the environment asks for.
 
 /// What messages say that LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY must be.
 struct debug_aid_values {
@@ -301,4 +214,4 @@ team_view::~team_view() {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_OBSERVE_HOOKS_HPP
+#endif  // LOCKSTEP_SRC_OBSERVE_HOOKS_HPP

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/base/growing_array.hpp -- values in a row that can become more (layer: base)
+// src/base/growing_array.hpp -- values in a row that can become more (layer: base)
 //
 // As std::vector, whose names it uses, for code that every unit compiles: a std::vector of one type takes 10 to 20 ms of
 // the compiler, this a tenth. Likewise sort_by() and the heap. A Type moves without throwing.
-#ifndef LOCKSTEP_DETAIL_BASE_GROWING_ARRAY_HPP
-#define LOCKSTEP_DETAIL_BASE_GROWING_ARRAY_HPP
+#ifndef LOCKSTEP_SRC_BASE_GROWING_ARRAY_HPP
+#define LOCKSTEP_SRC_BASE_GROWING_ARRAY_HPP
 
 #include <cstddef>
 #include <initializer_list>
@@ -147,4 +147,4 @@ void sort_by(growing_array<Type>& values, Less less) {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_BASE_GROWING_ARRAY_HPP
+#endif  // LOCKSTEP_SRC_BASE_GROWING_ARRAY_HPP
