@@ -12,14 +12,6 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace critical_name {
 
-/// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
-struct entry {
-  mutex lock;
-  const entry* next;
-  std::size_t length;
-  char text[1];  // and what was allocated behind it
-};
-
 LOCKSTEP_INLINE entry* find_among(void* first, const type_name& name) noexcept {
   entry* at = static_cast<entry*>(first);
   while (at != nullptr &&

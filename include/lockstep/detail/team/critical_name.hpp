@@ -30,6 +30,14 @@ namespace detail {
 
 namespace critical_name {
 
+/// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
+struct entry {
+  mutex lock;
+  const entry* next;
+  std::size_t length;
+  char text[1];  // and what was allocated behind it
+};
+
 /// The lock of that name, for all modules. Throws std::bad_alloc as `new` does.
 mutex& find_or_add(const type_name& name);
 
