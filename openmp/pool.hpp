@@ -25,7 +25,7 @@
 #include <cstring>
 
 #include "platform/process.hpp"
-#include <lockstep/detail/platform/fork_listener.hpp>
+#include "platform/fork_listener.hpp"
 #include "region/team_door.hpp"
 #include "team/team_core.hpp"
 
