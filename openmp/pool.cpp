@@ -9,6 +9,7 @@
 
 #include "platform/this_thread.hpp"
 #include "platform/fork_tables.hpp"
+#include "platform/this_thread.hpp"
 #include "team/display.hpp"
 #include "team/placement.hpp"
 

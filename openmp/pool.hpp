@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "platform/fork_listener.hpp"
 #include "platform/process.hpp"
 #include "platform/fork_listener.hpp"
 #include "region/team_door.hpp"
