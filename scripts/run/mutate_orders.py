@@ -6,7 +6,7 @@ usage: mutate_orders.py [--build DIR] [--only REGEX] [--list] [--jobs N] [--json
 
 Mutants of memory order need no compiler: the explorer weakens one access at its line while it runs
 (tests/model/explorer/site.hpp). They are found in the sources: every acquire, release and acq_rel of
-the headers but detail/platform is weakened, every fence and every futex wake left out. Mutants of the protocol
+the headers but detail/platform, and of OpenMP's tasks, is weakened, every fence and every futex wake left out. Mutants of the protocol
 (a re-check, a notify, an order of two steps) are in tests/model/mutants.txt, as text to replace; the
 model tests that include the header are compiled against a changed copy of include/; for what observers make of what
 they have seen, the unit tests that UNIT_TESTS names.
@@ -35,7 +35,9 @@ from source_text import ROOT, headers, includes, split_lines  # noqa: E402
 OTHERS, MODELLED = (("detail", "platform"), ("detail", "mpi")), ("node_board.hpp",)
 MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
-PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers")
+PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers", "tasks")
+# Sources that are no headers of the library: "tasks" includes them.
+TASKS = tuple(f"openmp/task_{name}" for name in ("pool.hpp", "pool.cpp", "dependences.hpp", "dependences.cpp"))
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.
@@ -77,7 +79,7 @@ def key(mutant):
 
 def order_mutants(path):
     """Weaker orders, and fences and wakes left out, in one header."""
-    name = str(path.relative_to(INCLUDE / "lockstep"))
+    name = str(path.relative_to(ROOT if path.is_relative_to(ROOT / "openmp") else INCLUDE / "lockstep"))
     lines = split_lines(path.read_text(encoding="utf-8"))
     text = "\n".join(line.code for line in lines)
     for found in ACCESS.finditer(text):
@@ -113,6 +115,8 @@ def all_mutants():
         parts = path.relative_to(INCLUDE).parts
         if parts[0] == "lockstep" and (parts[1:3] not in OTHERS or parts[-1] in MODELLED):
             yield from order_mutants(path)
+    for name in TASKS:
+        yield from order_mutants(ROOT / name)
     yield from text_mutants()
 
 
@@ -150,6 +154,8 @@ class Campaign:
 
     def programs_for(self, mutant):
         header = mutant.header
+        if header in TASKS:
+            return ["tasks"]
         unit_tests = [] if mutant.what else UNIT_TESTS.get(header, [])
         if header.startswith(("detail/observe/", "detail/trace/")) or unit_tests:
             # Nobody watches in the other programs of the model. What only computes is not in its scenarios.
