@@ -26,6 +26,7 @@
 
 #include "platform/fork_listener.hpp"
 #include "platform/process.hpp"
+#include "platform/fork_listener.hpp"
 #include "region/team_door.hpp"
 #include "team/team_core.hpp"
 

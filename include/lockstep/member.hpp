@@ -48,16 +48,13 @@
 #define LOCKSTEP_MEMBER_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include <lockstep/detail/loop/loops.hpp>
-#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
-#include <lockstep/mutex.hpp>
+#include <lockstep/region_stopped.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -478,7 +475,6 @@ class member {
   }
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
-
   template <class... Arguments>
   detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
     return detail::refuse_loop<Arguments...>();
@@ -516,9 +512,7 @@ class member {
     return detail::refuse_reduction<Arguments...>();
   }
 
-  // --- parts of the team ---
-
-  // In sub_team.hpp.
+  // --- parts of the team: sub_team.hpp ---
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color, call_site where = {});
@@ -533,19 +527,14 @@ class member {
   /// Steps only grow; they begin at 0 in every region.
   void publish(std::size_t step) {
     published_ = step;
-    if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
+    at_.publish_step(step);
   }
   /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
   /// for a step of this member's own beyond what it has published: nobody else can publish that.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_step(std::size_t rank, std::size_t step) {
     return or_leave(await_step_unless_stopped(rank, step));
   }
-  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step) {
-    detail::checked_rank("lockstep::member::await_step", "members", rank, size());
-    if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
-    if (step > published_) fail_own_step(step, published_);
-    return !at_.is_stopped();
-  }
+  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step);
 
   // --- the early end ---
 
@@ -582,16 +571,6 @@ class member {
   static void check_plain() noexcept {
     static_assert(detail::is_callable<Function&>::value,
                   "lockstep::member: this construct's function cannot be called as f()");
-  }
-
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
-                                                           std::size_t published) {
-    char message[160];
-    std::snprintf(message, sizeof message,
-                  "lockstep::member::await_step: this member would wait for ever: for its own step "
-                  "%zu, while it has published %zu",
-                  step, published);
-    detail::fail<std::logic_error>(message);
   }
 
   /// What a plain form returns.

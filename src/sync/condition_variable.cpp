@@ -32,6 +32,8 @@
 
 #include "mutex_queue.hpp"
 
+#if LOCKSTEP_HAS_STANDARD_THREADS
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
@@ -226,3 +228,5 @@ LOCKSTEP_INLINE void condition_variable::let_go(const taken_out& all) const {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include "../region/group.hpp"
 #include "../region/nesting.hpp"
 
 namespace lockstep {
