@@ -99,7 +99,6 @@
 #include "region/turns.cpp"
 
 // loop
-#include "loop/lone_loops.cpp"
 #include "loop/loop_steering.cpp"
 #include "loop/loop_timing.cpp"
 #include "loop/loops.cpp"

@@ -74,7 +74,7 @@ class team_core {
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For what a thread runs alone.
-  lone_team alone(const team_door& door) const noexcept { return {this, stop_, door}; }
+  const lone_team& alone() const noexcept { return alone_; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
   bool ends_inside() noexcept;
@@ -186,6 +186,7 @@ class team_core {
   team_door& door_;
   team_view team_seen_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
+  const lone_team alone_{this, stop_, door_};
   group group_;
   region_board board_;
   first_error error_;

@@ -198,7 +198,7 @@ bool scan(team_host& on, source_place where, const operations& what, const opera
           std::size_t length, schedule how, const void* init, void* result);
 
 template <class Type, class Operation, class Values>
-Type reduce(team_host& on, source_place where, const Values& values, bool in_strips,
+LOCKSTEP_ALWAYS_INLINE Type reduce(team_host& on, source_place where, const Values& values, bool in_strips,
             std::size_t length, Type&& init, Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
   if (length == 0) return std::move(init);
