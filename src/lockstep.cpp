@@ -15,6 +15,7 @@
 #include "graph/flow.hpp"
 #include "graph/flow_plan.hpp"
 #include "graph/graph_model.hpp"
+#include "platform/cpus.hpp"
 
 // What follows is not for users: a shared library hides it.
 #undef LOCKSTEP_ABI
@@ -139,12 +140,11 @@
 // trace
 #include "trace/debug_aids.cpp"
 #include "trace/delay_hooks.cpp"
-#include "trace/hook_bodies.cpp"
+#include "trace/hooks.cpp"
 #include "trace/kept_texts.cpp"
 #include "trace/ledger.cpp"
 #include "trace/ledger_board.cpp"
-#include "trace/ledger_hook_bodies.cpp"
-#include "trace/named_object.cpp"
+#include "trace/ledger_hooks.cpp"
 #include "trace/object_names.cpp"
 #include "trace/recorder.cpp"
 #include "trace/records.cpp"
@@ -154,6 +154,5 @@
 #include "trace/trace.cpp"
 #include "trace/trace_export.cpp"
 #include "trace/trace_view.cpp"
-#include "trace/wait_texts.cpp"
 #include "trace/watch_hooks.cpp"
 #include "trace/watchdog.cpp"

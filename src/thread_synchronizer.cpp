@@ -10,7 +10,6 @@
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
 #include "platform/cache_line.cpp"
-#include "platform/clock.cpp"
 #include "platform/error.cpp"
 #include "sync/event.cpp"
 #include "sync/ranked_barrier.cpp"

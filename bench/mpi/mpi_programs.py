@@ -37,7 +37,8 @@ def newest(paths):
 
 
 def sources():
-    return [*HERE.glob("*.hpp"), *HERE.glob("*.cpp"), *HERE.glob("peers/*.hpp"), *(ROOT / "include").rglob("*.hpp")]
+    own = [*HERE.glob("*.hpp"), *HERE.glob("*.cpp"), *HERE.glob("peers/*.hpp")]
+    return own + [path for folder in ("include", "src") for path in (ROOT / folder).rglob("*.?pp")]
 
 
 class Builder:
@@ -55,12 +56,20 @@ class Builder:
             raise CannotBuild(f"there is no mpicxx.{library.name}: ./do bench mpi installs {library.title}")
         return [found, *FLAGS, *DEFINES, f"-I{ROOT / 'include'}", f"-I{ROOT / 'bench'}"]
 
+    def compiled(self, target, *command):
+        target = self.directory / target
+        if not self.is_fresh(target):
+            run(*command, "-o", target)
+        return target
+
     def field(self):
         """The object that all programs share."""
-        target = self.directory / "field.o"
-        if not self.is_fresh(target):
-            run("g++", *FLAGS, "-falign-functions=64", f"-I{ROOT / 'bench'}", "-c", HERE / "field.cpp", "-o", target)
-        return target
+        return self.compiled("field.o", "g++", *FLAGS, "-falign-functions=64", f"-I{ROOT / 'bench'}", "-c", HERE / "field.cpp")
+
+    def lockstep(self, library, compiler):
+        """The library, and what of it needs MPI."""
+        return [self.compiled("lockstep.o", "g++", *FLAGS, f"-I{ROOT / 'include'}", "-c", ROOT / "src/lockstep.cpp"),
+                self.compiled(f"{library.name}-lockstep_mpi.o", *compiler, "-c", ROOT / "src/lockstep_mpi.cpp")]
 
     def program(self, library, contender):
         """Its path; it is compiled if it is missing or old."""
@@ -73,11 +82,10 @@ class Builder:
         peer = f'-DLOCKSTEP_BENCH_PEER="mpi/peers/{PEERS[contender]}.hpp"'
         field = self.field()
         if contender not in plan.OPENMP:
-            run(*compiler, peer, HERE / "main.cpp", field, "-pthread", "-o", target)
+            objects = self.lockstep(library, compiler) if contender == plan.LOCKSTEP else []
+            run(*compiler, peer, HERE / "main.cpp", field, *objects, "-pthread", "-o", target)
             return target
-        both = self.directory / f"{library.name}-openmp.o"
-        if not self.is_fresh(both):
-            run(*compiler, peer, "-fopenmp", "-c", HERE / "main.cpp", "-o", both)
+        both = self.compiled(f"{library.name}-openmp.o", *compiler, peer, "-fopenmp", "-c", HERE / "main.cpp")
         runtime = ["-fopenmp"] if contender == plan.GOMP else [libomp(), "-pthread"]
         if not runtime[0]:
             raise CannotBuild("there is no libomp.so.5: the package libomp-19-dev has it")

@@ -47,10 +47,12 @@
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system_thread.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+#include <lockstep/detail/platform/system.hpp>
+#endif
 #if defined(__cpp_lib_jthread)
 #include <stop_token>
 #endif
@@ -107,6 +109,10 @@ struct thread_body {
   }
 #endif
 };
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+using system_thread = std::thread;  // a part of the system's seam
+#endif
 
 /// What a joinable_thread owns: joined before it is freed, so that the thread may use it to its end.
 struct thread_block {

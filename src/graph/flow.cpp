@@ -9,10 +9,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE std::string quoted(const graph_model& of, node_index node) {
-  return "'" + of.nodes[node].name + "'";
-}
-
 LOCKSTEP_INLINE adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
                                    bool by_end) {
   adjacency made;

@@ -79,7 +79,9 @@ std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const 
 
 flow make_flow(const graph_model& of);
 
-std::string quoted(const graph_model& of, node_index node);
+inline std::string quoted(const graph_model& of, node_index node) {
+  return "'" + of.nodes[node].name + "'";
+}
 
 /// Of the edges between so many nodes, by their beginning or their end.
 adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes, bool by_end);

@@ -20,8 +20,8 @@
 //   1  tickets.store      relaxed  -      between loops; the announcement orders it
 //   2  begun.store        relaxed  -      as 1
 //   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
-#ifndef LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -206,4 +206,4 @@ class loop_crew {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_LOOP_LOOP_CREW_HPP
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/platform/alone.hpp -- what lies below the waits in the header to copy, in few lines (layer: platform)
 //
-// Stands for detail/platform/system.hpp, detail/observe/hooks.hpp, detail/wait/misuse.hpp and cpu_separation.hpp in
-// thread_synchronizer.cpp, which includes it first: it defines their guards. Threads sleep in futexes or, outside of Linux, in condition variables.
-// Nobody observes, misuse is not diagnosed, modules do not meet, threads stay on their CPUs.
+// Stands in thread_synchronizer.cpp for the headers whose guards it defines; it is included first there. Threads sleep in
+// futexes or, outside of Linux, in condition variables. Nobody observes, misuse is not diagnosed, modules do not meet.
 //
 // Memory order (# marks the line)
 //   #  access     order    pairs  why it suffices
@@ -20,7 +19,9 @@
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
 #define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -30,15 +31,25 @@
 #include <lockstep/detail/platform/config.hpp>
 
 #include "futex_linux.hpp"
-#if !defined(__linux__)
-#include <chrono>
+#if defined(__linux__)
+#include <sched.h>
+#else
 #include <condition_variable>
 #include <mutex>
+#endif
+#if defined(_WIN32)
+extern "C" __declspec(dllimport) void __stdcall Sleep(unsigned long);
 #endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+inline std::uint64_t steady_nanoseconds() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
 
 #if defined(__linux__)
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -71,7 +82,28 @@ inline void futex_wake_all(const wait_word*) {
 #endif
 inline void futex_wake_one(const wait_word* word) { futex_wake_all(word); }
 
-inline void yield_thread() noexcept { std::this_thread::yield(); }
+/// Linux leaves new threads on the CPU of their maker for some ms; two that wait for each other there only yield. So a
+/// thread that has yielded often leaves its CPU, each time after twice as many yields.
+inline void leave_cpu() noexcept {
+#if defined(__linux__)
+  const int cpu = sched_getcpu();
+  cpu_set_t all;
+  if (cpu < 0 || sched_getaffinity(0, sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<std::size_t>(cpu), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  sched_setaffinity(0, sizeof all, &all);
+#endif
+}
+inline void yield_thread() noexcept {
+  static thread_local unsigned yields = 0, enough = 64;
+  if (++yields == enough) {
+    yields = 0;
+    if (enough < 65536) enough *= 2;
+    leave_cpu();
+  }
+  std::this_thread::yield();
+}
 inline void polling_pause() noexcept { cpu_relax(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 inline std::uint64_t shortest_line_wait() noexcept { return no_deadline; }
@@ -104,7 +136,8 @@ enum class message { last_words };
 constexpr bool is_first_to_print(message) noexcept { return true; }
 
 constexpr std::uint32_t observers() noexcept { return 0; }
-struct observed_wait {
+class observed_wait {
+ public:
   template <class Subject>
   explicit observed_wait(const Subject&) noexcept {}
   template <class Stage>

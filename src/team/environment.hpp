@@ -125,7 +125,7 @@ struct environment {
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
   /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
-  /// told, and has not been by others (debug_aids.hpp).
+  /// told, and has not been by others (trace/debug_aids.cpp).
   void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.

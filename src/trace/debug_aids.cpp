@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
-// src/trace/debug_aids.cpp -- the bodies of debug_aids.hpp (layer: trace)
+// src/trace/debug_aids.cpp -- LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  seed.store  relaxed  -      before any thread is delayed
 #include "debug_aids.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include "../observe/hooks.hpp"
 
 #include "../observe/observers.hpp"
 #include "../platform/fork_tables.hpp"
+#include "../platform/system_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -42,7 +52,6 @@ LOCKSTEP_INLINE bool parse_watchdog(const char* word, watchdog_options& result) 
   return true;
 }
 
-/// LOCKSTEP_DELAY: a number.
 LOCKSTEP_INLINE bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
   unsigned long long number = 0;
   if (!read_number(word, ~0ull, number) || *word != 0) return false;

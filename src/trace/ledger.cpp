@@ -2,6 +2,7 @@
 // src/trace/ledger.cpp -- ledger.hpp (layer: trace)
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include <lockstep/ledger.hpp>
 #include <lockstep/team.hpp>

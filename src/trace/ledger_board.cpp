@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <lockstep/ledger.hpp>
+
 #include "../platform/system_texts.hpp"
 
 namespace lockstep {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../observe/hooks.hpp"
 #include "ledger_board.hpp"
 #include "records.hpp"
 #include "thread_log.hpp"
@@ -80,6 +81,18 @@ struct ledger_hooks {
     return static_cast<member_ledger*>(log.ledger.load(memory_order_relaxed));  // 1
   }
 };
+
+void print_ledger(const ledger& of, const ledger_output& to);
+
+// What other observers are told beside the ledger: hooks.cpp.
+
+/// The member begins to wait for all others. Null: no memory.
+thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept;
+/// It goes on.
+void show_release(thread_log& log) noexcept;
+/// A region is over.
+void record_region(const region_view& of) noexcept;
+open_part* show_part(const observed_member& who, std::uint32_t part, bool is_of_loop) noexcept;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

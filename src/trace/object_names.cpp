@@ -2,6 +2,8 @@
 // src/trace/object_names.cpp -- the bodies of object_names.hpp (layer: trace)
 #include "object_names.hpp"
 
+#include <lockstep/named_object.hpp>
+
 #include <cstdio>
 #include <new>
 #include "../platform/fork_tables.hpp"
@@ -69,5 +71,10 @@ LOCKSTEP_INLINE bool object_names::find(const void* object, object_name& out) no
 }
 
 }  // namespace detail
+
+LOCKSTEP_INLINE bool name_object(const void* object, const char* name) noexcept {
+  return detail::object_names::set(object, name);
+}
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -52,8 +52,9 @@ void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
     begins[i] = of[i].begin;
     arrivals[i] = of[i].arrival < of[i].begin ? of[i].begin : of[i].arrival;
   }
-  std::sort(begins, begins + count);
-  std::sort(arrivals, arrivals + count);
+  const auto less = [](std::uint64_t a, std::uint64_t b) { return a < b; };
+  std::sort(begins, begins + count, less);
+  std::sort(arrivals, arrivals + count, less);
   std::uint64_t now = begins[0];
   std::size_t begun = 0, arrived = 0;
   while (arrived < count) {

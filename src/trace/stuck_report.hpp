@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "object_names.hpp"
@@ -80,7 +81,29 @@ bool is_idle(const wait_subject& what) noexcept;
 /// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.
 const shown_wait* wait_of(const seen_thread& one) noexcept;
 
-/// What the reports ask.
+/// The threads that this one cannot go on without, as indices: STUCK-2.
+std::vector<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread);
+
+/// Threads that wait for each other, each for the next one, the last for the first; empty if there are none.
+std::vector<std::size_t> find_ring(const stuck_snapshot& all);
+
+/// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
+bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                  std::vector<std::uint32_t>& missing);
+
+/// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
+/// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
+bool find_arrivals(const stuck_snapshot& all, std::size_t thread, std::vector<std::uint32_t>& come,
+                   std::vector<std::uint32_t>& missing);
+
+/// Two members that were in the same phase of a region at different places, the earliest that is known.
+struct construct_mismatch {
+  construct_visit one, other;
+};
+bool differ(const construct_visit& a, const construct_visit& b) noexcept;
+bool find_mismatch(const stuck_snapshot& all, const construct_visit& in, construct_mismatch& found);
+
+/// What the functions of stuck_report.cpp and stuck_text.cpp ask.
 struct stuck_questions {
   static constexpr std::size_t none = ~std::size_t{0};
 
@@ -176,27 +199,8 @@ struct stuck_questions {
   }
 };
 
-/// The threads that this one cannot go on without, as indices: STUCK-2.
-std::vector<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread);
-
-/// Threads that wait for each other, each for the next one, the last for the first; empty if there are none.
-std::vector<std::size_t> find_ring(const stuck_snapshot& all);
-
-/// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
-bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                  std::vector<std::uint32_t>& missing);
-
-/// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
-/// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
-bool find_arrivals(const stuck_snapshot& all, std::size_t thread, std::vector<std::uint32_t>& come,
-                   std::vector<std::uint32_t>& missing);
-
-/// Two members that were in the same phase of a region at different places, the earliest that is known.
-struct construct_mismatch {
-  construct_visit one, other;
-};
-bool differ(const construct_visit& a, const construct_visit& b) noexcept;
-bool find_mismatch(const stuck_snapshot& all, const construct_visit& in, construct_mismatch& found);
+/// What the snapshot says, as a text of several lines. `why` is the first one, without its end.
+std::string stuck_report(const stuck_snapshot& all, const char* why);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

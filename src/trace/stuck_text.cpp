@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/trace/stuck_text.cpp -- the bodies of stuck_text.hpp (layer: trace)
-#include "stuck_text.hpp"
+// src/trace/stuck_text.cpp -- the sentences of stuck_report.hpp (layer: trace)
+#include "stuck_report.hpp"
 
 #include <utility>
 #include <vector>
 
 #include "../platform/system_texts.hpp"
-#include "wait_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -210,6 +210,11 @@ struct thread_logs {
 /// The log of the calling thread, or null: LOG-4.
 inline thread_log* log_of_this_thread() noexcept { return thread_logs::mine(); }
 
+/// What people read for a kind of wait; null for of_construct.
+const char* text_of(wait_kind kind) noexcept;
+/// The same of a wait, or the construct that the thread is in; null: neither is known.
+const char* text_of(const wait_subject& what) noexcept;
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -2,7 +2,7 @@
 // src/trace/trace.cpp -- the bodies of trace.hpp (layer: trace)
 #include <lockstep/trace.hpp>
 
-#include "hook_bodies.hpp"
+#include "../observe/hooks.hpp"
 #include "recorder.hpp"
 #include "trace_export.hpp"
 
@@ -27,7 +27,12 @@ LOCKSTEP_INLINE bool stop_trace(const char* file) { return stop_trace() && write
 LOCKSTEP_INLINE bool write_trace(const char* file) { return detail::trace_export::write(file); }
 LOCKSTEP_INLINE std::string trace_summary() { return detail::trace_export::summary(); }
 LOCKSTEP_INLINE void name_this_thread(const char* name) noexcept {
-  detail::note_name(name != nullptr ? name : "");
+  if (name == nullptr) name = "";
+  detail::thread_logs::name_mine(name);
+  detail::thread_log* const log = detail::log_of_this_thread();
+  if (log == nullptr || !is_tracing()) return;
+  const std::uint64_t now = detail::tick_clock::now();
+  detail::recorder::put(*log, detail::record_kind::begin, 1, now, now, name, 0);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
+
 #include "../platform/fork.hpp"
 
 namespace lockstep {
@@ -296,9 +297,9 @@ LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& a
   }
   if (at.wait_kind_of() == wait_kind::next_region) return;
   if (at.wait_kind_of() == wait_kind::end_of_part) return join_awaited(of, around, known);
-  auto next = records.begin() + (rest - records.data()) + 1;
-  if (next != records.end() && next->kind() == record_kind::label) ++next;
-  if (next == records.end() || next->kind() != record_kind::let_go) {
+  const trace_record *next = rest + 1, *const over = records.data() + records.size();
+  if (next != over && next->kind() == record_kind::label) ++next;
+  if (next == over || next->kind() != record_kind::let_go) {
     return join_awaited(of, around, known);
   }
   const std::uint32_t from = track_of(static_cast<std::uint32_t>(next->number()), next->begin());

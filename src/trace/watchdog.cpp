@@ -26,7 +26,7 @@
 #include "../platform/system_texts.hpp"
 #include "../platform/this_thread.hpp"
 #include "../platform/wake_pipe.hpp"
-#include "stuck_text.hpp"
+#include "stuck_report.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

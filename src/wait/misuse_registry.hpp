@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include "../base/growing_array.hpp"
 #include "../platform/fork_tables.hpp"
 #include "../platform/process.hpp"
 
@@ -42,7 +42,7 @@ class registry {
     bucket& home = bucket_of(object);
     const holding<system_mutex> lock(home.lock);
     if (home.entries == nullptr) home.entries = new list;
-    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
+    entries_of(home).add(entry{object, as, detail::label_of_this_thread()});
   }
 
   /// Takes one entry of that thread out; false if there is none.
@@ -52,11 +52,10 @@ class registry {
     const holding<system_mutex> lock(home.lock);
     if (home.entries == nullptr) return false;
     list& entries = entries_of(home);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const entry& each = entries[i];
+    for (std::size_t i = 0; i < entries.size; ++i) {
+      const entry& each = entries.data[i];
       if (each.object != object || each.as != as || each.who.number != thread) continue;
-      entries[i] = entries.back();
-      entries.pop_back();
+      entries.remove(i);
       return true;
     }
     return false;
@@ -67,7 +66,9 @@ class registry {
     bucket& home = bucket_of(object);
     const holding<system_mutex> lock(home.lock);
     if (home.entries == nullptr) return detail::thread_label();
-    for (const entry& each : entries_of(home)) {
+    const list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size; ++i) {
+      const entry& each = entries.data[i];
       if (each.object == object && each.as == as) return each.who;
     }
     return detail::thread_label();
@@ -79,7 +80,24 @@ class registry {
     role as;
     detail::thread_label who;
   };
-  using list = growing_array<entry>;
+  /// Not a std::vector: modules with different C++ libraries share it.
+  struct list {
+    entry* data = nullptr;
+    std::size_t size = 0, capacity = 0;
+
+    void add(const entry& one) {
+      if (size == capacity) {
+        const std::size_t room = size < 4 ? 4 : 2 * size;
+        entry* const made = static_cast<entry*>(::operator new(room * sizeof(entry)));
+        if (size > 0) std::memcpy(made, data, size * sizeof(entry));
+        ::operator delete(data);
+        data = made;
+        capacity = room;
+      }
+      data[size++] = one;
+    }
+    void remove(std::size_t at) noexcept { data[at] = data[--size]; }
+  };
   using bucket = detail::misuse_bucket;
 
   static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
@@ -111,10 +129,8 @@ class registry {
       detail::process().misuse_forks.leave();
     }
     static void forget_others(list& entries) {
-      for (std::size_t at = entries.size(); at-- > 0;) {
-        if (entries[at].who.number == detail::number_of_this_thread()) continue;
-        entries[at] = entries.back();
-        entries.pop_back();
+      for (std::size_t at = entries.size; at-- > 0;) {
+        if (entries.data[at].who.number != detail::number_of_this_thread()) entries.remove(at);
       }
     }
   };

@@ -116,8 +116,8 @@ def source_compilations(src, compiler, brief):
     files = sorted(path.relative_to(src).as_posix() for path in src.rglob("*.[ch]pp"))
     alone = changed_lately(src, files) if brief else files
     yield from (([src / name], standards[0]) for name in alone)
-    units = [src / "lockstep.cpp", src / "lockstep_checked.cpp", src / "thread_synchronizer.cpp"]
-    yield from (([unit], flags) for flags in special for unit in (units[:1] if brief else units))
+    units = [src / "lockstep.cpp", src / "thread_synchronizer.cpp", src / "lockstep_checked.cpp"]
+    yield from (([unit], flags) for flags in special[:1 if brief else 3] for unit in units[:2 if brief else 3])
 
 
 def main(argv):

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Weakens memory orders of the room mpi; the tests that need no MPI must notice under ThreadSanitizer.
 
-usage: order_mutants.py INCLUDE-DIRECTORY [HEADER...]
+usage: order_mutants.py [HEADER...]
 
 Of this room the model tests know the node_board; scripts/run/mutate_orders.py leaves the rest out. So each acquire, release and
-acq_rel of a header becomes relaxed in a copy of include/; the header's test is compiled against the copy by Clang
+acq_rel of a header becomes relaxed in a copy of src/; the header's test is compiled against the copy by Clang
 and run, a few times if it passes, for a race is a matter of luck. It has to report a race, fail, or hang. The test of the
 headers as they are has to pass. Ends with status 77 where there is no Clang with ThreadSanitizer.
 """
@@ -18,7 +18,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOM = Path("lockstep/detail/mpi")
 # Not yet rank_graph.hpp and graph_channels.hpp: no test of theirs notices a weaker order of their flags.
 TEST_OF = {"halo_protocol.hpp": "halo_protocol_test.cpp"}
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel)\b")
@@ -33,10 +32,13 @@ def mutants(text):
         yield number, found.group(1), text[:found.start()] + "memory_order_relaxed" + text[found.end():]
 
 
-def compiled(compiler, include, test, program):
-    subprocess.run([compiler, "-std=c++20", "-O1", "-g1", "-fsanitize=thread", f"-I{include}", f"-I{ROOT / 'tests'}",
-                    ROOT / "tests/mpi" / test, ROOT / "tests/support/main.cpp", "-o", program, "-lgtest", "-pthread"],
-                   check=True)
+def compiled(compiler, source, test, library, program):
+    subprocess.run([*command(compiler), f"-I{source}", f"-I{ROOT / 'tests'}", ROOT / "tests/mpi" / test,
+                    ROOT / "tests/support/main.cpp", library, "-o", program, "-lgtest", "-pthread"], check=True)
+
+
+def command(compiler):
+    return [compiler, "-std=c++20", "-O1", "-g1", "-fsanitize=thread", f"-I{ROOT / 'include'}"]
 
 
 def complains(program):
@@ -53,22 +55,23 @@ def main(arguments):
     if not compiler:
         print("no Clang here")
         return SKIPPED
-    include, *only = arguments[1:]
+    only = arguments[1:]
     bad = 0
     with tempfile.TemporaryDirectory() as place:
-        copy, program = Path(place) / "include", Path(place) / "test"
-        shutil.copytree(include, copy)
+        copy, program, library = Path(place) / "src", Path(place) / "test", Path(place) / "lockstep.o"
+        shutil.copytree(ROOT / "src", copy)
+        subprocess.run([*command(compiler), "-c", copy / "lockstep_checked.cpp", "-o", library], check=True)
         for header in only or TEST_OF:
-            path = copy / ROOM / header
+            path = copy / "mpi" / header
             text = path.read_text(encoding="utf-8")
-            compiled(compiler, copy, TEST_OF[header], program)
+            compiled(compiler, copy, TEST_OF[header], library, program)
             if complains(program):
                 print(f"{header}: the test fails as it is")
                 bad += 1
                 continue
             for number, what, changed in mutants(text):
                 path.write_text(changed, encoding="utf-8")
-                compiled(compiler, copy, TEST_OF[header], program)
+                compiled(compiler, copy, TEST_OF[header], library, program)
                 is_noticed = any(complains(program) for _ in range(RUNS))
                 print(f"{header}:{number}: {what} weakened: {'noticed' if is_noticed else 'NOT NOTICED'}", flush=True)
                 bad += not is_noticed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/system_test.cpp -- the names of the seam do what those they stand for do
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/system_thread.hpp>
+#include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>
 

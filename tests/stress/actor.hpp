@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <thread>
 
-#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/clock.hpp>
 
 namespace lockstep::stress {
 

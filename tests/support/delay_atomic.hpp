@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/clock.hpp>
 
 namespace lockstep::test {
 

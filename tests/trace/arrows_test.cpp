@@ -15,7 +15,6 @@
 
 #include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
-#include "trace/wait_texts.hpp"
 
 namespace {
 

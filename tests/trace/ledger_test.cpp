@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "support/small_files.hpp"
-#include "trace/ledger_hook_bodies.hpp"
+#include "trace/ledger_hooks.hpp"
 
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/stuck_report_test.cpp -- from what was seen of threads to who is missing and who waits in a ring: no threads
 #include "trace/stuck_report.hpp"
-#include "trace/stuck_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 #include <lockstep/detail/region/group.hpp>
 #include "observe/hooks.hpp"
 #include "observe/observers.hpp"
-#include "trace/wait_texts.hpp"
 
 #include <gtest/gtest.h>
 

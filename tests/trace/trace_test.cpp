@@ -22,7 +22,6 @@
 #include "support/small_files.hpp"
 #include "support/threads.hpp"
 #include "trace/recorder.hpp"
-#include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/wait_texts_test.cpp -- what people read for kinds of waits
-#include "trace/wait_texts.hpp"
+#include "trace/thread_log.hpp"
 
 #include <gtest/gtest.h>
 

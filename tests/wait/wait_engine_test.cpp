@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include <lockstep/detail/platform/this_thread.hpp>
+#include "platform/cpus.hpp"
 #include "support/policies.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/clock.hpp -- the two clocks (layer: platform)
+// lockstep/detail/platform/clock.hpp -- the two clocks, and the pause of polling loops (layer: platform)
 //
 // steady_nanoseconds()  never jumps, is what timeouts use, 25 ns a call here
 // tick_clock            the processor's counter, 10 ns a call, for stamps that are many and close; rate() tells how many
@@ -14,6 +14,10 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/config.hpp>
+
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
+#include <intrin.h>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -45,6 +49,28 @@ struct tick_clock {
   /// A difference of two stamps in nanoseconds.
   static double nanoseconds(std::uint64_t ticks);
 };
+
+/// The polite pause of a polling loop. Lets a hyper-thread sibling run and keeps the memory pipeline from guessing
+/// ahead. It costs 4 to 140 cycles depending on the processor (26 ns on the EPYC the project is measured on), so never
+/// use a count of pauses as a measure of time.
+inline void cpu_relax() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+  _mm_pause();
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+  __yield();
+#elif defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
+  __asm__ __volatile__("isb" ::: "memory");
+#elif defined(__arm__) && (__ARM_ARCH >= 7 || defined(__ARM_ARCH_6K__) || defined(__ARM_ARCH_6KZ__))
+  __asm__ __volatile__("yield" ::: "memory");
+#elif defined(__riscv)
+  __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");
+#elif defined(__powerpc64__)
+  __asm__ __volatile__("or 27,27,27" ::: "memory");
+#endif
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -128,34 +128,32 @@
 #define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI_ALONE)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
-// Slow paths are kept out of line so that the fast path stays small enough to be inlined.
+// NOINLINE: a slow path, kept out of the fast one. ALWAYS_INLINE: a call of its own costs more than the function.
+// AT_LOAD: a function that a module calls when it is loaded, in the order of its units: if calls_at_load. UNLIKELY: a
+// condition that is false nearly always. FUNCTION_NAME: of the function that it is used in, with the arguments of its
+// template where the compiler prints them. Between SIGN_CONVERSIONS an int may become an unsigned argument of the user's
+// function without a warning.
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
-#elif defined(_MSC_VER)
+#define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
+#define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define LOCKSTEP_FUNCTION_NAME __PRETTY_FUNCTION__
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define LOCKSTEP_END_SIGN_CONVERSIONS _Pragma("GCC diagnostic pop")
+#else
+#if defined(_MSC_VER)
 #define LOCKSTEP_NOINLINE __declspec(noinline)
 #else
 #define LOCKSTEP_NOINLINE
 #endif
-
-/// A function without arguments that a module calls when it is loaded, in the order of its units: if calls_at_load.
-#if defined(__GNUC__)
-#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
-#else
-#define LOCKSTEP_AT_LOAD inline void
-#endif
-
-// Where a call of its own costs more than the function.
-#if defined(__GNUC__)
-#define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
-#else
 #define LOCKSTEP_ALWAYS_INLINE inline
-#endif
-
-/// A condition that is false nearly always.
-#if defined(__GNUC__)
-#define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#else
+#define LOCKSTEP_AT_LOAD inline void
 #define LOCKSTEP_UNLIKELY(condition) (condition)
+#define LOCKSTEP_FUNCTION_NAME __func__
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+#define LOCKSTEP_END_SIGN_CONVERSIONS
 #endif
 
 /// Before a loop whose iterations may run several at once.
@@ -198,23 +196,6 @@
 #define LOCKSTEP_CONSTANT constexpr
 #endif
 
-/// Between these two an int may become an unsigned argument of the user's function without a warning.
-#if defined(__GNUC__)
-#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
-#define LOCKSTEP_END_SIGN_CONVERSIONS _Pragma("GCC diagnostic pop")
-#else
-#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-#define LOCKSTEP_END_SIGN_CONVERSIONS
-#endif
-
-// The name of the function that it is used in, with the arguments of its template where the compiler prints them.
-#if defined(__GNUC__) || defined(__clang__)
-#define LOCKSTEP_FUNCTION_NAME __PRETTY_FUNCTION__
-#else
-#define LOCKSTEP_FUNCTION_NAME __func__
-#endif
-
 // Default arguments that are the place of the call, for messages and observers.
 #if defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
 #define LOCKSTEP_CALLER_FILE __builtin_FILE()
@@ -238,10 +219,6 @@
 #define LOCKSTEP_TRACE_SCOPE_OF(name, line) \
   const ::lockstep::trace_scope lockstep_trace_scope_##line(name)
 
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
-#include <intrin.h>
-#endif
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -258,28 +235,6 @@ constexpr bool calls_at_load = false;
 template <class To, class From>
 constexpr To converted(From number) noexcept {
   return static_cast<To>(number);
-}
-
-/// The polite pause of a polling loop. Lets a hyper-thread sibling run and keeps the memory pipeline from guessing
-/// ahead. It costs 4 to 140 cycles depending on the processor (26 ns on the EPYC the project is measured on), so never
-/// use a count of pauses as a measure of time.
-inline void cpu_relax() noexcept {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-  _mm_pause();
-#elif defined(_MSC_VER) && defined(_M_ARM64)
-  __yield();
-#elif defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
-  __asm__ __volatile__("isb" ::: "memory");
-#elif defined(__arm__) && (__ARM_ARCH >= 7 || defined(__ARM_ARCH_6K__) || defined(__ARM_ARCH_6KZ__))
-  __asm__ __volatile__("yield" ::: "memory");
-#elif defined(__riscv)
-  __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");
-#elif defined(__powerpc64__)
-  __asm__ __volatile__("or 27,27,27" ::: "memory");
-#endif
 }
 
 }  // namespace detail

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: MIT
-// src/trace/hook_bodies.cpp -- the bodies of hook_bodies.hpp (layer: trace)
-#include "hook_bodies.hpp"
+// src/trace/hooks.cpp -- the hooks of observe/hooks.hpp, but for the ledger's (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  stage         relaxed  -      a hint for others
+//   2  steps         relaxed  -      as 1
+#include <cstring>
+
+#include "../observe/hooks.hpp"
+
+#include "delay_hooks.hpp"
+#include "ledger_hooks.hpp"
+#include "object_names.hpp"
+#include "recorder.hpp"
+#include "thread_log.hpp"
+#include "trace_export.hpp"
+#include "watch_hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -129,7 +144,6 @@ LOCKSTEP_INLINE void member_comes(member_view& self, const char* kind, source_pl
   if (LOCKSTEP_UNLIKELY(is_shown)) show_visit(self, on);
 }
 
-/// The member begins to wait for all others. Null: no memory.
 LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept {
   construct_note& note = self.in_construct;
   const std::uint64_t came = note.came;
@@ -157,7 +171,6 @@ LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) no
   return log;
 }
 
-/// It goes on.
 LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
   construct_visit& here = log.here;
   here.released = tick_clock::now();
@@ -179,7 +192,6 @@ LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
   ring->put(both, 2);
 }
 
-/// A region is over, for others than the ledger.
 LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -256,14 +268,6 @@ LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why
                                                  now, now, ring->kept(name), number),
                                 trace_record::rest_of(ring->kept(why), 0, 0, 0, 0, 0)};
   ring->put(both, why != nullptr ? 2 : 1);
-}
-
-LOCKSTEP_INLINE void note_name(const char* name) noexcept {
-  thread_logs::name_mine(name);
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr || !is_observed_by(observer::records)) return;
-  const std::uint64_t now = tick_clock::now();
-  recorder::put(*log, record_kind::begin, 1, now, now, name, 0);
 }
 
 LOCKSTEP_INLINE void note_counter(const char* name, double value) noexcept {
