@@ -107,7 +107,6 @@
 
 // reduce
 #include "reduce/member_reductions.cpp"
-#include "reduce/team_reductions.cpp"
 
 // team
 #include "team/critical_name.cpp"
@@ -122,6 +121,7 @@
 #include "team/team_core.cpp"
 #include "team/team_host.cpp"
 #include "team/team_loops.cpp"
+#include "team/team_reductions.cpp"
 #include "team/workers.cpp"
 
 // graph
