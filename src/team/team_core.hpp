@@ -186,7 +186,6 @@ class team_core {
   team_door& door_;
   team_view team_seen_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
-  const lone_team alone_{this, stop_, door_};
   group group_;
   region_board board_;
   first_error error_;
@@ -202,6 +201,7 @@ class team_core {
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
+  const lone_team alone_{this, stop_, door_};  // the last: it moves none of the others
 };
 
 }  // namespace detail
