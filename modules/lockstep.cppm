@@ -163,6 +163,8 @@ using lockstep::joinable_thread;
 using lockstep::swap;
 
 // lockstep/topology.hpp
+using lockstep::core_kind;
+using lockstep::cpu_place;
 using lockstep::topology;
 
 // lockstep/trace.hpp

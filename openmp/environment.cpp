@@ -10,6 +10,7 @@
 
 #include <lockstep/detail/platform/process_fence.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include "platform/cpus.hpp"
 #include "platform/system_texts.hpp"
 
 #include "affinity.hpp"

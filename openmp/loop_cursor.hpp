@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include <lockstep/member.hpp>
+#include "region/group.hpp"
 
 #include "abi.hpp"
 

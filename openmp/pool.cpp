@@ -7,8 +7,9 @@
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/platform/this_thread.hpp>
+#include "platform/this_thread.hpp"
 #include "platform/fork_tables.hpp"
+#include "platform/this_thread.hpp"
 #include "team/display.hpp"
 #include "team/placement.hpp"
 

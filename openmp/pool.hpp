@@ -24,7 +24,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "platform/fork_listener.hpp"
 #include "platform/process.hpp"
+#include "platform/fork_listener.hpp"
 #include "region/team_door.hpp"
 #include "team/team_core.hpp"
 

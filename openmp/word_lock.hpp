@@ -24,6 +24,7 @@
 
 #include <cstdint>
 
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 
 #include "control_variables.hpp"

@@ -113,6 +113,7 @@
 #include "team/display.cpp"
 #include "team/environment.cpp"
 #include "team/external_team.cpp"
+#include "team/member.cpp"
 #include "team/placement.cpp"
 #include "team/region.cpp"
 #include "team/serving_threads.cpp"

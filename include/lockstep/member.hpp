@@ -52,10 +52,9 @@
 #include <utility>
 
 #include <lockstep/detail/loop/loops.hpp>
-#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
-#include <lockstep/mutex.hpp>
+#include <lockstep/region_stopped.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -477,7 +476,6 @@ class member {
   }
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
-
   template <class... Arguments>
   detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
     return detail::refuse_loop<Arguments...>();
@@ -530,19 +528,14 @@ class member {
   /// Steps only grow; they begin at 0 in every region.
   void publish(std::size_t step) {
     published_ = step;
-    if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
+    at_.publish_step(step);
   }
   /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
   /// for a step of this member's own beyond what it has published: nobody else can publish that.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_step(std::size_t rank, std::size_t step) {
     return or_leave(await_step_unless_stopped(rank, step));
   }
-  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step) {
-    detail::checked_rank("lockstep::member::await_step", "members", rank, size());
-    if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
-    if (step > published_) fail_own_step(step, published_);
-    return !at_.is_stopped();
-  }
+  LOCKSTEP_NODISCARD bool await_step_unless_stopped(std::size_t rank, std::size_t step);
 
   // --- the early end ---
 
@@ -568,8 +561,6 @@ class member {
     static_assert(detail::is_callable<Function&>::value,
                   "lockstep::member: this construct's function cannot be called as f()");
   }
-
-  [[noreturn]] static void fail_own_step(std::size_t step, std::size_t published);
 
   /// What a plain form returns.
   static bool or_leave(bool goes_on) {

@@ -27,6 +27,10 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct sub_group;
+}
+
 /// A member's part in a sub-team: points to the member that it is there.
 class sub_team {
  public:

@@ -37,7 +37,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {

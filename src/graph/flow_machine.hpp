@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/graph/node_function.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include "../region/group.hpp"
 #include <lockstep/member.hpp>
 #include "flow_board.hpp"
 #include "flow_plan.hpp"

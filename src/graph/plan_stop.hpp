@@ -32,7 +32,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -16,7 +16,7 @@
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 #include <lockstep/schedule.hpp>
 
 #include "loop_request.hpp"

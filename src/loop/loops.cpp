@@ -90,7 +90,7 @@ LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, ce
   const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
   if (mine == share_claims::found::free && !shares(at.rank())) return false;
   late_shares late(at, loop, mine != share_claims::found::running, shares, combine);
-  return at.meet(out, combine, late);
+  return meet(at, out, combine, late);
 }
 
 /// The turns of an ordered loop's iterations, for one member.

@@ -38,7 +38,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/loop/loops.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include "../region/group.hpp"
 #include <lockstep/detail/region/member_state.hpp>
 
 namespace lockstep {
@@ -56,16 +56,6 @@ struct rank_shares {
 
   bool operator()(std::size_t rank) const { return call(data, rank); }
 };
-/// Makes one value of the cells of a phase: see team_barrier::meet().
-struct cell_combine {
-  void (*call)(const void* data, cell& into);
-  const void* data;
-
-  void operator()(cell& into) const {
-    if (call != nullptr) call(data, into);
-  }
-};
-
 /// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. Requires:
 /// this member is not alone. False once the region is stopped.
 bool run_claimed(member_state& at, const rank_shares& shares, cell& out,

@@ -61,7 +61,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include "../region/group.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
 #include "polling_nap.hpp"
 

@@ -28,7 +28,8 @@ class polling_nap {
     if (began_ == 0) began_ = now;
     const std::uint64_t nap = (now - began_) / 8;
     if (nap < shortest) return yield_thread();
-    std::this_thread::sleep_for(std::chrono::nanoseconds(nap < longest ? nap : longest));
+    const std::uint64_t time = nap < longest ? nap : longest;  // C++11 has no address of a constant
+    std::this_thread::sleep_for(std::chrono::nanoseconds(time));
   }
 
  private:

@@ -112,7 +112,7 @@ class world_region final : private messages_beside {
       return meet(at, world_construct::sync_threads, 0, nullptr, 0, no_combine());
     };
     if (at.is_alone()) return !at.is_stopped() && meets();
-    if (at.shared().barrier.has_flags(at.size())) return at.meet_at_first(meets);
+    if (at.meets_by_flags()) return at.meet_at_first(meets);
     if (!at.sync()) return false;
     if (at.rank() == 0) meets();
     return at.sync();

@@ -31,7 +31,7 @@ class member_nodes {
   /// The values of the part's leaves, by all members, and the meeting that makes them known: member_state::meet() with
   /// `combine`, which may call push_published(). False once the region is stopped. Requires: this member is not alone.
   bool put(schedule how, cell& out, const cell_combine& combine) {
-    if (how.kind() != schedule_kind::static_blocks) return put_own(how) && at_.meet(out, combine);
+    if (how.kind() != schedule_kind::static_blocks) return put_own(how) && meet(at_, out, combine);
     phase_ = at_.next_phase();
     return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine);
   }

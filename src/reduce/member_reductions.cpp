@@ -62,7 +62,7 @@ class member_reduction : private member_nodes {
       std::uint32_t phase;
     } const all = {*this, init, phase};
     cell out = {};
-    if (!at_.meet(out, [&all](cell& into) { all.of.combine_put(all.init, all.phase, into); })) {
+    if (!meet(at_, out, [&all](cell& into) { all.of.combine_put(all.init, all.phase, into); })) {
       return outcome::stopped;
     }
     take(out, result);

@@ -17,7 +17,7 @@
 
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/reduce/reduction_operations.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 
 #include "reduction_tree.hpp"
 

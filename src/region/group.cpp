@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/region/group.cpp -- the bodies of group.hpp (layer: region)
-#include <lockstep/detail/region/group.hpp>
+#include "group.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +24,58 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
 
 LOCKSTEP_INLINE group::~group() = default;
 
+LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
+    : stop_(&stop), stop_word_(&stop.word()) {
+  region_ = 1;
+}
+
+LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
+                                             std::size_t rank) noexcept {
+  shared_ = shared;
+  stop_ = stop;
+  stop_word_ = &stop->word();
+  rank_ = rank_in_team_ = rank;
+  find_ = find;
+  if (shared == nullptr) return;
+  values_ = reinterpret_cast<unsigned char*>(&shared->barrier.value_of(0, 0));
+  if (shared->most() == 1) return;
+  values_apart_ = static_cast<std::size_t>(
+      reinterpret_cast<unsigned char*>(&shared->barrier.value_of(1, 0)) - values_);
+}
+
+LOCKSTEP_INLINE void member_state::enter(std::size_t size, std::uint32_t region,
+                                         std::uint32_t phase_before) noexcept {
+  size_ = size;
+  region_ = region;
+  phase = phase_before;
+  has_left = false;
+  has_construct = false;
+  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
+  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
+}
+
+LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
+  return shared.state(rank);
+}
+
+LOCKSTEP_INLINE void member_state::request_stop() const { stop_->request(region_); }
+
+LOCKSTEP_INLINE bool member_state::means_stopped() const noexcept { return stop_->means_stopped(); }
+
+// What is seen goes a way of its own, so that this one keeps nothing over the wait.
+LOCKSTEP_INLINE bool member_state::sync(const char* kind, call_site where) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_seen(kind, where);
+  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
+  return is_alone() ? !is_stopped() : sync_unseen();
+}
+
+LOCKSTEP_INLINE bool member_state::sync_unseen() {
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
+}
+
 LOCKSTEP_INLINE bool member_state::sync_seen(const char* kind, call_site where) {
   if (is_alone()) {
     if (kind != nullptr) come_to(kind, where);
@@ -34,6 +86,83 @@ LOCKSTEP_INLINE bool member_state::sync_seen(const char* kind, call_site where) 
   const bool goes_on = sync_unseen();
   if (seen != meeting_view::none) meeting_ends(*this, seen, kind, where);
   return goes_on;
+}
+
+LOCKSTEP_INLINE bool member_state::wait_before_construct() {
+  const construct_note here = in_construct;
+  if (!sync("reduction_wait", here.where)) return false;
+  if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
+  return true;
+}
+
+LOCKSTEP_INLINE meeting member_state::meet(const cell_combine& combine, cell& out) {
+  team_barrier& barrier = shared_->barrier;
+  if (!barrier.has_flags(size_)) {
+    return detail::meet(*this, out, combine) ? meeting::by_value : meeting::stopped;
+  }
+  const meeting_view seen = begin_meeting(*this, true);
+  const bool goes_on = sync_unseen();
+  end_meeting(*this, seen);
+  return goes_on ? meeting::by_cells : meeting::stopped;
+}
+
+LOCKSTEP_INLINE bool member_state::meets_by_flags() const noexcept {
+  return shared_->barrier.has_flags(size_);
+}
+
+LOCKSTEP_INLINE bool member_state::meet_at_first(void (*finish)(const void*), const void* data) {
+  const meeting_view seen = begin_meeting(*this, true);
+  tell_construct();
+  const bool goes_on = shared_->barrier.meet_at_first(*this, [&] {
+    shared_->check_constructs(*this);
+    finish(data);
+  });
+  if (goes_on && rank() != 0) shared_->check_constructs(*this);
+  end_meeting(*this, seen);
+  return goes_on;
+}
+
+LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
+  shared.note_kept_values();
+}
+
+LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
+  if (!is_alone()) shared_->progress.publish(rank_, step);
+}
+
+LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
+  return shared_->progress.wait_for(*this, rank, step);
+}
+
+LOCKSTEP_INLINE void member_state::note_without_wait(std::size_t length) noexcept {
+  const bool is_like_others = last_without_wait != phase || blocks_without_wait == length;
+  blocks_without_wait = is_like_others ? length : no_blocks;
+  last_without_wait = phase;
+}
+
+LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcept {
+  note_without_wait(length);
+  last_by_rank = phase;
+}
+
+LOCKSTEP_INLINE std::uint32_t member_state::next_construct() noexcept {
+  if (!has_construct) {
+    has_construct = true;
+    construct = shared_->loops.first_construct();
+  }
+  return construct++;
+}
+
+LOCKSTEP_INLINE void member_state::destroy_kept_values() {
+  for (owner<kept_values>& each : kept) each.reset();
+  kept_result.reset();
+  kept_leaves.reset();
+}
+
+LOCKSTEP_INLINE void member_state::forget_kept_values() noexcept {
+  for (owner<kept_values>& each : kept) static_cast<void>(each.release());
+  static_cast<void>(kept_result.release());
+  static_cast<void>(kept_leaves.release());
 }
 
 LOCKSTEP_INLINE void group::destroy_kept_values() {

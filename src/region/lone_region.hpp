@@ -30,7 +30,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
+#include "stop_source.hpp"
 #include "nesting.hpp"
 #include "team_door.hpp"
 

@@ -2,6 +2,8 @@
 // src/region/member_state.cpp -- the bodies of member_state.hpp (layer: region)
 #include <lockstep/detail/region/member_state.hpp>
 
+#include "stop_source.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {

@@ -46,7 +46,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/region/team_barrier.hpp>
+#include "team_barrier.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
 #include "announcement.hpp"
 #include "anticipation.hpp"

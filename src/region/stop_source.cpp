@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 // src/region/stop_source.cpp -- the bodies of stop_source.hpp (layer: region)
-#include <lockstep/detail/region/stop_source.hpp>
+#include "stop_source.hpp"
 
+#include <lockstep/detail/region/member_state.hpp>
 #include "lone_region.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+#if LOCKSTEP_HAS_EXCEPTIONS
+[[noreturn]] LOCKSTEP_INLINE void leave_stopped_region() { throw region_stopped(); }
+#endif
 
 LOCKSTEP_INLINE void stop_source::add(stoppable& place) {
   lock_.lock();

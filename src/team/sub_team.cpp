@@ -2,13 +2,12 @@
 // src/team/sub_team.cpp -- sub_team.hpp, and what of member makes one (layer: team)
 #include <lockstep/sub_team.hpp>
 
-#include <cstdio>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include "../region/group.hpp"
 #include "../region/nesting.hpp"
 
 namespace lockstep {
@@ -128,15 +127,6 @@ LOCKSTEP_INLINE sub_team member::first(std::size_t k, call_site where) {
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
-}
-
-LOCKSTEP_INLINE void member::fail_own_step(std::size_t step, std::size_t published) {
-  char message[160];
-  std::snprintf(message, sizeof message,
-                "lockstep::member::await_step: this member would wait for ever: for its own step "
-                "%zu, while it has published %zu",
-                step, published);
-  detail::fail<std::logic_error>(message);
 }
 
 }  // namespace LOCKSTEP_ABI

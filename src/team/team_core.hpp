@@ -31,7 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/region/stop_source.hpp>
+#include "../region/stop_source.hpp"
 #include <lockstep/member.hpp>
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"

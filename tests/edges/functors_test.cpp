@@ -186,8 +186,8 @@ TEST(functors, closures_that_nobody_can_tell_from_a_copy_travel_and_nothing_else
   using lockstep::detail::each_index;
   EXPECT_TRUE(
       (lockstep::detail::is_copied_to_leaf<decltype(in_loop), each_index<int, false>>::value));
-  EXPECT_TRUE((lockstep::detail::carried_blocks<
-               lockstep::detail::leaf_of_each<int, decltype(in_loop)>>::fits));
+  EXPECT_TRUE((lockstep::detail::carried_loop<lockstep::detail::sized_leaf<
+                   lockstep::detail::leaf_of_each<int, decltype(in_loop)>>>::fits));
   EXPECT_FALSE(
       (lockstep::detail::is_copied_to_leaf<marking, each_index<std::size_t, false>>::value));
 }

@@ -19,6 +19,7 @@
 #include <string>
 #include <thread>
 #include <vector>
+#include "platform/this_thread.hpp"
 #include "region/turns.hpp"
 
 namespace {

@@ -2,6 +2,7 @@
 // tests/fork/team_test.cpp -- TEAM-5: teams in the child processes of a program that has threads
 //
 // Every test runs in a child of its own (expect_in_child), and makes grandchildren.
+#include <lockstep/build_info.hpp>
 #include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
 
@@ -614,7 +615,7 @@ TEST(team_environment, DISABLED_blocks) {
   end_of_new_process();
 }
 TEST(team_environment, DISABLED_is_as_without) {
-  EXPECT_EQ(team().size(), lockstep::detail::usable_cpus());
+  EXPECT_EQ(team().size(), lockstep::usable_cpus());
   EXPECT_TRUE(team(2).policy().is_adaptive());
   end_of_new_process();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/scenario.hpp"
+#include "region/group.hpp"
 
 namespace lockstep::model {
 

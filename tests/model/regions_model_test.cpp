@@ -5,7 +5,7 @@
 // times as much. Trees are narrow here, so that three members make one.
 #include "loop/loop_crew.hpp"
 #include "region/region_board.hpp"
-#include <lockstep/detail/region/stop_source.hpp>
+#include "region/stop_source.hpp"
 #include "region/team_door.hpp"
 #include <lockstep/member.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/stop_source_test.cpp -- STOP-1 to STOP-3: which region a request ends, and who is told
-#include <lockstep/detail/region/stop_source.hpp>
+#include "region/stop_source.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/region/team_barrier_test.cpp -- MEET-1 to MEET-6 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
 // changing sizes, and when the region is stopped
-#include <lockstep/detail/region/team_barrier.hpp>
+#include "region/team_barrier.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "platform/cpus.hpp"
+#include <lockstep/build_info.hpp>
 #include "support/effort.hpp"
 #include "support/policies.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members part
+#include <lockstep/build_info.hpp>
 #include <lockstep/team.hpp>
 #include <lockstep/topology.hpp>
 
@@ -24,7 +25,7 @@ using lockstep::team_options;
 using std::chrono::microseconds;
 
 /// So that it is not crowded, on any machine.
-std::size_t few_members() { return lockstep::detail::usable_cpus() < 3 ? 2 : 3; }
+std::size_t few_members() { return lockstep::usable_cpus() < 3 ? 2 : 3; }
 
 void expect_all_come(team& of, int regions, const std::function<microseconds()>& next_gap) {
   std::vector<int> parts(of.size());
@@ -59,7 +60,7 @@ TEST(anticipating_team, paused_teams_and_ended_ones_do_not_wait_for_the_next_reg
 }
 
 TEST(anticipating_team, members_come_to_loops_that_are_shorter_than_a_wake_up_STEER_3) {
-  if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "a crowd expects nothing";
+  if (lockstep::usable_cpus() < 2) GTEST_SKIP() << "a crowd expects nothing";
   team of(team_options().members(2));
   std::vector<std::thread::id> ran(64);
   int joined = 0;

@@ -15,6 +15,7 @@
 
 #include <lockstep/team.hpp>
 
+#include "region/construct_boards.hpp"
 #include "support/every_construct.hpp"
 #include "support/team_sizes.hpp"
 

@@ -14,6 +14,7 @@
 
 #include <lockstep/team.hpp>
 
+#include "region/team_barrier.hpp"
 #include "support/team_sizes.hpp"
 
 namespace {

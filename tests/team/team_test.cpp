@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/team_test.cpp -- regions, loops, order, exceptions, and outside callers
+#include <lockstep/build_info.hpp>
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ class team_of : public testing::TestWithParam<parameters> {
   lockstep::wait_policy policy() const { return std::get<0>(GetParam()).policy; }
   std::size_t members() const { return std::get<1>(GetParam()); }
   /// Spinning crowds pass a time slice for every hand-over.
-  bool is_slow() const { return policy().is_spin() && members() > lockstep::detail::usable_cpus(); }
+  bool is_slow() const { return policy().is_spin() && members() > lockstep::usable_cpus(); }
   int regions(int plenty) const { return is_slow() ? 2 : policy().is_spin() ? 20 : plenty; }
 };
 
@@ -203,7 +204,7 @@ TEST_P(team_of, TEAM_3_members_that_wait_for_one_that_has_thrown_are_released) {
 
 TEST(team, has_one_member_per_usable_cpu_by_default) {
   team workers;
-  EXPECT_EQ(workers.size(), lockstep::detail::usable_cpus());
+  EXPECT_EQ(workers.size(), lockstep::usable_cpus());
 }
 
 TEST(team, that_never_ran_ends_cleanly) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/thread_log_test.cpp -- what the log of a thread shows of its waits
 #include "trace/thread_log.hpp"
-#include <lockstep/detail/region/group.hpp>
+#include "region/group.hpp"
 #include "observe/hooks.hpp"
 #include "observe/observers.hpp"
 

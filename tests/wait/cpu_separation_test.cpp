@@ -3,7 +3,7 @@
 // program's own threads
 #include "region/region_board.hpp"
 #include "wait/cpu_separation.hpp"
-#include <lockstep/detail/region/team_barrier.hpp>
+#include "region/team_barrier.hpp"
 #include <lockstep/ranked_barrier.hpp>
 
 #include <gtest/gtest.h>

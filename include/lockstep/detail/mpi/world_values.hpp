@@ -117,13 +117,13 @@ inline void check_reducible() noexcept {
 template <class Type>
 bool meets_by_cells(const member_state& at) noexcept {
   return fits_cell<Type>() && !at.is_alone() && at.goes_on() &&
-         at.shared().barrier.has_flags(at.size());
+         at.meets_by_flags();
 }
 /// One phase: rank 0 makes the value of all when the others have arrived.
 template <class Type, class Make>
 Type meet_in_cells(member_state& at, const Type& at_hand, const Make& make) {
   const std::uint32_t phase = at.next_phase();
-  cell& result = at.shared().cell_of(0, phase, 0);
+  cell& result = at.value_of(0, phase);
   const bool goes_on = at.meet_at_first([&] {
     cell_access<Type>::put(cell_access<Type>::prepare(at.shared(), at.kept_result, 1), result,
                            make(phase));
@@ -159,9 +159,9 @@ Type reduce_members(world_body& of, member_state& at, world_construct construct,
   }
   reductions::put_value<Type>(at, value);
   return meet_in_cells<Type>(at, value, [&](std::uint32_t phase) {
-    Type mine(cell_access<Type>::get(at.shared().cell_of(0, phase, 0)));
+    Type mine(cell_access<Type>::get(at.value_of(0, phase)));
     for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      mine = op(std::move(mine), cell_access<Type>::get(at.shared().cell_of(rank, phase, 0)));
+      mine = op(std::move(mine), cell_access<Type>::get(at.value_of(rank, phase)));
     }
     meets(mine);
     return mine;

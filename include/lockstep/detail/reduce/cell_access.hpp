@@ -17,7 +17,7 @@
 
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/group.hpp>
+#include <lockstep/detail/region/member_state.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -76,7 +76,7 @@ struct cell_access<Type, false> {
   using room = values&;
 
   static room prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
-    shared.note_kept_values();
+    member_state::note_kept_values(shared);
     values* const made = new values(count);
     keeps.reset(made);
     return *made;

@@ -3,33 +3,54 @@
 //
 // One object for each member of a group, on lines of its own; only the member's thread uses it while a region runs,
 // but for the values that it hands to others. The boards of the group, the loops and the reductions take it; `member`
-// is the user's handle on it.
+// is the user's handle on it. Bodies: group.cpp.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs                       why it suffices
+//   1  stop_word.load  acquire  2 of stop_source.hpp        what came before the request is seen
+//   2  stop_word.load  relaxed  -                           the member reads no other data of the one that stopped it
 #ifndef LOCKSTEP_DETAIL_REGION_MEMBER_STATE_HPP
 #define LOCKSTEP_DETAIL_REGION_MEMBER_STATE_HPP
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/observe/member_view.hpp>
 #include <lockstep/detail/observe/observers.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/schedule.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
 namespace detail {
 
 class group;
+class stop_source;
 
-/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
-/// within two line transfers, at most 0.5 us.
-constexpr unsigned polls_for_late_members = 48;
+/// Leaves a region that was stopped. Built without exceptions it returns: the caller goes on with `false`, or with
+/// the value at hand.
+#if LOCKSTEP_HAS_EXCEPTIONS
+[[noreturn]] void leave_stopped_region();
+#else
+inline void leave_stopped_region() noexcept {}
+#endif
+
+/// Makes one value of the cells of a phase.
+struct cell_combine {
+  void (*call)(const void* data, cell& into);
+  const void* data;
+
+  void operator()(cell& into) const {
+    if (call != nullptr) call(data, into);
+  }
+};
+/// What became of a meeting with values: the region is stopped; each member makes the value of all from the cells of that
+/// phase; or the last to arrive has made it for all.
+enum class meeting : unsigned char { stopped, by_cells, by_value };
 
 class member_state : public member_view {
  public:
@@ -37,20 +58,15 @@ class member_state : public member_view {
 
   member_state() noexcept = default;
   /// Of a member that is alone in its region, which is number 1 of `stop`.
-  explicit member_state(stop_source& stop) noexcept : stop_(&stop) { region_ = 1; }
+  explicit member_state(stop_source& stop) noexcept;
   member_state(member_state&&) = default;
   member_state& operator=(member_state&&) = default;
 
   /// Once, by the group that has it. (Tests of single boards have none.)
-  void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept {
-    shared_ = shared;
-    stop_ = stop;
-    rank_ = rank_in_team_ = rank;
-    find_ = find;
-  }
+  void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept;
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
-  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier. In group.hpp.
+  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
   void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept;
 
   bool is_alone() const noexcept { return size_ == 1; }
@@ -64,12 +80,16 @@ class member_state : public member_view {
 
   const stop_source& stop() const noexcept { return *stop_; }
   /// True once the region was stopped; what came before the request is seen.
-  bool is_stopped() const noexcept { return stop_->requested(region_); }
+  bool is_stopped() const noexcept {
+    return stop_word_->load(memory_order_acquire) == region_ && means_stopped();  // 1
+  }
   /// The same for a member that only ends its part early.
-  bool may_stop() const noexcept { return stop_->requested_relaxed(region_); }
+  bool may_stop() const noexcept {
+    return stop_word_->load(memory_order_relaxed) == region_ && means_stopped();  // 2
+  }
   /// False once this member knows that the region is stopped, so that values of others may be gone.
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
-  void request_stop() const { stop_->request(region_); }
+  void request_stop() const;
 
   /// Begins a construct that all members come to: for observers, and in builds that diagnose misuse, see
   /// check_constructs() of group.hpp.
@@ -86,30 +106,35 @@ class member_state : public member_view {
   }
 
   /// Blocks until all have arrived; false once the region is stopped. `kind`: begins that construct first, as come_to()
-  /// does, with one look for observers. This and those below are in group.hpp.
+  /// does, with one look for observers.
   bool sync(const char* kind = nullptr, call_site where = call_site::none());
-  /// The same where somebody watches.
-  bool sync_seen(const char* kind, call_site where);
-  /// The same with values, as team_barrier::meet(). Requires: !is_alone().
-  template <class Combine>
-  bool meet(cell& out, Combine combine);
-  template <class Combine, class Arrival>
-  bool meet(cell& out, Combine combine, Arrival& arrival);
-  /// As team_barrier::meet_at_first(). Requires: !is_alone(), and that members meet by flags.
+
+  /// A member's value in a phase: to be written before the member arrives in it, and read by others after they have met.
+  cell& value_of(std::size_t rank, std::uint32_t in_phase) noexcept {
+    return reinterpret_cast<cell*>(values_ + rank * values_apart_)[in_phase & 1u];
+  }
+  /// Blocks until all have arrived. By value, `out` is what `combine` has made. Requires: !is_alone(), and that the
+  /// members have written their values of the next phase.
+  meeting meet(const cell_combine& combine, cell& out);
+  /// Whether members meet by flags, so that their values travel with their arrivals.
+  bool meets_by_flags() const noexcept;
+  /// By flags only. The member of rank 0 calls finish() when all others have arrived, and arrives itself after it: so
+  /// what it puts into value_of(0, phase) there comes to the others with the end of the phase.
   template <class Finish>
-  bool meet_at_first(const Finish& finish);
+  bool meet_at_first(const Finish& finish) {
+    return meet_at_first([](const void* of) { (*static_cast<const Finish*>(of))(); }, &finish);
+  }
+  /// Before a value is kept for others: the end of the region destroys it.
+  static void note_kept_values(group& shared) noexcept;
+
+  /// Steps that members publish, and wait for: progress_board. False once the region is stopped.
+  void publish_step(std::size_t step);
+  bool wait_for_step(std::size_t rank, std::size_t step);
 
   /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
   /// a block for each rank.
-  void note_without_wait(std::size_t length = no_blocks) noexcept {
-    const bool is_like_others = last_without_wait != phase || blocks_without_wait == length;
-    blocks_without_wait = is_like_others ? length : no_blocks;
-    last_without_wait = phase;
-  }
-  void note_loop_by_rank(std::size_t length) noexcept {
-    note_without_wait(length);
-    last_by_rank = phase;
-  }
+  void note_without_wait(std::size_t length = no_blocks) noexcept;
+  void note_loop_by_rank(std::size_t length) noexcept;
   /// Whether it has met the others since: then all that such constructs wrote is there.
   bool has_waited() const noexcept { return last_without_wait != phase; }
   /// In a construct that it has come to: a wait for all before that begins. False once the region is stopped.
@@ -126,16 +151,8 @@ class member_state : public member_view {
     if (other != nullptr && !is_over() && !is_stopped()) report_returned(*other);
   }
 
-  void destroy_kept_values() {
-    for (owner<kept_values>& each : kept) each.reset();
-    kept_result.reset();
-    kept_leaves.reset();
-  }
-  void forget_kept_values() noexcept {
-    for (owner<kept_values>& each : kept) static_cast<void>(each.release());
-    static_cast<void>(kept_result.release());
-    static_cast<void>(kept_leaves.release());
-  }
+  void destroy_kept_values();
+  void forget_kept_values() noexcept;
 
   // For the barrier.
   wait_history history = {};
@@ -163,24 +180,19 @@ class member_state : public member_view {
       0;  ///< the region that it has returned from, with its phase: GROUP-4
 
  private:
+  bool means_stopped() const noexcept;
+  bool sync_unseen();
+  bool sync_seen(const char* kind, call_site where);
+  bool meet_at_first(void (*finish)(const void*), const void* data);
   /// Another member, if it has returned from its part.
   const member_state* returned_member(std::size_t rank) const noexcept;
   [[noreturn]] void report_returned(const member_state& missing) const noexcept;
-
   static const member_view& find(group& shared, std::size_t rank) noexcept;
-  meeting_view begin_meeting(bool arrives) noexcept {
-    return LOCKSTEP_UNLIKELY(observers() != 0)
-               ? meeting_begins(*this, nullptr, call_site::none(), arrives)
-               : meeting_view::none;
-  }
-  void end_meeting(meeting_view seen) noexcept {
-    if (LOCKSTEP_UNLIKELY(seen != meeting_view::none)) {
-      meeting_ends(*this, seen, nullptr, call_site::none());
-    }
-  }
-  bool sync_unseen();
 
   stop_source* stop_ = nullptr;
+  const wait_word* stop_word_ = nullptr;
+  unsigned char* values_ = nullptr;  ///< the cells of rank 0
+  std::size_t values_apart_ = 0;     ///< bytes from one rank's to the next's
 };
 
 }  // namespace detail

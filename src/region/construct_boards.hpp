@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/construct_boards.hpp -- chunks, turns and steps that members share (layer: region)
+// src/region/construct_boards.hpp -- chunks, turns and steps that members share (layer: region)
 //
 // Two boards: loop_board hands out what loops, sections and singles share; progress_board has what members tell each
 // other point to point. Waits on either end with the region (stop_source.hpp).
-#ifndef LOCKSTEP_DETAIL_REGION_CONSTRUCT_BOARDS_HPP
-#define LOCKSTEP_DETAIL_REGION_CONSTRUCT_BOARDS_HPP
+#ifndef LOCKSTEP_SRC_REGION_CONSTRUCT_BOARDS_HPP
+#define LOCKSTEP_SRC_REGION_CONSTRUCT_BOARDS_HPP
 
 #include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/team_barrier.hpp>
+#include "team_barrier.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
 
 namespace lockstep {
@@ -260,4 +260,4 @@ class progress_board final : public stoppable {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_CONSTRUCT_BOARDS_HPP
+#endif  // LOCKSTEP_SRC_REGION_CONSTRUCT_BOARDS_HPP

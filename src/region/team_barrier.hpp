@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: region)
+// src/region/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: region)
 //
 // What a team's sync functions are made of: all members wait for all, and see a value of up to 16 bytes from each.
 // It is the barrier of ranked_phases.hpp for the members of a region: it takes their private state from outside,
 // follows the region's size and number, and ends with the region (stop_source.hpp). A member on the
 // same CPU as the one it waits for moves to another.
-#ifndef LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
-#define LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
+#ifndef LOCKSTEP_SRC_REGION_TEAM_BARRIER_HPP
+#define LOCKSTEP_SRC_REGION_TEAM_BARRIER_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include <lockstep/detail/region/stop_source.hpp>
-#include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/wait/cpu_separation.hpp>
 #include <lockstep/detail/wait/ranked_phases.hpp>
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
+/// within two line transfers, at most 0.5 us.
+constexpr unsigned polls_for_late_members = 48;
 
 /// For waits: stopped once the region is.
 struct stops_with_region {
@@ -265,4 +269,4 @@ class team_barrier final : public stoppable {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_TEAM_BARRIER_HPP
+#endif  // LOCKSTEP_SRC_REGION_TEAM_BARRIER_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/group.hpp -- what the members of a region or a sub-team share (layer: region)
+// src/region/group.hpp -- what the members of a region or a sub-team share (layer: region)
 //
 // A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
 // boards do the waiting. The caller of the regions calls begin() and end(). For users: member.hpp.
@@ -22,19 +22,19 @@
 //   3  users.fetch_sub  acq_rel  3      the destroyer comes after all that others did in the sub-team
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
-#ifndef LOCKSTEP_DETAIL_REGION_GROUP_HPP
-#define LOCKSTEP_DETAIL_REGION_GROUP_HPP
+#ifndef LOCKSTEP_SRC_REGION_GROUP_HPP
+#define LOCKSTEP_SRC_REGION_GROUP_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
 
-#include <lockstep/detail/region/construct_boards.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include <lockstep/detail/region/share_claims.hpp>
-#include <lockstep/detail/region/team_barrier.hpp>
 #include <lockstep/detail/wait/short_lock.hpp>
+#include "construct_boards.hpp"
+#include "share_claims.hpp"
+#include "team_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -185,42 +185,22 @@ struct sub_group {
   sub_group* next = nullptr;
 };
 
-inline void member_state::enter(std::size_t size, std::uint32_t region,
-                                std::uint32_t phase_before) noexcept {
-  size_ = size;
-  region_ = region;
-  phase = phase_before;
-  has_left = false;
-  has_construct = false;
-  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
-  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
+inline meeting_view begin_meeting(member_state& self, bool arrives) noexcept {
+  return LOCKSTEP_UNLIKELY(observers() != 0)
+             ? meeting_begins(self, nullptr, call_site::none(), arrives)
+             : meeting_view::none;
 }
-inline const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
-  return shared.state(rank);
+inline void end_meeting(member_state& self, meeting_view seen) noexcept {
+  if (LOCKSTEP_UNLIKELY(seen != meeting_view::none)) {
+    meeting_ends(self, seen, nullptr, call_site::none());
+  }
 }
-// What is seen goes a way of its own, so that this one keeps nothing over the wait.
-inline bool member_state::sync(const char* kind, call_site where) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_seen(kind, where);
-  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
-  return is_alone() ? !is_stopped() : sync_unseen();
-}
-inline bool member_state::sync_unseen() {
-  tell_construct();
-  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
-  if (goes_on) shared_->check_constructs(*this);
-  return goes_on;
-}
-LOCKSTEP_NOINLINE inline bool member_state::wait_before_construct() {
-  const construct_note here = in_construct;
-  if (!sync("reduction_wait", here.where)) return false;
-  if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
-  return true;
-}
+
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
 template <class Combine>
 struct checked_combine {
   member_state& self;
-  Combine& combine;
+  const Combine& combine;
   bool* has_checked;  ///< or null
 
   void operator()(cell& into) const {
@@ -229,50 +209,32 @@ struct checked_combine {
     combine(into);
   }
 };
+/// Blocks until all have arrived; false once the region is stopped. As team_barrier::meet(). Requires: !is_alone().
 template <class Combine>
-LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
-  const meeting_view seen = begin_meeting(true);
-  tell_construct();
+LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, cell& out, const Combine& combine) {
+  const meeting_view seen = begin_meeting(self, true);
+  self.tell_construct();
   bool has_checked = false;
   const bool goes_on =
-      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, &has_checked});
+      self.shared().barrier.meet(self, out, checked_combine<Combine>{self, combine, &has_checked});
   // With the tree only the last to arrive combines. In a stopped region it may be far behind others by now.
-  if (goes_on && !has_checked) shared_->check_constructs(*this);
-  end_meeting(seen);
+  if (goes_on && !has_checked) self.shared().check_constructs(self);
+  end_meeting(self, seen);
   return goes_on;
 }
 template <class Combine, class Arrival>
-bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
+bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
   // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
-  const meeting_view seen = begin_meeting(arrival.arrives());
-  if (arrival.arrives()) tell_construct();
-  const bool goes_on =
-      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine, nullptr}, arrival);
-  end_meeting(seen);
+  const meeting_view seen = begin_meeting(self, arrival.arrives());
+  if (arrival.arrives()) self.tell_construct();
+  const bool goes_on = self.shared().barrier.meet(
+      self, out, checked_combine<Combine>{self, combine, nullptr}, arrival);
+  end_meeting(self, seen);
   return goes_on;
-}
-template <class Finish>
-bool member_state::meet_at_first(const Finish& finish) {
-  const meeting_view seen = begin_meeting(true);
-  tell_construct();
-  const bool goes_on = shared_->barrier.meet_at_first(*this, [&] {
-    shared_->check_constructs(*this);
-    finish();
-  });
-  if (goes_on && rank() != 0) shared_->check_constructs(*this);
-  end_meeting(seen);
-  return goes_on;
-}
-inline std::uint32_t member_state::next_construct() noexcept {
-  if (!has_construct) {
-    has_construct = true;
-    construct = shared_->loops.first_construct();
-  }
-  return construct++;
 }
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_GROUP_HPP
+#endif  // LOCKSTEP_SRC_REGION_GROUP_HPP

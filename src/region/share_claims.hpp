@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/share_claims.hpp -- who runs which share of a loop inside a region: each is claimed first (layer: region)
+// src/region/share_claims.hpp -- who runs which share of a loop inside a region: each is claimed first (layer: region)
 //
 // All members come to the same loops in the same order, and each loop ends with a phase of the barrier. So the share of a
 // member that has not come yet may be run by one that waits there. One word for each rank says how far its shares are.
@@ -38,8 +38,8 @@
 //   7  word.load           relaxed  -      a look, so that a claim in vain does not take the line away
 //
 // Cost   one RMW on a line that only its member touches, 6 ns, while it is in time.
-#ifndef LOCKSTEP_DETAIL_REGION_SHARE_CLAIMS_HPP
-#define LOCKSTEP_DETAIL_REGION_SHARE_CLAIMS_HPP
+#ifndef LOCKSTEP_SRC_REGION_SHARE_CLAIMS_HPP
+#define LOCKSTEP_SRC_REGION_SHARE_CLAIMS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -116,4 +116,4 @@ class share_claims {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_SHARE_CLAIMS_HPP
+#endif  // LOCKSTEP_SRC_REGION_SHARE_CLAIMS_HPP

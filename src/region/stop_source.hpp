@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/region/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: region)
+// src/region/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: region)
 //
 // Regions have numbers. A request names the region that it ends; a request that comes after the end of its region
 // does nothing to the next one. For users: member::request_stop, team::request_stop.
@@ -28,8 +28,8 @@
 //   7  returned.load       relaxed  -      as 6
 //
 // Cost   to look: one load of a line that is written when a region is stopped, which is rare.
-#ifndef LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP
-#define LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP
+#ifndef LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
+#define LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -48,14 +48,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 namespace detail {
-
-/// Leaves a region that was stopped. Built without exceptions it returns: the caller goes on with `false`, or with
-/// the value at hand.
-#if LOCKSTEP_HAS_EXCEPTIONS
-[[noreturn]] LOCKSTEP_NOINLINE inline void leave_stopped_region() { throw region_stopped(); }
-#else
-inline void leave_stopped_region() noexcept {}
-#endif
 
 class stoppable;
 class lone_region;
@@ -122,12 +114,15 @@ class stop_source {
     return word_.load(memory_order_relaxed) == region && means_stopped();  // 5
   }
 
+  /// For members: changes to a region's number when that is stopped, where means_stopped().
+  const wait_word& word() const noexcept { return word_; }
+  /// Whether the word means what it says: STOP-6.
+  bool means_stopped() const noexcept { return alone_ == nullptr || is_alone_stopped(); }
+
   /// Whether region_stopped ends here: ALONE-4 of lone_region.hpp.
   bool has_own_stop(std::uint32_t region) const noexcept;
 
  private:
-  /// Whether the word means what it says: STOP-6.
-  bool means_stopped() const noexcept { return alone_ == nullptr || is_alone_stopped(); }
   bool is_alone_stopped() const noexcept;
   void request_alone() noexcept;
 
@@ -216,4 +211,4 @@ bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t reg
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_REGION_STOP_SOURCE_HPP
+#endif  // LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
