@@ -31,7 +31,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/detail/wait/wait_history.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {

@@ -228,8 +228,7 @@ class anticipating_wait {
 
   template <class Waitable>
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
-    const any_waitable any = any_waitable::of(what);
-    if (!wait_engine::poll(any)) wait_long(any, policy, history);
+    if (!wait_engine::first_poll(what)) wait_long(any_waitable::of(what), policy, history);
   }
   /// What follows the first poll.
   void wait_long(any_waitable what, wait_policy policy, wait_history& history);

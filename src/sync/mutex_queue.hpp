@@ -93,7 +93,7 @@ class mutex_queue : public queued_word<mutex_rules> {
 
   bool lock_slowly(deadline until) {
     const misuse::waiting_scope waiting(&word_);
-    if (poll(rules::newcomer, until)) return true;
+    if (poll_slowly(rules::newcomer, until, call_site::none())) return true;
     parked_thread self(0, key());
     return !enqueue(self, rules::newcomer) || finish(self, until);
   }

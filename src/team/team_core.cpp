@@ -148,7 +148,7 @@ template <class Work>
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(const team_parts& of, Work& work) {
   team_core* const core = of.core;
   const region_turn turn(of.door.callers(), of.door.age(), core);
-  if (!turn) return work.run_alone(core->alone(of.door));
+  if (!turn) return work.run_alone(core->alone());
   if (work.needs_others(*core)) of.threads.make_ready();
   const bool is_seen = observers() != 0;
   const region_head head = core->begin(work, is_seen);

@@ -18,22 +18,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE void stacked_starts::came(bool is_stacked) noexcept {
-  if (!is_stacked) {
-    stacked_ = 0;
-    if (wanted_ > enough) --wanted_;
-  } else {
-    ++stacked_;
-  }
-}
-
-LOCKSTEP_INLINE bool stacked_starts::must_separate() noexcept {
-  if (stacked_ < wanted_) return false;
-  stacked_ = 0;
-  if (wanted_ < most) wanted_ *= 2;
-  return true;
-}
-
 // word of a member: who may change what
 //   bits     name  meaning                                       set by
 //   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member

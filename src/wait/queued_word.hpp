@@ -64,7 +64,11 @@ class queued_word {
   }
 
   /// As try_take(), for the time that `policy` waits awake.
-  bool poll(std::uint32_t as, deadline until, call_site where = call_site::none()) {
+  bool poll(std::uint32_t as, deadline until) {
+    return try_take(as) || poll_slowly(as, until, call_site::none());
+  }
+  /// The same after a look in vain.
+  bool poll_slowly(std::uint32_t as, deadline until, call_site where) {
     attempt now(*this, as, where);
     return wait_engine::wait_awake(any_waitable::of(now), policy_, this_thread_history(), until);
   }
@@ -168,7 +172,7 @@ class handed_word : public queued_word<Rules> {
   /// Waits its turn and takes; false if `until` came first.
   bool take_slowly(std::uint32_t as, deadline until, call_site where = call_site::none()) {
     const misuse::waiting_scope waiting(&this->word_);
-    if (this->poll(as, until, where)) return true;
+    if (this->poll_slowly(as, until, where)) return true;
     parked_thread self(as, this->key());
     return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
   }

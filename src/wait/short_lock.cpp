@@ -64,7 +64,7 @@ struct short_lock_attempt : waitable {
 LOCKSTEP_INLINE void short_lock::lock(wait_word& word) {
   short_lock_attempt now(word);
   if (!now.ready()) {
-    wait_engine::wait_slowly(any_waitable::of(now), wait_policy(), this_thread_history());
+    wait_engine::wait_slowly(now, wait_policy(), this_thread_history());
   }
 }
 

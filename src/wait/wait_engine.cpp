@@ -101,18 +101,8 @@ class wait_ladder {
               std::uint64_t yield_time) noexcept
       : what_(what), policy_(policy), history_(history), until_(until), yield_time_(yield_time) {}
 
-  bool climb(bool sleeps) {
-    if (sleeps && policy_.is_crowded() && until_.is_never() && first_yields()) return true;
-    const bool spins = begins_with_spin();
-    // The first poll ends most waits that a look does not. It goes without a look at the clock, which costs as much as
-    // one pause; but not where a poll may last.
-    if (spins && !what_.has_pauses() && wait_engine::poll(what_)) return note_spin();
-    observed_wait seen(what_);
-    return climb_on(spins, sleeps, seen);
-  }
-
   /// What follows the first poll; `spins` says whether there was one, or was to be.
-  bool climb_on(bool spins, bool sleeps, observed_wait& seen) {
+  bool climb(bool spins, bool sleeps, observed_wait& seen) {
     if (policy_.is_spin()) return sleeps ? spin_for_good() : spin(spin_budget);
     if (!policy_.is_block()) {
       if (spins && spin(spin_time())) return note_spin();
@@ -137,7 +127,7 @@ class wait_ladder {
   }
 
   static constexpr std::uint64_t longest_line_wait = 10000;
-  static constexpr unsigned pauses_per_look_at_clock = 16;
+  static constexpr unsigned unmeasured_yields = 6;
   static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
 
  private:
@@ -145,23 +135,8 @@ class wait_ladder {
   static constexpr std::uint64_t far_budget = 50000;
   static constexpr std::uint64_t line_budget = 8000;
   static constexpr unsigned yield_limit = 64;
-  static constexpr unsigned unmeasured_yields = 6;
   static constexpr std::uint64_t long_yield = 2000000;
 
-  /// The first yields of a crowd, which end most of its waits, without a look at the clock.
-  bool first_yields() {
-    if (observers() != 0 || !history_.yielding.goes_unmeasured()) return false;
-    for (unsigned i = 0; i < unmeasured_yields; ++i) {
-      yield_thread();
-      if (what_.ready()) return true;
-    }
-    return false;
-  }
-
-  bool begins_with_spin() noexcept {
-    if (policy_.is_crowded() || policy_.is_block()) return false;
-    return !policy_.is_adaptive() || (cpus_for_waits() > 1 && history_.spinning.asks());
-  }
   bool note_spin() noexcept {
     if (policy_.is_adaptive()) history_.spinning.paid();
     return true;
@@ -251,28 +226,54 @@ class wait_ladder {
   const std::uint64_t yield_time_;
 };
 
-LOCKSTEP_INLINE bool wait_engine::wait_slowly(any_waitable what, wait_policy policy,
-                                              wait_history& history, deadline until,
-                                              std::uint64_t yield_time) {
-  return wait_ladder(what, policy, history, until, yield_time).climb(true);
+LOCKSTEP_INLINE bool begins_with_spin(wait_policy policy, wait_history& history) {
+  if (policy.is_crowded() || policy.is_block()) return false;
+  return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
+}
+
+LOCKSTEP_INLINE wait_engine::way wait_engine::begin(wait_policy policy, deadline until,
+                                                    wait_history& history) {
+  if (policy.is_crowded()) {
+    const bool is_sure =
+        until.is_never() && observers() == 0 && history.yielding.goes_unmeasured();
+    return is_sure ? way::yields_unmeasured : way::neither;
+  }
+  return begins_with_spin(policy, history) ? way::polls : way::neither;
+}
+
+LOCKSTEP_INLINE bool wait_engine::wait_long(any_waitable what, wait_policy policy,
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time, way now) {
+  if (now == way::yields_unmeasured) {
+    for (unsigned i = 0; i < wait_ladder::unmeasured_yields; ++i) {
+      yield_thread();
+      if (what.ready()) return true;
+    }
+  }
+  observed_wait seen(what);
+  return wait_ladder(what, policy, history, until, yield_time)
+      .climb(now == way::polls, true, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::wait_awake(any_waitable what, wait_policy policy,
                                              wait_history& history, deadline until,
                                              std::uint64_t yield_time) {
-  if (what.ready()) return true;
-  return !policy.is_block() && wait_ladder(what, policy, history, until, yield_time).climb(false);
+  if (policy.is_block()) return false;
+  const bool spins = begins_with_spin(policy, history);
+  if (spins && !what.has_pauses() && poll(what)) return note_poll(policy, history);
+  observed_wait seen(what);
+  return wait_ladder(what, policy, history, until, yield_time).climb(spins, false, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy,
                                                     wait_history& history, observed_wait& seen) {
   return what.ready() ||
          wait_ladder(what, policy.when_crowded(true), history, deadline::never(), shared_yield_time)
-             .climb_on(false, true, seen);
+             .climb(false, true, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::poll(any_waitable what) {
-  for (unsigned paused = 0; paused < wait_ladder::pauses_per_look_at_clock;) {
+  for (unsigned paused = 0; paused < pauses_per_poll;) {
     const unsigned pauses = what.pauses();
     for (unsigned i = 0; i < pauses; ++i) polling_pause();
     if (what.ready()) return true;

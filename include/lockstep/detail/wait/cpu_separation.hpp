@@ -30,9 +30,21 @@ class stacked_starts {
   static constexpr unsigned enough = 4, most = 256;
 
   /// A region came, or a wait outlasted its spin; `is_stacked`: the thread shared its CPU with the one that it waits for.
-  void came(bool is_stacked) noexcept;
+  void came(bool is_stacked) noexcept {
+    if (!is_stacked) {
+      stacked_ = 0;
+      if (wanted_ > enough) --wanted_;
+    } else {
+      ++stacked_;
+    }
+  }
   /// True if it is time to move.
-  bool must_separate() noexcept;
+  bool must_separate() noexcept {
+    if (stacked_ < wanted_) return false;
+    stacked_ = 0;
+    if (wanted_ < most) wanted_ *= 2;
+    return true;
+  }
 
  private:
   unsigned stacked_ = 0, wanted_ = enough;

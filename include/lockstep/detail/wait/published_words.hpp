@@ -221,7 +221,7 @@ class published_word {
             Where where = Where()) const {
     if (done(value()) || stop.requested()) return true;
     auto what = awaited(done, stop, where);
-    return wait_engine::wait_slowly(any_waitable::of(what), policy_, history, until);
+    return wait_engine::wait_slowly(what, policy_, history, until);
   }
   /// For waiters that wait in a way of their own.
   template <class Done, class Stop, class Where = anywhere>
