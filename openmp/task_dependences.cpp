@@ -120,7 +120,7 @@ dependence_edge& dependence_table::newcomer::take_edge() noexcept {
 bool dependence_table::newcomer::finish() noexcept {
   if (edges == 0) return true;
   const std::uint32_t rest = being_added - edges;
-  return one.blockers.fetch_sub(rest, detail::memory_order_acq_rel) == rest;  // 7
+  return one.blockers.fetch_sub(rest, detail::memory_order_acquire) == rest;  // 7
 }
 
 dependence_table::~dependence_table() {

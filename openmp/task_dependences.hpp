@@ -39,9 +39,9 @@
 //   4  successors.fetch_or      acq_rel  3      either finds the other (DEPEND-6)
 //   5  successors               relaxed  -      before others know the task, or when all that knew it have done with it
 //   6  blockers.store           relaxed  -      published by 2
-//   7  blockers.fetch_sub       acq_rel  8      the last of all sees what the predecessors did, and what the maker wrote
-//   8  blockers.fetch_sub       acq_rel  7, 8   likewise
-//   9  blockers.load            acquire  7, 8   1: nobody else is left who unblocks
+//   7  blockers.fetch_sub       acquire  8      the last of all sees what the predecessors did; 2 published the task
+//   8  blockers.fetch_sub       acq_rel  7, 8, 9  likewise
+//   9  blockers.load            acquire  8      1: nobody else is left who unblocks
 //
 // Array forms, as GCC makes them (n: how many addresses follow):
 //   n, outs, addresses: outs, ins                                            until GCC 8, and where it suffices

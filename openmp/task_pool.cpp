@@ -53,9 +53,8 @@ void*& next_block(void* block) noexcept { return *static_cast<void**>(block); }
 
 /// Under the deque's lock.
 void add_to_count(task_deque& of, int change) noexcept {
-  of.count.store(
-      of.count.load(detail::memory_order_relaxed) + static_cast<std::uint32_t>(change),  // 11
-      detail::memory_order_relaxed);                                                     // 12
+  const std::uint32_t before = of.count.load(detail::memory_order_relaxed);                   // 11
+  of.count.store(before + static_cast<std::uint32_t>(change), detail::memory_order_release);  // 12
 }
 
 /// Requires: one.maker is the member that calls.
@@ -107,7 +106,7 @@ void task_pool::grow(task_deque& of) noexcept {
 explicit_task* task_pool::pop(part& self) noexcept {
   if (self.tasks == nullptr) return nullptr;
   task_deque& own = self.tasks->ready;
-  if (own.count.load(detail::memory_order_relaxed) == 0) return nullptr;  // 11
+  if (own.count.load(detail::memory_order_acquire) == 0) return nullptr;  // 20
   explicit_task* one = nullptr;
   own.lock.lock();
   if (own.back != own.front && own.back > self.running->begun_at) {
@@ -207,7 +206,7 @@ void task_pool::close_range(part& self, task_range& of) noexcept {
 void task_pool::announce(detail::member_state* at) noexcept {
   detail::thread_fence(detail::memory_order_seq_cst);                // 19
   if (hint_.load(detail::memory_order_relaxed) != 0) return;         // 1
-  if (hint_.exchange(1, detail::memory_order_release) != 0) return;  // 2
+  if (hint_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 2
   if (at != nullptr) wake_barrier(*at);
   finishers_.notify(detail::fence_payer::both);
 }
@@ -627,7 +626,7 @@ void task_pool::end_children(task_family& of, std::int64_t ends, member_tasks& m
 
 void task_pool::end_in_group(task_group& of, std::int64_t ends) noexcept {
   member_tasks& maker = *of.maker;
-  of.others.fetch_sub(ends, detail::memory_order_acq_rel);  // 7
+  of.others.fetch_sub(ends, detail::memory_order_release);  // 22
   maker.news.notify(detail::fence_payer::both);
 }
 
@@ -675,7 +674,7 @@ void task_pool::discard(part&) noexcept {
   };
   for (member_tasks* of = first_member(); of != nullptr; of = of->next) {
     task_deque& there = of->ready;
-    there.count.store(0, detail::memory_order_relaxed);  // 12
+    there.count.store(0, detail::memory_order_relaxed);  // 21
     while (there.front != there.back) drop(*there.ring[there.front++ & (there.room - 1)]);
   }
   while (listed_tasks_.first != nullptr || detached_.first != nullptr) {

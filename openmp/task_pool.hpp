@@ -48,18 +48,18 @@
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
-//   1  hint.load           acquire  2      a hint to look; relaxed by who pushes: the fence orders it (POOL-2)
-//   2  hint.exchange       release  1      the task is in its place before
+//   1  hint.load           relaxed  -      a hint to look; of who pushes: the fence orders it (POOL-2)
+//   2  hint.exchange       relaxed  -      the fence before it orders it (POOL-2)
 //   3  hint.store          relaxed  -      the fence behind it orders it (POOL-2)
 //   4  unfinished.load     acquire  5      whoever finds 0 sees what the tasks did
 //   5  unfinished.fetch_sub  release  4    after the ends that it stands for; later changes continue its release sequence
-//   6  others.load         acquire  7      whoever finds that all have ended sees what they did
+//   6  others.load         acquire  7, 22  whoever finds that all have ended sees what they did
 //   7  others.fetch        acq_rel  6, 7   ends, and the closing: the last one frees what the others have used
 //   8  holds.fetch_sub     acq_rel  8      likewise
 //   9  tells_end.store     release  10     what the task did is seen by who waits for it
 //  10  tells_end.load      acquire  9      the other half
-//  11  count.load          relaxed  -      a guess whether the lock is worth it; of our own: only we add
-//  12  count.store         relaxed  -      under the lock of the deque
+//  11  count.load          relaxed  -      a guess whether the lock is worth it; or under the lock
+//  12  count.store         release  20     who takes a task has counted itself as unfinished before (POOL-1)
 //  13  listed.load         relaxed  -      a guess, or a wait's: the lock of the list orders what is found
 //  14  listed.fetch        relaxed  -      under the lock of the list; wakes follow with their fences
 //  15  members.load        acquire  16     what a member has is complete
@@ -67,6 +67,9 @@
 //  17  others.fetch_add    relaxed  -      counts a task in; its end comes later through the lock of a deque
 //  18  unfinished.fetch_add  relaxed  -    before the lock under which a task is taken, or listed
 //  19  thread_fence        seq_cst  19     the picture of POOL-2
+//  20  count.load          acquire  12     a member whose deque is empty sees in the barrier that its tasks are unfinished
+//  21  count.store         relaxed  -      nobody else is there
+//  22  others.fetch_sub    release  6      of a group: only its maker frees it
 #ifndef LOCKSTEP_OPENMP_TASK_POOL_HPP
 #define LOCKSTEP_OPENMP_TASK_POOL_HPP
 
@@ -247,8 +250,8 @@ class task_pool {
   /// Requires: all tasks have ended.
   ~task_pool();
 
-  /// Whether a task may be ready to be taken. Any thread, at any time; acquire.
-  bool has_ready() const noexcept { return hint_.load(detail::memory_order_acquire) != 0; }  // 1
+  /// Whether a task may be ready to be taken. Any thread, at any time.
+  bool has_ready() const noexcept { return hint_.load(detail::memory_order_relaxed) != 0; }  // 1
   /// Runs the tasks of the member's own deque. Before it arrives at a barrier or ends its part (POOL-1).
   void run_own(part& self) noexcept;
   /// Runs tasks of all until none is ready. By a member that waits at a barrier.

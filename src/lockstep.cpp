@@ -102,7 +102,6 @@
 #include "region/turns.cpp"
 
 // loop
-#include "loop/lone_loops.cpp"
 #include "loop/loop_steering.cpp"
 #include "loop/loop_timing.cpp"
 #include "loop/loops.cpp"
@@ -110,7 +109,6 @@
 
 // reduce
 #include "reduce/member_reductions.cpp"
-#include "reduce/team_reductions.cpp"
 
 // team
 #include "team/critical_name.cpp"
@@ -126,6 +124,7 @@
 #include "team/team_core.cpp"
 #include "team/team_host.cpp"
 #include "team/team_loops.cpp"
+#include "team/team_reductions.cpp"
 #include "team/workers.cpp"
 
 // graph

@@ -102,19 +102,20 @@ class member {
   }
   template <class Type>
   Type sync_sum(Type value, call_site where = {}) {
-    return reduce_as("sync_sum", where, value, sum_of<Type>());
+    return reduce_as("sync_sum", where, value, detail::sum_of<Type>());
   }
   template <class Type>
   Type sync_min(Type value, call_site where = {}) {
-    return reduce_as("sync_min", where, value, min_of<Type>());
+    return reduce_as("sync_min", where, value, detail::min_of<Type>());
   }
   template <class Type>
   Type sync_max(Type value, call_site where = {}) {
-    return reduce_as("sync_max", where, value, max_of<Type>());
+    return reduce_as("sync_max", where, value, detail::max_of<Type>());
   }
   /// How many members said true.
   std::size_t sync_count(bool condition, call_site where = {}) {
-    return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, sum_of<std::size_t>());
+    return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0,
+                                  detail::sum_of<std::size_t>());
   }
   /// Whether all members said true; whether one did.
   bool sync_and(bool condition, call_site where = {}) {
@@ -152,23 +153,23 @@ class member {
   }
   template <class World, class Type>
   detail::if_world<World, Type> sync_sum(World& across, Type value, call_site where = {}) {
-    sum_of<Type> op;
+    detail::sum_of<Type> op;
     return across.reduce_members(at_, World::kinds::sync_sum, where, value, op);
   }
   template <class World, class Type>
   detail::if_world<World, Type> sync_min(World& across, Type value, call_site where = {}) {
-    min_of<Type> op;
+    detail::min_of<Type> op;
     return across.reduce_members(at_, World::kinds::sync_min, where, value, op);
   }
   template <class World, class Type>
   detail::if_world<World, Type> sync_max(World& across, Type value, call_site where = {}) {
-    max_of<Type> op;
+    detail::max_of<Type> op;
     return across.reduce_members(at_, World::kinds::sync_max, where, value, op);
   }
   template <class World>
   detail::if_world<World, std::size_t> sync_count(World& across, bool condition,
                                                   call_site where = {}) {
-    sum_of<std::size_t> op;
+    detail::sum_of<std::size_t> op;
     return across.reduce_members(at_, World::kinds::sync_count, where,
                                  std::size_t{condition ? 1u : 0u}, op);
   }
@@ -550,18 +551,6 @@ class member {
   explicit member(detail::member_state& at) noexcept : at_(at) {}
   member(const member&) = default;
 
-  template <class Type>
-  struct sum_of {
-    Type operator()(const Type& a, const Type& b) const { return static_cast<Type>(a + b); }
-  };
-  template <class Type>
-  struct min_of {
-    Type operator()(const Type& a, const Type& b) const { return b < a ? b : a; }
-  };
-  template <class Type>
-  struct max_of {
-    Type operator()(const Type& a, const Type& b) const { return a < b ? b : a; }
-  };
   template <class Type, class Operation>
   Type reduce_as(const char* kind, call_site where, const Type& value, Operation op) {
     at_.come_to(kind, where, sizeof(Type));

@@ -6,7 +6,7 @@ usage: mutate_orders.py [--build DIR] [--only REGEX] [--list] [--jobs N] [--json
 
 Mutants of memory order need no compiler: the explorer weakens one access at its line while it runs
 (tests/model/explorer/site.hpp). They are found in include/ and src/: every acquire, release and acq_rel but those of the
-rooms platform and mpi is weakened, every fence and every futex wake left out. Mutants of the protocol (a re-check, a
+rooms platform and mpi, and those of OpenMP's tasks, is weakened, every fence and every futex wake left out. Mutants of the protocol (a re-check, a
 notify, an order of two steps) are in tests/model/mutants.txt, as text to replace: '== ROOM/NAME: what is wrong', for NAME.hpp
 and NAME.cpp of the room, in include/ or src/. A copy of the sources with the changed text is compiled, and what includes
 it; for what observers make of what they have seen, the unit tests that UNIT_TESTS names run as well.
@@ -34,7 +34,9 @@ from source_text import ROOT, headers, name_of, sources, split_lines  # noqa: E4
 
 OTHERS, MODELLED = ("platform", "mpi"), ("mpi/node_board",)
 MODEL = ROOT / "tests" / "model"
-PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers")
+PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers", "tasks")
+# Sources that are no part of the library: the program "tasks" includes them.
+TASKS = {"openmp/task_pool", "openmp/task_dependences"}
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a part, ROOM/NAME.
@@ -122,6 +124,9 @@ def all_mutants():
     for path, (part, text) in files.items():
         if part and (part.split("/")[0] not in OTHERS or part in MODELLED):
             yield from order_mutants(path, part, text)
+    for part in sorted(TASKS):
+        for path in (ROOT / f"{part}.hpp", ROOT / f"{part}.cpp"):
+            yield from order_mutants(path, part, path.read_text(encoding="utf-8"))
     yield from text_mutants(files)
 
 
@@ -146,13 +151,15 @@ class Campaign:
         self.library = {"SEAM_OBSERVERS" in each["command"]: each for each in seams}
 
     def programs_for(self, mutant):
+        if mutant.part in TASKS:
+            return ["tasks"]
         unit_tests = [] if mutant.what else UNIT_TESTS.get(mutant.part, [])
         if mutant.part.startswith(("observe/", "trace/")) or unit_tests:
             # Nobody watches in the other programs of the model. What only computes is not in its scenarios.
             is_pure = mutant.part in PURE and not mutant.what
             return unit_tests if is_pure else ["observers"] + unit_tests
         first = FIRST.get(mutant.part)
-        return sorted(PROGRAMS, key=lambda program: program != first)
+        return sorted(PROGRAMS[:-1], key=lambda program: program != first)
 
     def compiled(self, program, mutant, number):
         """The program with a changed copy of the library."""

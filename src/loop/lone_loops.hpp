@@ -51,12 +51,31 @@ class lone_share {
   std::size_t ticket_ = 0;
 };
 
-/// What became of a loop that was to run alone. Refused: nothing was run.
-enum class lone_outcome { refused, complete, stopped };
-
-/// LONE-1: the body for all of [0, length), if that may be; at once, or in chunks.
-lone_outcome attempt_alone(const lone_team& of, const range_body& body, std::size_t length,
-                           schedule how);
+/// LONE-1: part(here, look), if that may be.
+template <class Part>
+LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Part& part) {
+  const nesting::region*& innermost = nesting::innermost();
+  const team_door& door = of.door;
+  const std::uint32_t look = door.look_alone();
+  if (innermost != nullptr || team_door::is_closed(look)) return lone_outcome::refused;
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
+  const lone_region here(of, nullptr, look);
+  const nesting::inside mark(here.where(), innermost);
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    part(here, look);
+  } catch (const region_stopped&) {
+    if (!here.is_stopped()) throw;  // that of another region
+  }
+#else
+  part(here, look);
+#endif
+  if (LOCKSTEP_UNLIKELY(here.is_ended())) {
+    here.check_team();
+    return lone_outcome::stopped;
+  }
+  return door.is_stopped_alone(look) ? lone_outcome::stopped : lone_outcome::complete;
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

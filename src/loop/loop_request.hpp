@@ -9,13 +9,11 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/schedule.hpp>
+#include <lockstep/detail/loop/loop_place.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-class lone_hint;
 
 /// What the caller of a loop asks for.
 struct loop_request {
@@ -37,11 +35,6 @@ struct loop_request {
         where(in),
         hint(alone) {}
 };
-
-/// The grain of a schedule; 0 where none was given.
-constexpr std::size_t grain_of(schedule how) noexcept {
-  return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
-}
 
 /// How a loop is to be run: by loop_steering.hpp.
 struct loop_plan {

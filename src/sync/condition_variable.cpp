@@ -32,6 +32,8 @@
 
 #include "mutex_queue.hpp"
 
+#if LOCKSTEP_HAS_STANDARD_THREADS
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
@@ -57,9 +59,9 @@ struct alignas(detail::cache_line_size) condition_variable::waiter : detail::par
     return detail::parking_lot::key(of.word_, detail::parking_lot::kind::condition_variable);
   }
 };
-static_assert(
-    detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) == 0,
-    "PARKING-4");
+static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) ==
+                  0,
+              "PARKING-4");
 
 /// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
 /// of which each notifies the next. The chain remains when this is gone.
@@ -226,3 +228,5 @@ LOCKSTEP_INLINE void condition_variable::let_go(const taken_out& all) const {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif

@@ -8,6 +8,8 @@
 
 #include "../wait/word_waiter.hpp"
 
+#if LOCKSTEP_HAS_STANDARD_THREADS
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -61,3 +63,5 @@ LOCKSTEP_INLINE void joinable_thread::end() {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif

@@ -3,6 +3,7 @@
 #include <lockstep/sub_team.hpp>
 
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 
 #include <lockstep/detail/platform/error.hpp>

@@ -148,7 +148,7 @@ template <class Work>
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, team_threads& threads,
                                             Work& work) {
   const region_turn turn(door.callers(), door.age(), core);
-  if (!turn) return work.run_alone(core->alone(door));
+  if (!turn) return work.run_alone(core->alone());
   if (work.needs_others(*core)) threads.make_ready();
   const bool is_seen = observers() != 0;
   const region_head head = core->begin(work, is_seen);

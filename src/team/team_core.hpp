@@ -74,7 +74,7 @@ class team_core {
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For what a thread runs alone.
-  lone_team alone(const team_door& door) const noexcept { return {this, stop_, door}; }
+  const lone_team& alone() const noexcept { return alone_; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
   bool ends_inside() noexcept;
@@ -201,6 +201,7 @@ class team_core {
   open_region started_ = {};
   const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
+  const lone_team alone_{this, stop_, door_};  // the last: it moves none of the others
 };
 
 }  // namespace detail

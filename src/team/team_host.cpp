@@ -74,6 +74,7 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
       made.name.c_str());
   number_ = door().number();
   body_.reset(new team_body(made, door(), options, owner));
+  core_ = &body_->core;
   listener_.reset(new fork_listener(this, in_child));
 }
 
@@ -81,8 +82,6 @@ LOCKSTEP_INLINE team_host::~team_host() {
   listener_.reset();
   if (!door().shut(core().ends_inside())) body_.release();
 }
-
-LOCKSTEP_INLINE team_core& team_host::core() const noexcept { return body_->core; }
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {

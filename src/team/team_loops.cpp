@@ -42,20 +42,27 @@ inline bool run_scheduled(team_host& on, const loop_request& request, schedule h
 
 LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop,
                               std::size_t length, schedule how, source_place where) {
-  const range_body body = {place.call, loop};
-  const std::size_t grain = grain_of(how);
-  const bool needs_nobody =
-      on.size() == 1 || (grain == 0 ? place.hint.allows(on.number(), length) : length / 2 < grain);
-  if (needs_nobody) {
-    const lone_outcome alone = attempt_alone(on.core().alone(on.door()), body, length, how);
-    if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
-  }
   const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-  const loop_request request(length, &place, grain, is_blocks, false, where, &place.hint);
-  if (!is_blocks || place.carried == nullptr) return run_scheduled(on, request, how, body);
+  const loop_request request(length, &place, grain_of(how), is_blocks, false, where, &place.hint);
+  if (!is_blocks || place.carried == nullptr) {
+    return run_scheduled(on, request, how, {place.call, loop});
+  }
   job work;
   work.carry<loop_share>(place.carried, loop, place.size);
   return on.run_loop(request, work, loop_ends());
+}
+
+LOCKSTEP_INLINE lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length) {
+  return attempt_alone(on.core().alone(), [&](const lone_region&, std::uint32_t) {
+    if (length > 0) body(0, length);
+  });
+}
+LOCKSTEP_INLINE lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length,
+                                       schedule how) {
+  return attempt_alone(on.core().alone(), [&](const lone_region& here, std::uint32_t look) {
+    lone_share share(here, on.door(), look);
+    loops::hand_out_in(share, share, length, how, body);
+  });
 }
 
 LOCKSTEP_INLINE bool run_parts(team_host& on, const range_body& body, std::size_t length,

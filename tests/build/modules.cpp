@@ -44,7 +44,7 @@ const offer offered = {
       team.run([calls](lockstep::member& me) { me.critical<log_file>([calls] { ++*calls; }); });
     },
     [] { return lockstep::detail::number_of_this_thread(); },
-    []() -> const void* { return &lockstep::detail::process(); },
+    []() -> const void* { return &lockstep::detail::find_observers(false); },
 };
 
 }  // namespace
@@ -93,7 +93,7 @@ bool threads_have_numbers(const offer& other) {
 int main(int, char** arguments) {
   const offer* const other = load(arguments[1]);
   if (other == nullptr) return 2;
-  if (other->process() != &lockstep::detail::process()) return 3;
+  if (other->process() != &lockstep::detail::find_observers(false)) return 3;
   if (!threads_have_numbers(*other)) return 4;
 
   const lockstep::wait_policy policy = lockstep::wait_policy::block();

@@ -55,7 +55,7 @@ const plugin offered = {
     [](lockstep::recursive_mutex& mutex) { mutex.unlock(); },
     [] { return lockstep::detail::number_of_this_thread(); },
     [] { return lockstep::detail::usable_cpus(); },
-    []() -> const void* { return &lockstep::detail::process(); },
+    []() -> const void* { return &lockstep::detail::find_observers(false); },
     [] { return new lockstep::team(2); },
     [](lockstep::team* team) { delete team; },
     []() -> lockstep::team& { return lockstep::default_team(); },

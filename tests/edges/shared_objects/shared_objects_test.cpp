@@ -61,8 +61,8 @@ class shared_objects : public testing::Test {
 };
 
 TEST_F(shared_objects, the_state_of_the_process_is_one) {
-  EXPECT_EQ(a->process(), &lockstep::detail::process());
-  EXPECT_EQ(b->process(), &lockstep::detail::process());
+  EXPECT_EQ(a->process(), &lockstep::detail::find_observers(false));
+  EXPECT_EQ(b->process(), &lockstep::detail::find_observers(false));
   EXPECT_EQ(a->usable_cpus(), lockstep::detail::usable_cpus());
 }
 

@@ -78,6 +78,8 @@ class atomic {
   static std::uint64_t raw(T value) noexcept {
     if constexpr (std::is_pointer<T>::value) {
       return reinterpret_cast<std::uintptr_t>(value);
+    } else if constexpr (std::is_same<T, bool>::value) {
+      return value;
     } else {
       return static_cast<std::uint64_t>(static_cast<typename std::make_unsigned<T>::type>(value));
     }

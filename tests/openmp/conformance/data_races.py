@@ -37,7 +37,7 @@ MUTANTS = (
     ("task_pool.cpp", f"fetch_sub(1, {RELEASE}) == 1)", f"fetch_sub(1, {RELAXED}) == 1)", ("task_trees.c", "reductions.c")),
     ("task_pool.cpp", f"others.fetch_sub(ends, {ACQ_REL}) - ends", f"others.fetch_sub(ends, {RELAXED}) - ends",
      ("task_trees.c", "task_groups.c")),
-    ("task_pool.cpp", f"others.fetch_sub(ends, {ACQ_REL});", f"others.fetch_sub(ends, {RELAXED});", ("task_groups.c",)),
+    ("task_pool.cpp", f"others.fetch_sub(ends, {RELEASE});", f"others.fetch_sub(ends, {RELAXED});", ("task_groups.c",)),
     ("task_pool.cpp", f"ended.load({ACQUIRE})", f"ended.load({RELAXED})", ("task_dependences.c", "task_events.c")),
     ("word_lock.hpp", f"compare_exchange_strong(free, tag, {ACQUIRE}", f"compare_exchange_strong(free, tag, {RELAXED}",
      ("../programs/locks.c",)),

@@ -9,6 +9,11 @@
 //   39..16          loops of up to so many iterations run alone
 //   15..0           how many loops may still do so
 // What it is for: LONE-4 of lone_loops.hpp.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.load   relaxed  -      LONE-4: it says how a loop is run, and orders nothing
+//   2  word.store  relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_LOOP_LOOP_PLACE_HPP
 #define LOCKSTEP_DETAIL_LOOP_LOOP_PLACE_HPP
 
@@ -30,10 +35,24 @@ class lone_hint {
   static constexpr std::uint32_t most_loops = 0xFFFF;
 
   /// Whether a loop of the team may run alone; counts it.
-  bool allows(std::uint32_t team, std::size_t iterations) noexcept;
-  void set(std::uint32_t team, double iterations, std::uint32_t loops) noexcept;
+  bool allows(std::uint32_t team, std::size_t iterations) noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
+    if ((seen >> 40) != team || iterations > (seen >> 16 & most_iterations)) return false;
+    if ((seen & most_loops) == 0) return false;
+    word_.store(seen - 1, memory_order_relaxed);  // 2
+    return true;
+  }
+  void set(std::uint32_t team, double iterations, std::uint32_t loops) noexcept {
+    constexpr double most = static_cast<double>(most_iterations);
+    const std::uint64_t limit =
+        iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
+    word_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
+  }
   /// Whether the team's hint is used up: the next loop is to be measured.
-  bool is_spent(std::uint32_t team) const noexcept;
+  bool is_spent(std::uint32_t team) const noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
+    return (seen >> 40) == team && (seen & most_loops) == 0;
+  }
 
  private:
   unseamed_atomic<std::uint64_t> word_{0};
@@ -67,6 +86,14 @@ struct carried_loop {
     if (mine.first < mine.last) Loop::call(&own, mine.first, mine.last);
   }
 };
+
+/// The grain of a schedule; 0 where none was given.
+constexpr std::size_t grain_of(schedule how) noexcept {
+  return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+}
+
+/// What became of a loop that was to run alone. Refused: nothing was run.
+enum class lone_outcome { refused, complete, stopped };
 
 struct loop_place {
   void (*call)(const void* loop, std::size_t first, std::size_t last);

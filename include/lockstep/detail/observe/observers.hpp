@@ -64,7 +64,7 @@ LOCKSTEP_AT_LOAD find_observers_at_load() {
 }
 
 /// Who watches now.
-inline std::uint32_t observers() noexcept {
+LOCKSTEP_ALWAYS_INLINE std::uint32_t observers() noexcept {
   if (!calls_at_load) return find_observers(false).load(memory_order_relaxed);       // 1
   return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 2
 }

@@ -34,6 +34,20 @@ namespace detail {
 
 class team_host;
 
+// What sync_sum and its like do.
+template <class Type>
+struct sum_of {
+  Type operator()(const Type& a, const Type& b) const { return static_cast<Type>(a + b); }
+};
+template <class Type>
+struct min_of {
+  Type operator()(const Type& a, const Type& b) const { return b < a ? b : a; }
+};
+template <class Type>
+struct max_of {
+  Type operator()(const Type& a, const Type& b) const { return a < b ? b : a; }
+};
+
 namespace reductions {
 
 // --- one value of each member ---
@@ -205,8 +219,9 @@ bool scan(team_host& on, source_place where, const operations& what, const opera
           std::size_t length, schedule how, const void* init, void* result);
 
 template <class Type, class Operation, class Values>
-Type reduce(team_host& on, source_place where, const Values& values, bool in_strips,
-            std::size_t length, Type&& init, Operation& op, schedule how) {
+LOCKSTEP_ALWAYS_INLINE Type reduce(team_host& on, source_place where, const Values& values,
+                                   bool in_strips, std::size_t length, Type&& init, Operation& op,
+                                   schedule how) {
   check_types<Type, typename Values::value, Operation>();
   if (length == 0) return std::move(init);
   result_of<Type> result;

@@ -20,8 +20,11 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A loop at a place of the program: on the caller alone where nobody else is needed, else as a region. `loop`: a
-/// sized_leaf. False if it was stopped.
+/// A loop on the caller alone, without a region, if that may be (LONE-1 of lone_loops.hpp).
+lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length);
+/// The same in chunks.
+lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length, schedule how);
+/// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
 bool run_loop(team_host& on, loop_place& place, const void* loop, std::size_t length, schedule how,
               source_place where);
 /// Parts of [0, length) by a schedule, as a region.
@@ -40,7 +43,15 @@ class team_loops {
   template <class Leaf>
   bool run(const Leaf& leaf, std::size_t length, schedule how, source_place where) const {
     const sized_leaf<Leaf> loop = {length, leaf};
-    return run_loop(on_, loop_place_of<Leaf>::at, &loop, length, how, where);
+    loop_place& place = loop_place_of<Leaf>::at;
+    if (needs_nobody(place, length, how)) {
+      const range_body body = {loop.call, &loop};
+      const lone_outcome alone = how.kind() == schedule_kind::static_blocks
+                                     ? run_alone(on_, body, length)
+                                     : run_alone(on_, body, length, how);
+      if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
+    }
+    return run_loop(on_, place, &loop, length, how, where);
   }
   template <class Leaf>
   bool run(const Leaf& leaf, std::size_t length, weighted_schedule& how, source_place where) const {
@@ -56,6 +67,13 @@ class team_loops {
   }
 
  private:
+  /// By the grain of a loop, or what is known of its place.
+  bool needs_nobody(loop_place& place, std::size_t length, schedule how) const noexcept {
+    if (on_.size() == 1) return true;
+    const std::size_t grain = grain_of(how);
+    return grain == 0 ? place.hint.allows(on_.number(), length) : length / 2 < grain;
+  }
+
   team_host& on_;
 };
 

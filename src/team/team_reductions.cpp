@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/reduce/team_reductions.cpp -- reductions and scans that are a region by themselves (layer: reduce)
+// src/team/team_reductions.cpp -- reductions and scans that are a region by themselves (layer: team)
 //
 // A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
 // runs that part of the loop, and the caller combines them when the loop is done. Into how many nodes, and which thread
@@ -17,7 +17,7 @@
 
 #include "../loop/loop_crew.hpp"
 #include "../loop/loops.hpp"
-#include "value_stack.hpp"
+#include "../reduce/value_stack.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
