@@ -26,7 +26,6 @@
 
 #include "platform/fork_listener.hpp"
 #include "platform/process.hpp"
-#include "platform/fork_listener.hpp"
 #include "region/team_door.hpp"
 #include "team/team_core.hpp"
 
@@ -99,7 +98,7 @@ class pool {
   bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
-    const bool goes_on = detail::team_core::run(team.door, &team.core, team.threads, size,
+    const bool goes_on = detail::team_core::run({team.door, &team.core, team.threads}, size,
                                                 detail::job_of(what), where, "parallel");
     is_used_ = false;
     return goes_on;

@@ -145,11 +145,11 @@ struct team_core::given_up_work : function_work {
 //   collect       waits until all have reported, or does what is left
 //   finish        leaves all at rest; `goes_on`: the region was not stopped
 template <class Work>
-LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, team_threads& threads,
-                                            Work& work) {
-  const region_turn turn(door.callers(), door.age(), core);
+LOCKSTEP_ALWAYS_INLINE bool team_core::live(const team_parts& of, Work& work) {
+  team_core* const core = of.core;
+  const region_turn turn(of.door.callers(), of.door.age(), core);
   if (!turn) return work.run_alone(core->alone());
-  if (work.needs_others(*core)) threads.make_ready();
+  if (work.needs_others(*core)) of.threads.make_ready();
   const bool is_seen = observers() != 0;
   const region_head head = core->begin(work, is_seen);
   const nesting::inside here(core->region_);  // up to the last of the user's code
@@ -186,25 +186,23 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::complete(const region_head& head, Work& w
   return goes_on;
 }
 
-LOCKSTEP_INLINE bool team_core::run(team_door& door, team_core* core, team_threads& threads,
-                                    std::size_t size, const job& f, source_place where,
-                                    const char* kind) {
+LOCKSTEP_INLINE bool team_core::run(const team_parts& of, std::size_t size, const job& f,
+                                    source_place where, const char* kind) {
   function_work work = {f, size, kind, where};
-  return live(door, core, threads, work);
+  return live(of, work);
 }
 
-LOCKSTEP_INLINE bool team_core::run_loop(team_door& door, team_core* core, team_threads& threads,
-                                         const loop_request& of, const job& what,
-                                         const loop_ends& ends) {
-  loop_work work = {of, what, ends, nullptr};
-  return live(door, core, threads, work);
+LOCKSTEP_INLINE bool team_core::run_loop(const team_parts& of, const loop_request& wanted,
+                                         const job& what, const loop_ends& ends) {
+  loop_work work = {wanted, what, ends, nullptr};
+  return live(of, work);
 }
 
-LOCKSTEP_INLINE shares_outcome team_core::run_shares(team_door& door, team_core* core,
-                                                     team_threads& threads,
-                                                     const shares_request& of, const job& what) {
-  shares_work work = {of, what, false, false};
-  const bool is_complete = live(door, core, threads, work);
+LOCKSTEP_INLINE shares_outcome team_core::run_shares(const team_parts& of,
+                                                     const shares_request& wanted,
+                                                     const job& what) {
+  shares_work work = {wanted, what, false, false};
+  const bool is_complete = live(of, work);
   return {is_complete, work.all_came};
 }
 

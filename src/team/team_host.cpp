@@ -85,7 +85,7 @@ LOCKSTEP_INLINE team_host::~team_host() {
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
-  return team_core::run(door(), &body_->core, *body_->threads, members, part, where, kind);
+  return team_core::run({door(), &body_->core, *body_->threads}, members, part, where, kind);
 }
 
 LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, source_place where) {
@@ -97,11 +97,11 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
 
 LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what,
                                          const loop_ends& ends) {
-  return team_core::run_loop(door(), &body_->core, *body_->threads, of, what, ends);
+  return team_core::run_loop({door(), &body_->core, *body_->threads}, of, what, ends);
 }
 
 LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, const job& what) {
-  return team_core::run_shares(door(), &body_->core, *body_->threads, of, what);
+  return team_core::run_shares({door(), &body_->core, *body_->threads}, of, what);
 }
 
 LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,

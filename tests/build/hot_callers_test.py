@@ -50,6 +50,7 @@ double meet_sum(lockstep::member& me, double mine) { return me.sync_sum(mine); }
 void meet_single(lockstep::member& me) { me.single([] { step(1); }); }
 void meet_loop(lockstep::member& me) { me.for_each(0, 100, [](long i) { step(i); }); }
 """
+MEETS = re.compile(r"meet|::sync|run_claimed|hand_out|wait_for_others|pass_by_|::wait\(")
 MOVES_STACK = re.compile(r":\s+(call|push|pop|(add|sub) .*,%rsp)")
 NARROW_WRITE = re.compile(r"\bmov[lq]?\s+(?:%[er]\w+|\$\w+),(0x\w+|)\(%rsp\)")
 WIDE_READ = re.compile(r"\bmov(?:dq|ap|up)[aus]\s+(0x\w+|)\(%rsp\),%xmm")
@@ -73,7 +74,7 @@ def wide_reads(code):
             written = set()
         elif match := NARROW_WRITE.search(line):
             written.add(int(match[1] or "0", 16))
-        elif (match := WIDE_READ.search(line)) and "meet" in function:
+        elif (match := WIDE_READ.search(line)) and MEETS.search(function):
             first = int(match[1] or "0", 16)
             if any(first <= at < first + 16 for at in written):
                 found.add(function)
@@ -90,7 +91,12 @@ def main(argv):
         source.write_text(program())
         subprocess.run([compiler, "-std=c++17", "-O2", "-DNDEBUG", f"-I{include}", "-c", source, "-o", made], check=True)
         said = subprocess.run(["objdump", "--reloc", made], capture_output=True, text=True, check=True).stdout
-        code = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", made], capture_output=True, text=True, check=True).stdout
+        # What the callers call on their way is in the library.
+        library = Path(place) / "library.o"
+        subprocess.run([compiler, "-std=c++17", "-O2", "-DNDEBUG", f"-I{include}", "-c",
+                        Path(include).parent / "src" / "lockstep.cpp", "-o", library], check=True)
+        code = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", made, library],
+                              capture_output=True, text=True, check=True).stdout
     section, cold, hot = "", set(), set()
     for line in said.splitlines():
         if line.startswith("RELOCATION RECORDS FOR"):
