@@ -266,13 +266,13 @@ class scanned_value : public each_value<Type, Index, Function> {
       : each_value<Type, Index, Function>(op, first, f), store_(store) {}
 
   template <class Operation>
-  void run_through(Type& value, std::size_t i, std::size_t end, Operation& op) const {
-    Type sum(std::move(value));  // where no store can change it: in a register
+  void run_through(Type& running, std::size_t i, std::size_t end, Operation& op) const {
+    Type sum(std::move(running));  // where no store can change it: in a register
     for (; i < end; ++i) {
       this->go_on(sum, i, i + 1, op);
       store_(index_at(this->first_, i), sum);
     }
-    value = std::move(sum);
+    running = std::move(sum);
   }
 
  private:
