@@ -33,9 +33,8 @@ LOCKSTEP_INLINE bool region_board::next(std::size_t rank, assignment& out) {
   stacked_starts& stacked = histories_[rank].value.stacked;
   while (true) {
     if (stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
-    watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
-                                           whereabouts{separation_, rank, 0}),
-                      asleep_[line].value, has_one_worker());
+    watched_line what(lines_[line], is_news{own.seen}, stops_when_set{closed_},
+                      whereabouts{separation_, rank, 0}, asleep_[line].value, has_one_worker());
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
     if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());

@@ -198,8 +198,10 @@ class region_board {
   struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
     using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
 
-    watched_line(const awaited& what, wait_word& sleepers, bool sleeps_alone) noexcept
-        : awaited(what), asleep(sleepers), is_alone(sleeps_alone) {}
+    /// Made in its place: a copy on the stack would be read before the report has left the store buffer.
+    watched_line(const published_word<std::uint64_t>& line, is_news news, stops_when_set closed,
+                 whereabouts where, wait_word& sleepers, bool sleeps_alone) noexcept
+        : awaited(line, news, closed, where), asleep(sleepers), is_alone(sleeps_alone) {}
 
     wait_word& asleep;
     const bool is_alone;  ///< nobody else watches this line

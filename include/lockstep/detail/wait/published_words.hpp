@@ -151,14 +151,16 @@ struct phase_reached {
   void describe(wait_subject& to) const noexcept { to.phase = target; }
 };
 
+template <class Word>
+class published_word;
+
 /// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: bool
 /// is_separated() as the engine has it.
 template <class Word, class Done, class Stop, class Where>
 class awaited_word : public waitable {
  public:
-  awaited_word(const atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
-               Stop stop, Where where) noexcept
-      : word_(word), mark_(mark), payer_(payer), done_(done), stop_(stop), where_(where) {}
+  awaited_word(const published_word<Word>& at, Done done, Stop stop, Where where) noexcept
+      : word_(at.word_), mark_(at.mark_), payer_(at.payer_), done_(done), stop_(stop), where_(where) {}
 
   bool ready() const noexcept {
     return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
@@ -227,10 +229,13 @@ class published_word {
   template <class Done, class Stop, class Where = anywhere>
   awaited_word<Word, Done, Stop, Where> awaited(Done done, Stop stop,
                                                 Where where = Where()) const noexcept {
-    return {word_, mark_, payer_, done, stop, where};
+    return {*this, done, stop, where};
   }
 
  private:
+  template <class, class, class, class>
+  friend class awaited_word;
+
   atomic<Word>& word_;
   sleeper_mark& mark_;
   const wait_policy policy_;
