@@ -7,7 +7,6 @@
 #include <cstring>
 #include <new>
 
-#include "platform/this_thread.hpp"
 #include "platform/fork_tables.hpp"
 #include "platform/this_thread.hpp"
 #include "team/display.hpp"

@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include <lockstep/detail/graph/node_function.hpp>
-#include "../region/group.hpp"
 #include <lockstep/member.hpp>
+#include "../region/group.hpp"
 #include "flow_board.hpp"
 #include "flow_plan.hpp"
 

@@ -16,8 +16,8 @@
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include "../region/stop_source.hpp"
 #include <lockstep/schedule.hpp>
+#include "../region/stop_source.hpp"
 
 #include "loop_request.hpp"
 

@@ -38,8 +38,8 @@
 #include <cstdint>
 
 #include <lockstep/detail/loop/loops.hpp>
-#include "../region/group.hpp"
 #include <lockstep/detail/region/member_state.hpp>
+#include "../region/group.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -61,8 +61,8 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include "../region/group.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
+#include "../region/group.hpp"
 #include "polling_nap.hpp"
 
 namespace lockstep {

@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include "team_barrier.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
+#include "team_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -30,8 +30,8 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/error.hpp>
-#include "stop_source.hpp"
 #include "nesting.hpp"
+#include "stop_source.hpp"
 #include "team_door.hpp"
 
 namespace lockstep {

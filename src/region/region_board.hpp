@@ -46,13 +46,13 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include "team_barrier.hpp"
 #include <lockstep/detail/wait/published_words.hpp>
 #include "announcement.hpp"
 #include "anticipation.hpp"
 #include "missed_loops.hpp"
 #include "region_tree.hpp"
 #include "share_board.hpp"
+#include "team_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

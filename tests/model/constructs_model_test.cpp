@@ -3,9 +3,9 @@
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
 #include <lockstep/detail/reduce/cell_access.hpp>
+#include <lockstep/member.hpp>
 #include "region/construct_boards.hpp"
 #include "region/team_barrier.hpp"
-#include <lockstep/member.hpp>
 
 #include <functional>
 

@@ -3,11 +3,11 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
+#include <lockstep/member.hpp>
 #include "loop/loop_crew.hpp"
 #include "region/region_board.hpp"
 #include "region/stop_source.hpp"
 #include "region/team_door.hpp"
-#include <lockstep/member.hpp>
 
 #include <functional>
 #include <mutex>

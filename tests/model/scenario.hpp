@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "wait/parking_lot.hpp"
 #include <lockstep/wait_policy.hpp>
 #include "model/explorer/explore.hpp"
+#include "wait/parking_lot.hpp"
 
 namespace lockstep::model {
 

@@ -158,7 +158,8 @@ TEST(default_team_model, callers_that_come_first_at_once_get_the_same_one_and_se
         detail::atomic<void*> slot(nullptr);
         const in_place_of_a_team* found[3] = {};
         const auto asks = [&](int caller) {
-          const in_place_of_a_team& one = made_by_the_first<in_place_of_a_team>(slot, [](in_place_of_a_team&) {});
+          const in_place_of_a_team& one =
+              made_by_the_first<in_place_of_a_team>(slot, [](in_place_of_a_team&) {});
           check(one.made == 7, "whole");
           found[caller] = &one;
         };

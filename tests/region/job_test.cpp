@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/region/job_test.cpp -- closures that travel by value, and those that stay where they are
-#include "loop/loop_crew.hpp"
 #include <lockstep/detail/region/job.hpp>
 #include <lockstep/member.hpp>
+#include "loop/loop_crew.hpp"
 
 #include <gtest/gtest.h>
 

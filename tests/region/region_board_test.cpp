@@ -2,8 +2,8 @@
 // tests/region/region_board_test.cpp -- ANNOUNCE-1 to ANNOUNCE-3 both ways, which no small machine chooses by itself
 #include "region/region_board.hpp"
 
-#include "loop/loop_crew.hpp"
 #include <lockstep/member.hpp>
+#include "loop/loop_crew.hpp"
 
 #include <gtest/gtest.h>
 

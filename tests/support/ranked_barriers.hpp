@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <lockstep/detail/wait/ranked_phases.hpp>
 #include <cstdint>
+#include <lockstep/detail/wait/ranked_phases.hpp>
 
 #include <lockstep/ranked_barrier.hpp>
 

@@ -3,8 +3,8 @@
 // resume, hooks, names, places, errors, and the end of the program
 //
 // What a fork() does is in team_fork_test.cpp, threads that cannot be started in team_start_test.cpp.
-#include "team/placement.hpp"
 #include <lockstep/team.hpp>
+#include "team/placement.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -23,9 +23,9 @@
 #include <thread>
 #include <vector>
 
-#include "team/placement.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
+#include "team/placement.hpp"
 
 namespace {
 

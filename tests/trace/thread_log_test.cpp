@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/thread_log_test.cpp -- what the log of a thread shows of its waits
 #include "trace/thread_log.hpp"
-#include "region/group.hpp"
 #include "observe/hooks.hpp"
 #include "observe/observers.hpp"
+#include "region/group.hpp"
 
 #include <gtest/gtest.h>
 

@@ -116,8 +116,7 @@ inline void check_reducible() noexcept {
 /// Whether the members' values travel with their arrivals.
 template <class Type>
 bool meets_by_cells(const member_state& at) noexcept {
-  return fits_cell<Type>() && !at.is_alone() && at.goes_on() &&
-         at.meets_by_flags();
+  return fits_cell<Type>() && !at.is_alone() && at.goes_on() && at.meets_by_flags();
 }
 /// One phase: rank 0 makes the value of all when the others have arrived.
 template <class Type, class Make>

@@ -97,7 +97,7 @@ class team_host {
   static constexpr std::size_t door_size = 2 * sizeof(line_gap) + 192 + 16 * sizeof(wait_word);
   alignas(std::uint64_t) unsigned char door_[door_size];
   owner<team_body> body_;
-  team_core* core_ = nullptr;  ///< of the body
+  team_core* core_ = nullptr;      ///< of the body
   owner<fork_listener> listener_;  // ends before all else
 };
 

@@ -160,7 +160,12 @@ template <class Word, class Done, class Stop, class Where>
 class awaited_word : public waitable {
  public:
   awaited_word(const published_word<Word>& at, Done done, Stop stop, Where where) noexcept
-      : word_(at.word_), mark_(at.mark_), payer_(at.payer_), done_(done), stop_(stop), where_(where) {}
+      : word_(at.word_),
+        mark_(at.mark_),
+        payer_(at.payer_),
+        done_(done),
+        stop_(stop),
+        where_(where) {}
 
   bool ready() const noexcept {
     return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
