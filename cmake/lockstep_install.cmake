@@ -33,11 +33,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_module.cmake DESTINATION ${pa
 
 # So does what is for use inside MPI, with the headers of src/ that it reads.
 set(mpi_source_dir ${CMAKE_INSTALL_DATADIR}/lockstep/src)
-install(FILES ${PROJECT_SOURCE_DIR}/src/lockstep_mpi.cpp ${PROJECT_SOURCE_DIR}/src/lockstep_mpi_checked.cpp
-  DESTINATION ${mpi_source_dir})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/mpi DESTINATION ${mpi_source_dir})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/graph ${PROJECT_SOURCE_DIR}/src/platform DESTINATION ${mpi_source_dir}
-  FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${mpi_source_dir}
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "mpi/*.cpp" PATTERN "lockstep_mpi*.cpp")
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_mpi_library.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(

@@ -16,6 +16,8 @@
 #include "graph/flow_plan.hpp"
 #include "graph/graph_model.hpp"
 #include "platform/cpus.hpp"
+#include "reduce/member_nodes.hpp"
+#include "region/group.hpp"
 
 // What follows is not for users: a shared library hides it.
 #undef LOCKSTEP_ABI

@@ -152,9 +152,9 @@ class barrier {
     return wait_until(arrival, deadline::after(time), where);
   }
   wait_status wait_until(const arrival_token& arrival, deadline until, call_site where = {}) const {
-    const bool is_over = try_wait(arrival) ||
-                         detail::wait_for_end_of_phase(phase_, arrival.phase_, this,  // 7
-                                                       remaining_, policy_, until, where);
+    const bool is_over =
+        try_wait(arrival) || detail::wait_for_end_of_phase(phase_, arrival.phase_, this,  // 7
+                                                           remaining_, policy_, until, where);
     return is_over ? wait_status::ready : wait_status::timed_out;
   }
 

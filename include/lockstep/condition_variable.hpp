@@ -187,8 +187,7 @@ class condition_variable {
     static void take(void* lock) { at(lock).lock(); }
     static void leave(void* lock) { at(lock).unlock(); }
     static void adopt(void* lock) { condition_variable::adopt(at(lock)); }
-    static bool until_stopped(const calls& by, waiter& self,
-                              bool (*go_on)(const calls&, waiter&)) {
+    static bool until_stopped(const calls& by, waiter& self, bool (*go_on)(const calls&, waiter&)) {
       using callback = typename detail::stop_tokens<Token>::template callback<stopper>;
       const callback on_stop(*static_cast<const Token*>(by.token), stopper{&self});
       return go_on(by, self);

@@ -79,9 +79,8 @@ class fan_out {
 
  protected:
   fan_out(detail::first_phase first, std::size_t waiters, wait_policy policy)
-      : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
-               policy, first.value,
-               detail::wait_kind::fan_out) {}
+      : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters), policy,
+               first.value, detail::wait_kind::fan_out) {}
 
  private:
   std::size_t checked(std::size_t rank) const {
@@ -131,9 +130,8 @@ class fan_in {
 
  protected:
   fan_in(detail::first_phase first, std::size_t notifiers, wait_policy policy)
-      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
-               policy, first.value,
-               detail::wait_kind::fan_in) {}
+      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1, policy,
+               first.value, detail::wait_kind::fan_in) {}
 
  private:
   detail::phase_board board_;
@@ -187,9 +185,8 @@ class fan_in_out {
   fan_in_out(detail::first_phase first, std::size_t notifiers, std::size_t waiters,
              wait_policy policy)
       : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
-               detail::checked_count("lockstep::fan_in_out", "waiters", waiters),
-               policy, first.value,
-               detail::wait_kind::fan_in_out) {}
+               detail::checked_count("lockstep::fan_in_out", "waiters", waiters), policy,
+               first.value, detail::wait_kind::fan_in_out) {}
 
  private:
   std::size_t checked(std::size_t rank) const {

@@ -85,7 +85,7 @@ class permit_count {
       if (count > most - there) fail_release(count, there, most);
     } while (!word_.compare_exchange_strong(
         word, word + static_cast<std::uint32_t>(count) * one_permit_, memory_order_release,  // 1
-        memory_order_relaxed));                                                              // 2
+        memory_order_relaxed));  // 2
     if ((word & waiting_) != 0) hand_over();
   }
 

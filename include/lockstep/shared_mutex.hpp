@@ -117,8 +117,7 @@ class shared_mutex {
   /// Requires: the calling thread holds the lock as a reader.
   void unlock_shared() {
     detail::misuse::unlocking_shared(this, kind());
-    const std::uint32_t old =
-        word_.fetch_sub(one_reader_, detail::memory_order_release);  // 1
+    const std::uint32_t old = word_.fetch_sub(one_reader_, detail::memory_order_release);  // 1
     if ((old & waiting_) != 0 && old < 2 * one_reader_) hand_over();
   }
 
@@ -137,8 +136,9 @@ class shared_mutex {
   bool take_with_readers() noexcept {
     std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
     while ((word & (writer_ | waiting_)) == 0) {
-      if (word_.compare_exchange_strong(word, word + one_reader_, detail::memory_order_acquire,  // 2
-                                        detail::memory_order_relaxed)) {                         // 3
+      if (word_.compare_exchange_strong(word, word + one_reader_,
+                                        detail::memory_order_acquire,     // 2
+                                        detail::memory_order_relaxed)) {  // 3
         return true;
       }
     }

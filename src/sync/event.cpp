@@ -50,8 +50,9 @@ struct auto_reset_event::taker : detail::waitable {
 
   void sleep(deadline until) {
     const std::uint32_t word =
-        announced == 0 ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 3
-                       : owner.word_.load(detail::memory_order_relaxed);                           // 2
+        announced == 0
+            ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 3
+            : owner.word_.load(detail::memory_order_relaxed);                           // 2
     announced = sleeper_;
     if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
   }
@@ -76,7 +77,9 @@ LOCKSTEP_INLINE wait_status auto_reset_event::wait_slowly(deadline until, call_s
 struct manual_reset_event::was_opened {
   std::uint32_t first;
 
-  bool operator()(std::uint32_t now) const noexcept { return (now | detail::sleeping_bit) != first; }
+  bool operator()(std::uint32_t now) const noexcept {
+    return (now | detail::sleeping_bit) != first;
+  }
   void describe(detail::wait_subject& to) const noexcept {
     to.kind = detail::wait_kind::manual_reset_event;
   }

@@ -20,8 +20,12 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE future_counts::future_counts(std::size_t contributions, wait_policy policy)
-    : done_(policy), contributions_(contributions), tickets_(0), arrived_(0), failures_(0), error_() {
-}
+    : done_(policy),
+      contributions_(contributions),
+      tickets_(0),
+      arrived_(0),
+      failures_(0),
+      error_() {}
 LOCKSTEP_INLINE future_counts::~future_counts() {
   misuse::destroying(&done_, "lockstep::future_set");
 }

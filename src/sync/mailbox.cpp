@@ -60,9 +60,7 @@ struct mailbox::queue {
     call_or_end(queue& its_queue, const mailbox& its_owner, call_site from) noexcept
         : of(its_queue), owner(its_owner), where(from) {}
     bool ready() const noexcept { return of.is_posted(of.head) || of.is_over(); }
-    void sleep(deadline until) {
-      of.mark.sleep(*this, until, detail::fence_payer_of(of.policy));
-    }
+    void sleep(deadline until) { of.mark.sleep(*this, until, detail::fence_payer_of(of.policy)); }
     void describe(detail::wait_subject& to) const noexcept {
       to.object = &owner;
       to.sleeps_on = &of.mark;

@@ -30,7 +30,8 @@ LOCKSTEP_INLINE bool recursive_mutex::enter() noexcept {
 }
 
 LOCKSTEP_INLINE bool recursive_mutex::enter_again() noexcept {
-  if (owner_.load(detail::memory_order_relaxed) != detail::number_of_this_thread()) return false;  // 1
+  const std::uint64_t owner = owner_.load(detail::memory_order_relaxed);  // 1
+  if (owner != detail::number_of_this_thread()) return false;
   ++depth_;
   return true;
 }

@@ -185,7 +185,8 @@ class mutex_queue : public queued_word<mutex_rules> {
       is_idle = (old & (rules::locked | rules::waking)) == 0;
     }
     if (is_idle) wake_next();
-  }};
+  }
+};
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -154,8 +154,7 @@ LOCKSTEP_INLINE bool ranked_barrier::try_wait(std::size_t rank) {
   state& all = *state_;
   state::own_state& self = all.checked(rank);
   if (all.is_terminated() || self.arrived == self.waited) return false;
-  if (!self.was_last &&
-      !all.phases.have_others_arrived(rank, all.participants, {self.arrived})) {
+  if (!self.was_last && !all.phases.have_others_arrived(rank, all.participants, {self.arrived})) {
     return false;
   }
   self.waited = self.arrived;

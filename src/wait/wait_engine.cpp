@@ -234,8 +234,7 @@ LOCKSTEP_INLINE bool begins_with_spin(wait_policy policy, wait_history& history)
 LOCKSTEP_INLINE wait_engine::way wait_engine::begin(wait_policy policy, deadline until,
                                                     wait_history& history) {
   if (policy.is_crowded()) {
-    const bool is_sure =
-        until.is_never() && observers() == 0 && history.yielding.goes_unmeasured();
+    const bool is_sure = until.is_never() && observers() == 0 && history.yielding.goes_unmeasured();
     return is_sure ? way::yields_unmeasured : way::neither;
   }
   return begins_with_spin(policy, history) ? way::polls : way::neither;
@@ -251,8 +250,7 @@ LOCKSTEP_INLINE bool wait_engine::wait_long(any_waitable what, wait_policy polic
     }
   }
   observed_wait seen(what);
-  return wait_ladder(what, policy, history, until, yield_time)
-      .climb(now == way::polls, true, seen);
+  return wait_ladder(what, policy, history, until, yield_time).climb(now == way::polls, true, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::wait_awake(any_waitable what, wait_policy policy,

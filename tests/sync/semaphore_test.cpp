@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/semaphore_test.cpp -- permits are neither lost nor made, and go round in order
-#include <lockstep/semaphore.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/semaphore.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-6, on the scripted system; of boards, and of the barrier of a
 // program's own threads
-#include "region/region_board.hpp"
 #include "wait/cpu_separation.hpp"
 #include "region/team_barrier.hpp"
 #include <lockstep/ranked_barrier.hpp>
+#include "region/region_board.hpp"
 
 #include <gtest/gtest.h>
 

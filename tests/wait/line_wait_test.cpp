@@ -11,9 +11,9 @@
 #include <functional>
 #include <vector>
 
-#include "region/anticipation.hpp"
 #include <lockstep/event.hpp>
 #include <lockstep/ranked_barrier.hpp>
+#include "region/anticipation.hpp"
 #include "support/policies.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/queued_word_test.cpp -- how long a thread polls before it queues and sleeps, on the scripted system
+#include <lockstep/condition_variable.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
-#include <lockstep/condition_variable.hpp>
 #include <lockstep/mutex.hpp>
 
 #include <gtest/gtest.h>

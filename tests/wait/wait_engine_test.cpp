@@ -80,8 +80,8 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return what_.ready() ||
-           wait_engine::wait_awake(lockstep::detail::any_waitable::of(what_), policy, history_, until);
+    return what_.ready() || wait_engine::wait_awake(lockstep::detail::any_waitable::of(what_),
+                                                    policy, history_, until);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 

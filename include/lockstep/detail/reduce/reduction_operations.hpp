@@ -213,13 +213,21 @@ void combine_values(const operands& of, void* left, void* right) {
 // Whether an int may become the unsigned argument of a function is its author's business.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 
-/// Whether a fold has a copy of the Function: see leaf_loop.hpp.
-template <class Index, class Function, bool MayBeCopied = may_be_copied<Function>::value>
-struct has_copy : std::false_type {};
-template <class Index, class Function>
-struct has_copy<Index, Function, true>
-    : std::integral_constant<bool, sizeof(Function) <= 64 &&
-                                       is_callable<const Function&, Index>::value> {};
+/// What a fold has of a Function that it calls with Arguments: a copy, or a reference. See leaf_loop.hpp.
+template <bool MayBeCopied, class Function, class... Arguments>
+struct held_by_fold {
+  using type = Function&;
+};
+template <class Function, class... Arguments>
+struct held_by_fold<true, Function, Arguments...> {
+  using type =
+      typename std::conditional<sizeof(Function) <= 64 &&
+                                    is_callable<const Function&, Arguments...>::value,
+                                const typename std::remove_const<Function>::type, Function&>::type;
+};
+template <class Function, class... Arguments>
+using held_function =
+    typename held_by_fold<may_be_copied<Function>::value, Function, Arguments...>::type;
 
 /// f(i) by its offset; a closure that may be copied and is small is.
 template <class Type, class Index, class Function>
@@ -248,8 +256,7 @@ class each_value : public operands {
   using given = as_value<Type, value>;
   static given as_given(value&& v) { return static_cast<given>(v); }
 
-  typename std::conditional<has_copy<Index, Function>::value,
-                            const typename std::remove_const<Function>::type, Function&>::type f_;
+  held_function<Function, Index> f_;
 };
 /// The same for a scan, with store(i, value) by its offset.
 template <class Type, class Index, class Function, class Store>
@@ -259,15 +266,17 @@ class scanned_value : public each_value<Type, Index, Function> {
       : each_value<Type, Index, Function>(op, first, f), store_(store) {}
 
   template <class Operation>
-  void run_through(Type& sum, std::size_t i, std::size_t end, Operation& op) const {
+  void run_through(Type& running, std::size_t i, std::size_t end, Operation& op) const {
+    Type sum(std::move(running));  // where no store can change it: in a register
     for (; i < end; ++i) {
       this->go_on(sum, i, i + 1, op);
       store_(index_at(this->first_, i), sum);
     }
+    running = std::move(sum);
   }
 
  private:
-  Store& store_;
+  held_function<Store, Index, Type&> store_;
 };
 /// f(first, last) of a leaf.
 template <class Type, class Index, class Function>

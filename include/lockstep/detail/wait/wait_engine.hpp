@@ -54,7 +54,8 @@ struct waitable {
 
 /// What predicates and places tell observers, if they have describe().
 template <class Part>
-auto describe_part(const Part& part, wait_subject& to, int) noexcept -> decltype(part.describe(to)) {
+auto describe_part(const Part& part, wait_subject& to, int) noexcept
+    -> decltype(part.describe(to)) {
   part.describe(to);
 }
 template <class Part>
@@ -119,8 +120,9 @@ class any_waitable {
 
 template <class Waitable>
 const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
-    &functions_of::ready,        &functions_of::sleep,    &functions_of::pauses, &functions_of::line,
-    &functions_of::is_separated, &functions_of::describe, Waitable::has_pauses};
+    &functions_of::ready, &functions_of::sleep,        &functions_of::pauses,
+    &functions_of::line,  &functions_of::is_separated, &functions_of::describe,
+    Waitable::has_pauses};
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
 wait_history& this_thread_history() noexcept;
@@ -205,8 +207,8 @@ class wait_engine {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;
   }
-  static bool wait_long(any_waitable what, wait_policy policy, wait_history& history, deadline until,
-                        std::uint64_t yield_time, way now);
+  static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
+                        deadline until, std::uint64_t yield_time, way now);
 };
 
 }  // namespace detail
