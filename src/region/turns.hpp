@@ -156,7 +156,8 @@ class caller_turn {
 class region_turn {
  public:
   /// `age` and `owner`: those of the team's regions. The owner is not looked at before the turn.
-  region_turn(caller_queue& callers, std::uint32_t age, const void* owner) : callers_(callers) {
+  LOCKSTEP_ALWAYS_INLINE region_turn(caller_queue& callers, std::uint32_t age, const void* owner)
+      : callers_(callers) {
     if (nesting::is_inside(owner)) return;
     if (nesting::may_wait_for(age)) {
       callers_.begin();

@@ -9,6 +9,16 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_ALWAYS_INLINE void team_core::perform(std::size_t rank, const region_head& head,
+                                               const job& f, bool is_seen) {
+  member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+  if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
+  member_access here(self);
+  call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+  if (diagnoses_misuse) group_.note_return(self);
+  if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
+}
+
 /// f(member&) on every member of the region.
 struct team_core::function_work {
   const job& f;
@@ -229,16 +239,6 @@ LOCKSTEP_INLINE bool team_core::end(const region_head& head) noexcept {
   if (!stop_.requested(head.region)) return true;
   if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
   return false;
-}
-
-LOCKSTEP_INLINE void team_core::perform(std::size_t rank, const region_head& head, const job& f,
-                                        bool is_seen) {
-  member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-  if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
-  member_access here(self);
-  call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
-  if (diagnoses_misuse) group_.note_return(self);
-  if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
 }
 
 LOCKSTEP_INLINE bool team_core::run_function_alone(const lone_team& of, const job& f) {
