@@ -217,7 +217,7 @@ class partition {
   bool targets_add_up() const noexcept {
     double sum = 0;
     for (const record& one : members_) sum += one.target;
-    return std::abs(sum / static_cast<double>(size()) - 1) < 1e-6;
+    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
   }
 
   /// Moves the weights one step towards the targets. All move by the same fraction of their way. The sum and the limits
@@ -225,12 +225,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const record& one : members_) {
-      from_equal = (std::max)(from_equal, std::abs(one.target - 1));
+      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (record& one : members_) {
       if (to_equal) one.target = 1;
-      way = (std::max)(way, std::abs(one.target - one.weight));
+      way = (std::max)(way, std::fabs(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;

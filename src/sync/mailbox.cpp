@@ -70,12 +70,12 @@ struct mailbox::queue {
   };
 
   queue(std::uint32_t position, std::size_t capacity, wait_policy its_policy)
-      : slots(round_up(detail::checked_count("lockstep::mailbox", "slots", capacity))),
+      : ring(round_up(detail::checked_count("lockstep::mailbox", "slots", capacity))),
         policy(its_policy),
         head(position * one) {
     detail::process_fence::prepare();
     tail.store(head, detail::memory_order_relaxed);  // 9
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (std::size_t i = 0; i < ring.size(); ++i) {
       const std::uint32_t at = head + static_cast<std::uint32_t>(i) * one;
       slot_of(at).sequence.store(at, detail::memory_order_relaxed);  // 9
     }
@@ -88,7 +88,7 @@ struct mailbox::queue {
   }
 
   slot& slot_of(std::uint32_t position) noexcept {
-    return slots[position / one & (slots.size() - 1)];
+    return ring[position / one & (ring.size() - 1)];
   }
   bool is_posted(std::uint32_t position) noexcept {
     return slot_of(position).sequence.load(detail::memory_order_acquire) == position + one;  // 5
@@ -110,7 +110,7 @@ struct mailbox::queue {
   detail::line_gap before;
   detail::wait_word tail{0};
   detail::line_gap between;
-  detail::aligned_array<slot> slots;
+  detail::aligned_array<slot> ring;
   detail::sleeper_mark mark;
   const wait_policy policy;
   detail::line_gap owners;
@@ -130,7 +130,7 @@ LOCKSTEP_INLINE mailbox::~mailbox() {
   delete queue_;
 }
 
-LOCKSTEP_INLINE std::size_t mailbox::capacity() const noexcept { return queue_->slots.size(); }
+LOCKSTEP_INLINE std::size_t mailbox::capacity() const noexcept { return queue_->ring.size(); }
 LOCKSTEP_INLINE wait_policy mailbox::policy() const noexcept { return queue_->policy; }
 
 LOCKSTEP_INLINE mailbox::place mailbox::claim() noexcept {
@@ -164,7 +164,7 @@ LOCKSTEP_INLINE void mailbox::publish(const place& mine, taker take) {
 
 LOCKSTEP_INLINE void mailbox::give_back(const place& from) noexcept {
   const std::uint32_t next =
-      from.position + static_cast<std::uint32_t>(queue_->slots.size()) * queue::one;
+      from.position + static_cast<std::uint32_t>(queue_->ring.size()) * queue::one;
   queue_->slot_of(from.position).sequence.store(next, detail::memory_order_release);  // 6
 }
 
