@@ -2,7 +2,7 @@
 // src/mpi/graph_ranks.hpp -- a communicator of its own for a graph, and polite waits on it (layer: mpi)
 //
 // Every call of MPI takes the permit of calls.hpp, and collectives begin without waiting: ranks that wait for each other
-// poll as requests.hpp says, instead of taking each other's CPU in a blocking call.
+// poll as polling_nap.hpp says, instead of taking each other's CPU in a blocking call.
 #ifndef LOCKSTEP_SRC_MPI_GRAPH_RANKS_HPP
 #define LOCKSTEP_SRC_MPI_GRAPH_RANKS_HPP
 

@@ -2,7 +2,7 @@
 // src/mpi/node_board.hpp -- the ranks of one node meet in memory that they share (layer: mpi)
 //
 // Each rank has a place: a word with the number of the meeting that it has come to, and two slots for what it brings, used
-// in turn. Ranks look at each other's words, and sleep on them (shared_futex.hpp): no call of MPI. One more place is for
+// in turn. Ranks look at each other's words, and sleep on them (shared_futex of system.hpp): no call of MPI. One more place is for
 // the result that a leader makes for all.
 //
 //   NODE-1  A slot is written before its meeting is published, and not again before all have read it: nobody is two

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/platform/binding.cpp -- the bodies of binding.hpp (layer: platform)
+// src/platform/binding.cpp -- where a thread may run (layer: platform)
 #include "cpus.hpp"
 
 #if defined(__linux__)

@@ -2,7 +2,7 @@
 // src/platform/this_thread.hpp -- naming the calling thread, and starting others (layer: platform)
 //
 // A name is a wish: where the system has no such call, or refuses, false is returned and nothing changes. On which CPUs
-// a thread runs: binding.hpp.
+// a thread runs: binding.cpp.
 #ifndef LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
 #define LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
 

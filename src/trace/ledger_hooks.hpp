@@ -2,7 +2,7 @@
 // src/trace/ledger_hooks.hpp -- what the ledger of waits is told (layer: trace)
 //
 // A thread that works for a team whose ledger is on has its accounts in its log (thread_log::ledger) meanwhile.
-// What it is told of constructs and regions is in ledger_hook_bodies.hpp.
+// What it is told of constructs and regions is in ledger_hooks.cpp.
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices

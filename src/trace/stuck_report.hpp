@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/stuck_report.hpp -- who waits for whom, who is missing, which waits form a ring (layer: trace)
 //
-// Pure: works on a snapshot of all threads, which the watchdog takes. stuck_text.hpp makes a text for people of it.
+// Pure: works on a snapshot of all threads, which the watchdog takes. stuck_text.cpp makes a text for people of it.
 //
 //   STUCK-1  A member has come to a phase if its last construct is of that region, and in that phase or a later one,
 //            and it has arrived there. All others of the region are missing: a member that was let go from a phase has

@@ -14,7 +14,7 @@
 //           that the thread that cleared it is about to wake.
 //
 // So no wake-up is lost. A waiter that announced itself before the change is woken by it, or finds the
-// word changed when it falls asleep (FUTEX-3 of futex.hpp). A waiter that comes later sees the new word.
+// word changed when it falls asleep (FUTEX-3 of system.hpp). A waiter that comes later sees the new word.
 //
 //   bits   name      meaning                set by                       cleared by
 //   0      sleeping  a waiter may be asleep a waiter, before it sleeps   the change that wakes; the object

@@ -4,7 +4,7 @@
 // For LOCKSTEP_SYSTEM_SEAM. Futex: waits return for no reason (what EINTR, EAGAIN and spurious returns
 // are at this level), or before their deadline; wakes come late, and wake threads they need not. Process-
 // wide fence: refused every other time. Yields: as if a stranger used them for its time slice. Clock:
-// coarse, standing still, jumping. All within FUTEX-1 to FUTEX-5 of detail/platform/futex.hpp, FENCE-1 of
+// coarse, standing still, jumping. All within FUTEX-1 to FUTEX-5 of detail/platform/system.hpp, FENCE-1 of
 // process_fence.hpp and the clock's one promise, that it never goes back.
 #pragma once
 

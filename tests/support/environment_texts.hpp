@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/support/environment_texts.hpp -- what detail/team/environment.hpp writes, as texts that tests compare
+// tests/support/environment_texts.hpp -- what src/team/environment.cpp writes, as texts that tests compare
 #pragma once
 
 #include "team/environment.hpp"

@@ -17,7 +17,7 @@
 // plan ends before its world and team, and the graph outlives it.
 //
 // MPI at THREAD_FUNNELED: all messages are sent and received by member 0, which has to be the thread that initialised
-// MPI. At SERIALIZED and MULTIPLE by any member. A rank that waits for a message naps after a while (requests.hpp): so
+// MPI. At SERIALIZED and MULTIPLE by any member. A rank that waits for a message naps after a while (src/mpi/polling_nap.hpp): so
 // more ranks than CPUs do not take each other's time.
 //
 // Order  WPLAN-1; between nodes that of world_graph.hpp.

@@ -56,7 +56,7 @@ std::vector<std::uint8_t> read(const std::string& schedule, settings& how) {
 constexpr unsigned most_seconds_to_repeat = 60;
 
 /// What f() returns, called in a child process. An execution that failed leaves the library's tables as they
-/// were, with the nodes of threads that are no more; a child begins with empty ones (detail/platform/fork.hpp).
+/// were, with the nodes of threads that are no more; a child begins with empty ones (src/platform/fork.hpp).
 std::string in_child(const std::function<std::string()>& f) {
   int ends[2] = {};
   if (pipe(ends) != 0) return "";
