@@ -227,6 +227,16 @@ class tree_walk final : public value_stack {
   /// From the prefix at the top: runs through the leaves [0, leaves), and makes that of all of it. False once the region is
   /// stopped.
   bool scan_alone(std::size_t leaves) {
+    if (what_.scan_leaves != nullptr && leaf_size_ <= reduction_tree::strip_length) {
+      // As many leaves by one call as are due in a strip.
+      const std::size_t most = reduction_tree::strip_length / leaf_size_ * leaf_size_;
+      for (std::size_t i = 0, end; i < length_; i = end) {
+        if (may_stop()) return false;
+        end = length_ - i > most ? i + most : length_;
+        what_.scan_leaves(of_, top(), i, end, leaf_size_);
+      }
+      return true;
+    }
     for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
       if (!push_leaves(leaf, leaf + 1)) return false;
       push_copy_of(below_top());

@@ -207,7 +207,7 @@ TEST_P(flow_walk_model, the_gate_is_asked_once_before_each_iteration) {
       return asked++ == 2;
     };
     const iteration_gate gate = {
-        &stop, [](void* asked) { return (*static_cast<decltype(stop)*>(asked))(); }};
+        &stop, [](void* held) { return (*static_cast<decltype(stop)*>(held))(); }};
     check(flow.run(policy(), work, 1, &gate, 1, {0, 1}), "nobody stopped it");
     sum.check_after(2);
   });

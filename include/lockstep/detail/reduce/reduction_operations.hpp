@@ -136,6 +136,8 @@ struct value_type_of {
 struct operands {
   void* operation;
 };
+using scan_of_leaves = void (*)(const operands& of, void* value, std::size_t first,
+                                std::size_t last, std::size_t leaf_size);
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
@@ -149,6 +151,8 @@ struct operations {
   bool in_strips;  ///< long leaves by several calls of fold
   /// Of a scan: stores op(value, f(first)), and so on, and leaves the last of them in `value`.
   void (*run_through)(const operands& of, void* value, std::size_t first, std::size_t last);
+  /// The same for leaves of leaf_size, of values that fit a cell: `value` becomes op(value, sum of the leaf) after each.
+  scan_of_leaves scan_leaves;
 };
 
 // --- what is in it ---
@@ -274,6 +278,19 @@ class scanned_value : public each_value<Type, Index, Function> {
     }
     running = std::move(sum);
   }
+  template <class Operation>
+  void scan_leaves(Type& prefix, std::size_t first, std::size_t last, std::size_t leaf_size,
+                   Operation& op) const {
+    for (std::size_t i = first, end; i < last; i = end) {
+      end = last - i > leaf_size ? i + leaf_size : last;
+      std::size_t at = i;
+      Type sum(this->start(at, end));
+      this->go_on(sum, at, end, op);
+      Type running(prefix);
+      run_through(running, i, end, op);
+      prefix = op(std::move(prefix), std::move(sum));
+    }
+  }
 
  private:
   held_function<Store, Index, Type&> store_;
@@ -320,6 +337,21 @@ void run_through(const operands& of, void* value, std::size_t first, std::size_t
   const Values own(static_cast<const Values&>(of));
   own.run_through(*static_cast<Type*>(value), first, last, *static_cast<Operation*>(of.operation));
 }
+template <class Type, class Values, class Operation>
+void scan_cells(const operands& of, void* value, std::size_t first, std::size_t last,
+                std::size_t leaf_size) {
+  const Values own(static_cast<const Values&>(of));
+  own.scan_leaves(*static_cast<Type*>(value), first, last, leaf_size,
+                  *static_cast<Operation*>(of.operation));
+}
+template <class Type, class Values, class Operation>
+constexpr scan_of_leaves scan_of(std::true_type /*fits a cell*/) noexcept {
+  return &scan_cells<Type, Values, Operation>;
+}
+template <class Type, class Values, class Operation>
+constexpr scan_of_leaves scan_of(std::false_type) noexcept {
+  return nullptr;
+}
 
 /// Values: each_value, which is folded in strips, or block_value.
 template <class Type, class Operation, class Values>
@@ -327,19 +359,21 @@ const operations& operations_for(const Values&, bool in_strips) noexcept {
   constexpr bool fills = fits_cell<Type>() && sizeof(Type) == cell::size;
   static const operations all[2] = {
       {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), fills, false, nullptr},
+       value_type_of<Type>::get(), fills, false, nullptr, nullptr},
       {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), fills, true, nullptr}};
+       value_type_of<Type>::get(), fills, true, nullptr, nullptr}};
   return all[in_strips ? 1 : 0];
 }
 template <class Type, class Operation, class Values>
 const operations& operations_of_scan(const Values&) noexcept {
-  static const operations all = {fold_range<Type, Values, Operation>,
-                                 combine_values<Type, Operation>,
-                                 value_type_of<Type>::get(),
-                                 fits_cell<Type>() && sizeof(Type) == cell::size,
-                                 true,
-                                 run_through<Type, Values, Operation>};
+  static const operations all = {
+      fold_range<Type, Values, Operation>,
+      combine_values<Type, Operation>,
+      value_type_of<Type>::get(),
+      fits_cell<Type>() && sizeof(Type) == cell::size,
+      true,
+      run_through<Type, Values, Operation>,
+      scan_of<Type, Values, Operation>(std::integral_constant<bool, fits_cell<Type>()>())};
   return all;
 }
 
