@@ -56,7 +56,7 @@ FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
 UNIT_TESTS = {"trace/account_table": ["trace/ledger_board"], "trace/delay_hooks": ["trace/debug_aids"],
               "trace/hooks": ["trace/thread_log", "trace/trace"],
-              "trace/ledger_board": ["trace/ledger_board"], "trace/ledger_hooks": ["trace/ledger"],
+              "trace/ledger_board": ["trace/ledger_board"], "trace/ledger_hooks": ["trace/ledger"], "trace/ledger_slot": ["trace/ledger"],
               "trace/records": ["trace/trace"], "trace/kept_texts": ["trace/trace"],
               "trace/recorder": ["trace/trace"],
               "trace/segment": ["trace/segment"], "trace/stuck_report": ["trace/stuck_report"],

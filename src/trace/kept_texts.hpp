@@ -15,14 +15,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
+struct kept_texts {
+  struct text {
+    text* next;
+  };
+  static constexpr std::size_t size = 128, most = 65536;
+
+  observer_atomic<text*> first[size];
+  observer_atomic<std::size_t> count;
+
+  static const char* content(const text* of) noexcept {
+    return reinterpret_cast<const char*>(of + 1);
+  }
+  static kept_texts* of_process() noexcept {
+    observer_atomic<void*>& word = process().trace_texts;
+    void* known = word.load(memory_order_acquire);  // 1
+    if (known != nullptr) return static_cast<kept_texts*>(known);
+    kept_texts* const made = new (std::nothrow) kept_texts();
+    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 2
+                                                        memory_order_acquire)) {            // 1
+      return made;
+    }
+    delete made;
+    return static_cast<kept_texts*>(known);
+  }
+};
 
 /// A text that lives for ever, equal to this one. Any thread, at any time; no signal handler.
 const char* keep_text(const char* given) noexcept;

@@ -5,8 +5,11 @@
 // log through their thread; the threads of a model are all one thread of the system, so scenarios say which log it is.
 #include <lockstep/ledger.hpp>
 #include "observe/hooks.hpp"
+#include "trace/kept_texts.hpp"
+#include "trace/ledger_slot.hpp"
 #include "trace/object_names.hpp"
 #include "trace/trace_view.hpp"
+#include "trace/watch_hooks.hpp"
 
 #include <cstring>
 #include <memory>
