@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <lockstep/detail/platform/config.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,9 @@ const cpu_topology& usable_topology();
 
 /// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
 std::vector<unsigned> affinity();
+
+/// Appends the list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5".
+void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus);
 
 }  // namespace detail
 

@@ -52,9 +52,6 @@ bool pin_this_thread(unsigned cpu) noexcept;
 /// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
 bool parse_cpu_list(const char* text, std::vector<unsigned>& cpus);
 
-/// Appends the list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5".
-void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus);
-
 /// In ascending order, each value once. The sort of <algorithm> costs ten times as much to compile.
 void sort_once(std::vector<unsigned>& values);
 
