@@ -165,8 +165,7 @@ LOCKSTEP_INLINE void member_state::forget_kept_values() noexcept {
   static_cast<void>(kept_leaves.release());
 }
 
-LOCKSTEP_INLINE void group::destroy_kept_values() {
-  if (kept_.load(memory_order_relaxed) == 0) return;  // 1
+LOCKSTEP_INLINE void group::destroy_those_kept() {
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
   kept_.store(0, memory_order_relaxed);  // 2
 }

@@ -144,7 +144,9 @@ class group {
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
   /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
-  void destroy_kept_values();
+  void destroy_kept_values() {
+    if (LOCKSTEP_UNLIKELY(kept_.load(memory_order_relaxed) != 0)) destroy_those_kept();  // 1
+  }
   /// In a child process: a value that another thread was about to make or end is nothing to touch.
   void forget_kept_values() noexcept;
 
@@ -159,6 +161,7 @@ class group {
   /// After a region that was stopped.
   void reset();
   void reset_claims() noexcept;
+  void destroy_those_kept();
 
   group& of_region_;
   sub_group_list sub_groups_;

@@ -106,7 +106,7 @@ class stop_source {
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
   /// True once the region was stopped; what came before the request is seen.
-  bool requested(std::uint32_t region) const noexcept {
+  LOCKSTEP_ALWAYS_INLINE bool requested(std::uint32_t region) const noexcept {
     return word_.load(memory_order_acquire) == region && means_stopped();  // 3
   }
   /// The same for a caller that reads nothing of what came before the request.
@@ -167,23 +167,30 @@ class first_error {
       "child process that member has nowhere to return to: call exec or _exit there");
 }
 
+/// Keeps the exception that is being handled, and stops the region.
+LOCKSTEP_NOINLINE inline void note_failure(stop_source& stop, std::uint32_t region,
+                                           first_error& errors, std::uint64_t position) {
+  errors.note(position);
+  stop.request(region);
+}
+
 /// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
+/// Nothing is put into memory for that before it is thrown: worker and caller are waited for.
 template <class Part, class Argument>
-void call_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
-                  std::uint64_t position, Part& part, Argument& with) {
+LOCKSTEP_ALWAYS_INLINE void call_guarded(stop_source& stop, std::uint32_t region,
+                                         first_error& errors, std::uint64_t position, Part& part,
+                                         Argument& with) {
 #if LOCKSTEP_HAS_EXCEPTIONS
-  const auto fail = [&] {
-    errors.note(position);
-    stop.request(region);
-  };
   try {
     part(with);
   } catch (const region_stopped&) {
-    if (!stop.requested(region)) fail();  // that of another region
+    if (!stop.requested(region)) {  // that of another region
+      note_failure(stop, region, errors, position);
+    }
   } catch (const forced_unwind&) {
     end_of_lost_member();
   } catch (...) {
-    fail();
+    note_failure(stop, region, errors, position);
   }
 #else
   static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);

@@ -53,14 +53,12 @@ class caller_queue {
   /// `patience`: where misuse is diagnosed, a wait for the turn that is longer than this is reported, once.
   caller_queue(wait_policy policy, const label& whose,
                std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
-      : policy_(policy), whose_(whose), patience_(patience) {}
+      : policy_(policy), payer_(fence_payer_of(policy)), whose_(whose), patience_(patience) {}
 
-  /// Blocks until it is the caller's turn.
-  void begin() {
+  /// Blocks until it is the caller's turn. What a wait needs is put together only where it is not.
+  LOCKSTEP_ALWAYS_INLINE void begin() {
     const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
-    wait_history history = {};
-    if (diagnoses_misuse) wait_and_say(number, history);
-    serving().wait(turn_of(number), never_stops(), history);
+    if (LOCKSTEP_UNLIKELY(!turn_of(number)(serving().value()))) wait_for(number);
     note_holder();
   }
   /// Takes a turn if it can be had at once.
@@ -104,9 +102,7 @@ class caller_queue {
   }
 
   /// The number that is served.
-  published_word<std::uint32_t> serving() noexcept {
-    return {serving_, mark_, policy_, fence_payer_of(policy_)};
-  }
+  published_word<std::uint32_t> serving() noexcept { return {serving_, mark_, policy_, payer_}; }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
   static std::uint64_t shown_number() noexcept;
@@ -116,6 +112,11 @@ class caller_queue {
                   memory_order_relaxed);  // 4
   }
 
+  LOCKSTEP_NOINLINE void wait_for(std::uint32_t number) {
+    wait_history history = {};
+    if (diagnoses_misuse) wait_and_say(number, history);
+    serving().wait(turn_of(number), never_stops(), history);
+  }
   /// Waits for the turn for a while; then says that it takes long, unless another has.
   void wait_and_say(std::uint32_t number, wait_history& history);
 
@@ -126,6 +127,7 @@ class caller_queue {
   wait_word shut_{0};
   sleeper_mark mark_;
   const wait_policy policy_;
+  const fence_payer payer_;
   // For the message.
   wait_word holder_{0};
   wait_word said_{0};
@@ -167,7 +169,8 @@ class region_turn {
       if (!is_mine_ && LOCKSTEP_UNLIKELY(callers_.is_shut())) callers_.begin();
     }
   }
-  ~region_turn() {
+  /// Inlined for certain: then nothing of this object is in memory.
+  LOCKSTEP_ALWAYS_INLINE ~region_turn() {
     if (is_mine_) callers_.end();
   }
   region_turn(const region_turn&) = delete;

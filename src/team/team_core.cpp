@@ -42,7 +42,9 @@ struct team_core::function_work {
     core.perform(0, head, f, is_seen);
   }
   void collect(team_core& core, const region_head& head) const {
-    if (head.size > 1) core.board_.collect(0, core.board_.current());
+    if (head.size <= 1) return;
+    core.board_.collect(0, core.board_.current());
+    core.board_.expect_next();
   }
   void finish(team_core& core, bool goes_on) const {
     core.group_.end(!goes_on);
@@ -155,11 +157,11 @@ struct team_core::given_up_work : function_work {
 //   collect       waits until all have reported, or does what is left
 //   finish        leaves all at rest; `goes_on`: the region was not stopped
 template <class Work>
-LOCKSTEP_ALWAYS_INLINE bool team_core::live(const team_parts& of, Work& work) {
+LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, Work& work) {
   team_core* const core = of.core;
   const region_turn turn(of.door.callers(), of.door.age(), core);
-  if (!turn) return work.run_alone(core->alone());
-  if (work.needs_others(*core)) of.threads.make_ready();
+  if (LOCKSTEP_UNLIKELY(!turn)) return work.run_alone(core->alone());
+  if (work.needs_others(*core)) core->threads_->make_ready();
   const bool is_seen = observers() != 0;
   const region_head head = core->begin(work, is_seen);
   const nesting::inside here(core->region_);  // up to the last of the user's code
@@ -171,17 +173,29 @@ template <class Work>
 LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(Work& work, bool is_seen) {
   const size_and_phase wanted = work.prepare(*this);
   if (LOCKSTEP_UNLIKELY(is_seen)) region_comes(seen_);
-  if (++number_ == 0) number_ = 1;
-  stop_.begin(number_);
-  running_.store(number_, memory_order_relaxed);  // 1
-  if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
-  const region_head head = {number_, wanted.size, wanted.phase};
+  const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
+  number_ = number;
+  stop_.begin(number);
+  running_.store(number, memory_order_relaxed);  // 1
+  const nesting::region* const outer = nesting::innermost();
+  if (region_.outer != outer) region_.outer = outer;
+  const region_head head = {number, wanted.size, wanted.phase};
   if (LOCKSTEP_UNLIKELY(is_seen)) {
-    work.announce_seen(*this, head);
+    const region_head told = head;  // so that the head itself need not be in memory
+    work.announce_seen(*this, told);
   } else {
     work.announce(*this, head);
   }
   return head;
+}
+
+/// No thread is in the region any more. False if it was stopped.
+LOCKSTEP_ALWAYS_INLINE bool team_core::end(const region_head& head) noexcept {
+  running_.store(0, memory_order_relaxed);             // 1
+  if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
+  if (!stop_.requested(head.region)) return true;
+  if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
+  return false;
 }
 
 /// The second half: the caller's part, and the end. Requires: the calling thread is marked as inside the region.
@@ -192,24 +206,23 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::complete(const region_head& head, Work& w
   if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(seen_);
   const bool goes_on = end(head);
   work.finish(*this, goes_on);
-  if (!goes_on) error_.rethrow();
+  if (LOCKSTEP_UNLIKELY(!goes_on)) error_.rethrow();
   return goes_on;
 }
 
-LOCKSTEP_INLINE bool team_core::run(const team_parts& of, std::size_t size, const job& f,
+LOCKSTEP_INLINE bool team_core::run(team_parts of, std::size_t size, const job& f,
                                     source_place where, const char* kind) {
   function_work work = {f, size, kind, where};
   return live(of, work);
 }
 
-LOCKSTEP_INLINE bool team_core::run_loop(const team_parts& of, const loop_request& wanted,
-                                         const job& what, const loop_ends& ends) {
+LOCKSTEP_INLINE bool team_core::run_loop(team_parts of, const loop_request& wanted, const job& what,
+                                         const loop_ends& ends) {
   loop_work work = {wanted, what, ends, nullptr};
   return live(of, work);
 }
 
-LOCKSTEP_INLINE shares_outcome team_core::run_shares(const team_parts& of,
-                                                     const shares_request& wanted,
+LOCKSTEP_INLINE shares_outcome team_core::run_shares(team_parts of, const shares_request& wanted,
                                                      const job& what) {
   shares_work work = {wanted, what, false, false};
   const bool is_complete = live(of, work);
@@ -230,15 +243,6 @@ LOCKSTEP_INLINE region_head team_core::leave_caller_region() noexcept {
   started_.head.region = 0;
   nesting::innermost() = caller_region_.outer;
   return head;
-}
-
-/// No thread is in the region any more. False if it was stopped.
-LOCKSTEP_INLINE bool team_core::end(const region_head& head) noexcept {
-  running_.store(0, memory_order_relaxed);             // 1
-  if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
-  if (!stop_.requested(head.region)) return true;
-  if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
-  return false;
 }
 
 LOCKSTEP_INLINE bool team_core::run_function_alone(const lone_team& of, const job& f) {
@@ -382,6 +386,7 @@ LOCKSTEP_INLINE void team_core::announce_seen(const region_head& head, const job
 }
 
 LOCKSTEP_INLINE void team_core::run_part(std::size_t rank, const assignment& what) {
+  board_.expect_report(rank);
   board_.relay(rank, what, true);
   const region_head head = what.head();
   if (rank < head.size) perform(rank, head, what.line->what, what.announced.is_seen());

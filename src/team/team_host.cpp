@@ -26,7 +26,9 @@ namespace detail {
 struct team_body {
   team_body(const resolved_team& made, team_door& door, const team_options& options,
             thread_owner owner)
-      : core(made, door), threads(threads_of(core, made, options, owner)) {}
+      : core(made, door), threads(threads_of(core, made, options, owner)) {
+    core.have(*threads);
+  }
   team_body(const team_body&) = delete;
   team_body& operator=(const team_body&) = delete;
 
@@ -85,7 +87,7 @@ LOCKSTEP_INLINE team_host::~team_host() {
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
-  return team_core::run({door(), &body_->core, *body_->threads}, members, part, where, kind);
+  return team_core::run({door(), core_}, members, part, where, kind);
 }
 
 LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, source_place where) {
@@ -97,11 +99,11 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
 
 LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what,
                                          const loop_ends& ends) {
-  return team_core::run_loop({door(), &body_->core, *body_->threads}, of, what, ends);
+  return team_core::run_loop({door(), core_}, of, what, ends);
 }
 
 LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, const job& what) {
-  return team_core::run_shares({door(), &body_->core, *body_->threads}, of, what);
+  return team_core::run_shares({door(), core_}, of, what);
 }
 
 LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,

@@ -278,6 +278,8 @@ class published_words {
     return {lines()[i].value.word, all_.marks[i], all_.policy, all_.payer};
   }
   Beside& beside(std::size_t i) noexcept { return lines()[i].value.beside; }
+  /// For fetch_for_writing().
+  const void* line_of(std::size_t i) const noexcept { return lines() + i; }
 
   /// After a stop was requested.
   void wake_all() const { all_.wake_all(); }
