@@ -157,7 +157,9 @@ pool::served_team::served_team(pool& its_pool, const detail::resolved_team& made
       core(made, door),
       of(its_pool),
       size(its_size),
-      listener(this, in_child) {}
+      listener(this, in_child) {
+  core.have(threads);
+}
 
 void pool::fit(unsigned size) noexcept {
   if (is_orphaned_) {
