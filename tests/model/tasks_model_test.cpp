@@ -51,6 +51,14 @@ inline void modelled_free(void* memory) noexcept {
 #undef calloc
 #undef free
 
+// What a thread keeps of its waits is made at its first use: before the first execution, not in it.
+const bool histories_are_made = [] {
+  lockstep::detail::this_thread_history();
+  lockstep::detail::this_thread_history_in_queues();
+  lockstep::detail::wait_pulse::of_this_thread();
+  return true;
+}();
+
 // What the sources need of the others.
 namespace lockstep::openmp {
 
