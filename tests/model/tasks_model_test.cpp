@@ -4,6 +4,7 @@
 // The sources of the runtime themselves, without its regions: a member is a thread of the model, and the barrier is the
 // least that task_pool.hpp asks for. Memory that the pool gives back stays where it is until the execution ends, and counts
 // as written then: so a use that is not ordered before is found, and so is memory that is given back twice.
+#include <lockstep/detail/platform/process_fence.hpp>
 #include <lockstep/detail/wait/wait_engine.hpp>
 
 #include <algorithm>
@@ -51,8 +52,9 @@ inline void modelled_free(void* memory) noexcept {
 #undef calloc
 #undef free
 
-// What a thread keeps of its waits is made at its first use: before the first execution, not in it.
-const bool histories_are_made = [] {
+// On modelled atomics these are made at their first use: before the first execution, not in it.
+const bool statics_are_made = [] {
+  lockstep::detail::process_fence::prepare();
   lockstep::detail::this_thread_history();
   lockstep::detail::this_thread_history_in_queues();
   lockstep::detail::wait_pulse::of_this_thread();
