@@ -334,7 +334,8 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
   explore_with(small(), [] {
     int data = 0;
     team_door door(1, policy(), "a team", "");
-    used_body* const body = new used_body(data);  // a team has the address beside its owner, as here
+    used_body* const body =
+        new used_body(data);  // a team has the address beside its owner, as here
     threads({[&] {
                if (!door.callers().try_begin()) return;
                const caller_turn mine(door.callers(), lockstep::detail::has_begun_t());
