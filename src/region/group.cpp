@@ -33,7 +33,7 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
                                              std::size_t rank) noexcept {
   shared_ = shared;
   stop_ = stop;
-  stop_word_ = &stop->word();
+  stop_word_ = stop != nullptr ? &stop->word() : nullptr;
   rank_ = rank_in_team_ = rank;
   find_ = find;
   if (shared == nullptr) return;
