@@ -45,6 +45,12 @@ def guard_of(root, header):
     return "LOCKSTEP_" + re.sub(r"\W", "_", name).upper()
 
 
+def named_layer(text):
+    """The layer that the banner of a header or source names, in its second line; or None."""
+    named = re.search(r"\(layer: (\w+)\)", (text.split("\n") + [""])[1])
+    return named.group(1) if named else None
+
+
 def split_lines(text):
     """Splits text into lines of (code, comment); strings lose their content, quotes stay."""
     code, comment = [""], [""]

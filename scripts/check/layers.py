@@ -21,7 +21,7 @@ import sys
 from pathlib import Path, PurePosixPath
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, directives, guard_of, headers, includes, name_of, root_argument, sources, split_lines  # noqa: E402
+from source_text import Report, directives, guard_of, headers, includes, name_of, named_layer, root_argument, sources, split_lines  # noqa: E402
 
 LAYERS = ("platform", "base", "observe", "wait", "sync", "region", "loop", "reduce", "team", "graph", "trace", "mpi")
 LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h", "src/lockstep.cpp", "src/lockstep_checked.cpp",
@@ -49,12 +49,6 @@ def directory_layer(name):
     if parts[0] == "src":
         return parts[1] if len(parts) > 2 else None
     return parts[2] if len(parts) > 3 and parts[:2] == ("lockstep", "detail") else None
-
-
-def named_layer(text):
-    """The layer that the banner of a header names, or None."""
-    named = re.search(r"\(layer: (\w+)\)", (text.split("\n") + [""])[1])
-    return named.group(1) if named else None
 
 
 def layers_of(root):

@@ -10,14 +10,12 @@ line with the tests that cover it: 'lockstep/fan.hpp  contract/notify_wait_contr
 has neither; a line whose header or test is not there; a line for a header that has tests of its name.
 """
 
-import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from source_text import Report, headers, name_of, root_argument, sources  # noqa: E402
+from source_text import Report, headers, name_of, named_layer, root_argument, sources  # noqa: E402
 
-LAYER = re.compile(r"\(layer: (\w+)\)")
 LIST = "tests/covered_elsewhere.txt"
 TEST = "_test.cpp"
 
@@ -26,9 +24,9 @@ def layers(root):
     """The headers that name a layer: their paths below include/, or from src/ on."""
     found = {}
     for path in headers(root) + [p for p in sources(root) if p.suffix == ".hpp"]:
-        layer = LAYER.search(path.read_text(encoding="utf-8").split("\n#", 1)[0])
+        layer = named_layer(path.read_text(encoding="utf-8"))
         if layer:
-            found[name_of(root, path)] = layer.group(1)
+            found[name_of(root, path)] = layer
     return found
 
 

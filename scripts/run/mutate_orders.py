@@ -30,7 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from check.orders import ACCESS, ORDER, closing  # noqa: E402
-from source_text import ROOT, headers, name_of, sources, split_lines  # noqa: E402
+from source_text import ROOT, headers, name_of, named_layer, sources, split_lines  # noqa: E402
 
 OTHERS, MODELLED = ("platform", "mpi"), ("mpi/node_board",)
 MODEL = ROOT / "tests" / "model"
@@ -78,8 +78,8 @@ def key(mutant):
 
 def part_of(path, text):
     """ROOM/NAME of a header or source; None for those that stand in no room."""
-    layer = re.search(r"\(layer: (\w+)\)", text.split("\n#", 1)[0])
-    return f"{layer.group(1)}/{path.stem}" if layer else None
+    layer = named_layer(text)
+    return f"{layer}/{path.stem}" if layer else None
 
 
 def order_mutants(path, part, text):
