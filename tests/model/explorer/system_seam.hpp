@@ -59,7 +59,7 @@ inline bool is_machine_full() { return false; }
 inline std::uint64_t number_of_this_thread() { return model::explorer::active()->number(); }
 
 /// A number for each T and name.
-inline std::size_t next_per_thread_slot() {
+[[gnu::noinline, gnu::no_sanitize("thread")]] inline std::size_t next_per_thread_slot() {
   static std::size_t slots = 0;
   return slots++;
 }
