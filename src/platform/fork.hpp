@@ -12,7 +12,8 @@
 //   ATFORK-2  Every module registers for itself, because a registration ends with its module (dlclose). Only that of the
 //       first module there is does anything, for the tables of all modules.
 //   ATFORK-3  A fork() in the middle of the first use of a table leaves nothing half done that a child would wait for: the
-//       child lists its handlers again.
+//       child lists its handlers again. The tables that are used while threads start, of queues and of misuse, are listed
+//       when the module is loaded: else a thread could list one, and lock it, between the handlers and the fork().
 //
 // The modules and their tables are listed by fork_tables.hpp.
 //

@@ -24,6 +24,8 @@ namespace misuse {
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
+LOCKSTEP_AT_LOAD watch_forks_at_load() { registry::watch_forks(); }
+
 /// "destroyed by thread 1 'a' while thread 2 'b' is waiting on it".
 [[noreturn]] LOCKSTEP_INLINE void report_deed(const void* object, const char* kind,
                                               const char* deed, const char* other,

@@ -38,6 +38,9 @@ class registry {
  public:
   enum class role { owner, reader, waiter };
 
+  /// ATFORK-3.
+  static void watch_forks() noexcept { detail::watch_forks<around_fork>(); }
+
   static void add(const void* object, role as) {
     bucket& home = bucket_of(object);
     const holding<system_mutex> lock(home.lock);
@@ -104,7 +107,7 @@ class registry {
 
   // One table for the process, never destroyed: static objects may be used until the very end.
   static bucket& bucket_of(const void* object) {
-    detail::watch_forks<around_fork>();
+    watch_forks();
     const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
     return detail::process().misuse[place % detail::process_state::misuse_size];
   }

@@ -6,6 +6,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_AT_LOAD watch_queues_at_load() { parking_lot::watch_forks(); }
+
 LOCKSTEP_INLINE void parked_thread::describe(wait_subject& to) const noexcept {
   const std::uintptr_t which = first_queue_ & 3u;
   to.sleeps_on = &word_;

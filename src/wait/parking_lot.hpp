@@ -208,13 +208,17 @@ class parking_lot {
                                       : 0u;
   }
 
+  /// ATFORK-3. A lock that is contended sleeps: the portable futex's own locks are taken after ours.
+  static void watch_forks() {
+    detail::native_futex::prepare_for_fork();
+    detail::watch_forks<around_fork>();
+  }
+
   /// The queue of one key, locked while this lives.
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
-      // A lock that is contended sleeps: the portable futex's own locks are taken after ours.
-      detail::native_futex::prepare_for_fork();
-      detail::watch_forks<around_fork>();
+      watch_forks();
       short_lock::lock(bucket_.lock);
     }
     ~queue() { short_lock::unlock(bucket_.lock); }
