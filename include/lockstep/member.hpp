@@ -66,10 +66,6 @@ LOCKSTEP_CONSTANT fast_t fast = {};
 class sub_team;
 namespace detail {
 struct member_access;
-
-/// Result, where World is one: mpi::world (mpi/world.hpp).
-template <class World, class Result>
-using if_world = typename std::enable_if<World::is_world::value, Result>::type;
 }  // namespace detail
 
 /// What the function of a region is given: its rank, and the constructs by which the members work together.
@@ -129,92 +125,6 @@ class member {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
     at_.come_to("broadcast", where, sizeof(Type));
     return detail::reductions::broadcast<Type>(at_, root, value);
-  }
-
-  // --- all wait for all, and for those of other processes ---
-
-  // With a world of mpi/world.hpp first, in a region that world.run began. All members of all ranks call them.
-
-  template <class World>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_world<World, bool> sync_threads(
-      World& across, call_site where = {}) {
-    return or_leave(sync_threads_unless_stopped(across, where));
-  }
-  template <class World>
-  LOCKSTEP_NODISCARD detail::if_world<World, bool> sync_threads_unless_stopped(
-      World& across, call_site where = {}) {
-    return across.sync_members(at_, where);
-  }
-  /// op over the values of all members, in the order of ranks, and of members within each rank. See mpi::world.
-  template <class World, class Type, class Operation>
-  detail::if_world<World, Type> sync_reduce(World& across, Type value, Operation op,
-                                            call_site where = {}) {
-    return across.reduce_members(at_, World::kinds::sync_reduce, where, value, op);
-  }
-  template <class World, class Type>
-  detail::if_world<World, Type> sync_sum(World& across, Type value, call_site where = {}) {
-    detail::sum_of<Type> op;
-    return across.reduce_members(at_, World::kinds::sync_sum, where, value, op);
-  }
-  template <class World, class Type>
-  detail::if_world<World, Type> sync_min(World& across, Type value, call_site where = {}) {
-    detail::min_of<Type> op;
-    return across.reduce_members(at_, World::kinds::sync_min, where, value, op);
-  }
-  template <class World, class Type>
-  detail::if_world<World, Type> sync_max(World& across, Type value, call_site where = {}) {
-    detail::max_of<Type> op;
-    return across.reduce_members(at_, World::kinds::sync_max, where, value, op);
-  }
-  template <class World>
-  detail::if_world<World, std::size_t> sync_count(World& across, bool condition,
-                                                  call_site where = {}) {
-    detail::sum_of<std::size_t> op;
-    return across.reduce_members(at_, World::kinds::sync_count, where,
-                                 std::size_t{condition ? 1u : 0u}, op);
-  }
-  template <class World>
-  detail::if_world<World, bool> sync_and(World& across, bool condition, call_site where = {}) {
-    return sync_count(across, !condition, where) == 0;
-  }
-  template <class World>
-  detail::if_world<World, bool> sync_or(World& across, bool condition, call_site where = {}) {
-    return sync_count(across, condition, where) != 0;
-  }
-  /// The value of member 0 of the rank `root` of the world, on all.
-  template <class World, class Type>
-  detail::if_world<World, Type> broadcast(World& across, std::size_t root, Type value,
-                                          call_site where = {}) {
-    return across.broadcast_to_members(at_, root, value, where);
-  }
-
-  /// op(init, all values of f(first, last) over parts of the range, in order), on all members of all ranks. The range is that
-  /// of all ranks; f is called on each rank for parts of world.part_of(last - first), counted from `first`, and by the
-  /// members of the rank as in reduce_range without a world. The bits are those of one process with one thread, for every
-  /// number of ranks, members and schedule. Type is trivially copyable and has 448 bytes at most.
-  /// Order  what happens before any member's call happens before every return, as in sync_threads(world).
-  /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the region
-  ///        on all ranks (mpi::world, RANKS-3).
-  /// Cost   the rank's part of the work, and sync_sum(world) with about 0.2 kB for a double. mpi/world.hpp has an example.
-  template <class World, class Type, class First, class Last, class Function, class Operation>
-  detail::if_world<World, detail::if_bounds<First, Last, Type>> reduce_range(
-      World& across, First first, Last last, Type init, Function&& f, Operation op,
-      schedule how = static_schedule(), call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    at_.come_to("reduce_range(world)", where, span.length);
-    return across.template reduce_leaves<Type>(
-        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
-        how);
-  }
-  /// The same with f(i).
-  template <class World, class Type, class First, class Last, class Function, class Operation>
-  detail::if_world<World, detail::if_bounds<First, Last, Type>> reduce_each(
-      World& across, First first, Last last, Type init, Function&& f, Operation op,
-      schedule how = static_schedule(), call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    at_.come_to("reduce_each(world)", where, span.length);
-    return across.template reduce_leaves<Type>(
-        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
   // --- the work of a loop ---

@@ -28,7 +28,7 @@ LOCKSTEP_INLINE bool sync_members(world_body& of, member_state& at, call_site wh
 }
 LOCKSTEP_INLINE bool is_root(const world_body& of, std::size_t root) {
   return of.core.rank() ==
-         checked_rank("lockstep::member::broadcast(world)", "ranks", root, of.core.size());
+         checked_rank("lockstep::mpi::world::broadcast", "ranks", root, of.core.size());
 }
 
 LOCKSTEP_INLINE bool evaluate_leaves(world_body& of, member_state& at,
@@ -50,7 +50,7 @@ LOCKSTEP_INLINE bool collect_and_meet(rank_reduction& what, void* whole) {
   char message[200];
   std::snprintf(message, sizeof message,
                 "lockstep::mpi::world::%s: called inside of a region of this world: members call "
-                "me.sync_threads(world), me.sync_sum(world, x) and so on",
+                "world.sync_threads(me), world.sync_sum(me, x) and so on",
                 function);
   fail_use(message);
 }

@@ -391,12 +391,12 @@ TEST_P(halo_of, calls_against_HALO_7_and_outside_of_regions_are_refused) {
     ghosts.publish(me);
     if (is_first) ghosts.publish(me);
     ghosts.await_ghosts(me);
-    me.sync_threads(ranks);
+    ranks.sync_threads(me);
   });
   expect_in(text, is_first ? "call await_ghosts() before the next publish()" : "of another rank");
   text = message_of([&](member& me) {
     if (is_first) ghosts.await_ghosts(me, 0);
-    me.sync_threads(ranks);
+    ranks.sync_threads(me);
   });
   expect_in(text, is_first ? "would wait for ever" : "of another rank");
   try {

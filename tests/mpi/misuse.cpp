@@ -54,7 +54,7 @@ void run(const char* how) {
     lockstep::mpi::world ranks;
     on_another_thread([&] {
       lockstep::team two(2);
-      ranks.run(two, [&](lockstep::member& me) { me.sync_threads(ranks); });
+      ranks.run(two, [&](lockstep::member& me) { ranks.sync_threads(me); });
     });
   } else if (is("funneled_world")) {
     begin_mpi(MPI_THREAD_FUNNELED);
@@ -73,16 +73,16 @@ void run(const char* how) {
     lockstep::mpi::world ranks;
     if (ranks.rank() == 1) MPI_Recv(nullptr, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     lockstep::team two(2);
-    ranks.run(two, [&](lockstep::member& me) { me.sync_sum(ranks, 1); });
+    ranks.run(two, [&](lockstep::member& me) { ranks.sync_sum(me, 1); });
   } else if (is("members_differ")) {
     begin_mpi(MPI_THREAD_SERIALIZED);
     lockstep::mpi::world ranks;
     lockstep::team two(2);
     ranks.run(two, [&](lockstep::member& me) {
       if (me.rank() == 0) {
-        me.sync_sum(ranks, 1);
+        ranks.sync_sum(me, 1);
       } else {
-        me.sync_max(ranks, 1);
+        ranks.sync_max(me, 1);
       }
     });
   }

@@ -78,9 +78,9 @@ TEST_P(world_reductions, sums_have_the_bits_of_one_process) {
     for (const schedule how : schedules()) {
       std::atomic<int> wrong{0};
       ranks.run(members, [&](member& me) {
-        wrong += !same(me.reduce_each(ranks, std::size_t{0}, n, 0.25, term, plus, how), wanted);
-        const double by_ranges = me.reduce_range(
-            ranks, std::size_t{0}, n, 0.25,
+        wrong += !same(ranks.reduce_each(me, std::size_t{0}, n, 0.25, term, plus, how), wanted);
+        const double by_ranges = ranks.reduce_range(
+            me, std::size_t{0}, n, 0.25,
             [](std::size_t first, std::size_t last) {
               double sum = term(first);
               for (std::size_t i = first + 1; i < last; ++i) sum += term(i);
@@ -107,7 +107,7 @@ void expect_bits(world& ranks, team& members) {
       ranks.run(members, [&](member& me) {
         for (int turn = 0; turn < 3; ++turn) {
           wrong += !same(
-              me.reduce_each(ranks, std::size_t{0}, n, init, numbered<Words>, mix<Words>, how),
+              ranks.reduce_each(me, std::size_t{0}, n, init, numbered<Words>, mix<Words>, how),
               wanted);
         }
       });
@@ -180,8 +180,8 @@ TEST_P(world_reductions, WREDUCE_3_sees_what_loops_without_a_wait_wrote) {
         for (std::size_t i = first; i < last; ++i) x[i] = turn * i;
       });
       // In the other direction: what a member reads, another has written.
-      const std::size_t sum = me.reduce_each(
-          ranks, std::size_t{0}, n, std::size_t{0},
+      const std::size_t sum = ranks.reduce_each(
+          me, std::size_t{0}, n, std::size_t{0},
           [&](std::size_t i) { return x[mine.first + (mine.last - 1 - i)]; },
           [](std::size_t a, std::size_t b) { return a + b; });
       wrong += sum != turn * (n * (n - 1) / 2);
@@ -227,7 +227,7 @@ TEST_P(world_reductions, a_stop_ends_a_reduction_on_all_ranks) {
   int turns = 0;
   const bool is_complete = ranks.run(members, [&](member& me) {
     for (;;) {
-      me.reduce_each(ranks, std::size_t{0}, std::size_t{1000}, 0.0, term, plus);
+      ranks.reduce_each(me, std::size_t{0}, std::size_t{1000}, 0.0, term, plus);
       if (me.rank() == 0 && ++turns == 3 && ranks.rank() == ranks.size() - 1) me.request_stop();
     }
   });
@@ -238,7 +238,7 @@ TEST_P(world_reductions, a_stop_ends_a_reduction_on_all_ranks) {
 
 TEST_P(world_reductions, outside_of_a_region_of_the_world_it_is_refused) {
   EXPECT_THROW(members.run([&](member& me) {
-    me.reduce_each(ranks, 0, 10, 0, [](int i) { return i; }, std::plus<int>());
+    ranks.reduce_each(me, 0, 10, 0, [](int i) { return i; }, std::plus<int>());
   }),
                std::logic_error);
 }

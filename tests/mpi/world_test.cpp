@@ -98,9 +98,9 @@ TEST_P(world_of, RANKS2_a_construct_waits_for_all_members_of_all_ranks) {
       for (std::uint32_t turn = 1; turn <= 20; ++turn) {
         const std::size_t mine = ranks.rank() * me.size() + me.rank();
         memory[mine] = region * 100 + turn;
-        me.sync_threads(ranks);
+        ranks.sync_threads(me);
         for (std::size_t i = 0; i < all(); ++i) wrong += memory[i] != region * 100 + turn;
-        me.sync_threads(ranks);
+        ranks.sync_threads(me);
       }
     });
   }
@@ -115,7 +115,7 @@ TEST_P(world_of, RANKS4_values_are_combined_in_the_order_of_ranks_and_members) {
   ranks.run(members, [&](member& me) {
     for (int turn = 0; turn < 20; ++turn) {
       const matrix found =
-          me.sync_reduce(ranks, numbered(ranks.rank() * me.size() + me.rank()), product);
+          ranks.sync_reduce(me, numbered(ranks.rank() * me.size() + me.rank()), product);
       wrong += std::memcmp(&found, &wanted, sizeof found) != 0;
     }
   });
@@ -127,20 +127,20 @@ TEST_P(world_of, sums_least_and_greatest_values_and_counts) {
   const double count = static_cast<double>(all());
   EXPECT_TRUE(ranks.run(members, [&](member& me) {
     const std::size_t i = ranks.rank() * me.size() + me.rank();
-    wrong += me.sync_sum(ranks, static_cast<double>(i)) != count * (count - 1) / 2;
-    wrong += me.sync_min(ranks, i + 7) != 7;
-    wrong += me.sync_max(ranks, i) != all() - 1;
-    wrong += me.sync_count(ranks, i % 2 == 0) != (all() + 1) / 2;
-    wrong += me.sync_and(ranks, true) != true;
-    wrong += me.sync_and(ranks, i != all() - 1) != false;
-    wrong += me.sync_or(ranks, i == all() - 1) != true;
-    wrong += me.sync_or(ranks, false) != false;
+    wrong += ranks.sync_sum(me, static_cast<double>(i)) != count * (count - 1) / 2;
+    wrong += ranks.sync_min(me, i + 7) != 7;
+    wrong += ranks.sync_max(me, i) != all() - 1;
+    wrong += ranks.sync_count(me, i % 2 == 0) != (all() + 1) / 2;
+    wrong += ranks.sync_and(me, true) != true;
+    wrong += ranks.sync_and(me, i != all() - 1) != false;
+    wrong += ranks.sync_or(me, i == all() - 1) != true;
+    wrong += ranks.sync_or(me, false) != false;
     const triple whole =
-        me.sync_reduce(ranks, triple{1, static_cast<double>(i), static_cast<double>(i)}, both);
+        ranks.sync_reduce(me, triple{1, static_cast<double>(i), static_cast<double>(i)}, both);
     wrong += whole.sum != count || whole.least != 0 || whole.most != count - 1;
     large words = {};
     for (std::size_t k = 0; k < 300; ++k) words.words[k] = i + k;
-    const large sums = me.sync_reduce(ranks, words, [](const large& a, const large& b) {
+    const large sums = ranks.sync_reduce(me, words, [](const large& a, const large& b) {
       large sum;
       for (std::size_t k = 0; k < 300; ++k) sum.words[k] = a.words[k] + b.words[k];
       return sum;
@@ -164,22 +164,22 @@ TEST_P(world_of, EXCHANGE_3_numbers_of_several_nodes_go_by_the_library_where_the
     return is_used ? calls : 10 * calls;
   };
   const int once = is_used ? 1 : 0;
-  EXPECT_EQ(calls_of([&](member& me) { me.sync_threads(ranks); }), once);
-  EXPECT_EQ(calls_of([&](member& me) { me.sync_sum(ranks, 1.5); }), 2 * once);
-  EXPECT_EQ(calls_of([&](member& me) { me.sync_max(ranks, 1u); }), 2 * once);
-  EXPECT_EQ(calls_of([&](member& me) { me.sync_or(ranks, true); }), 2 * once);
-  EXPECT_EQ(calls_of([&](member& me) { me.sync_reduce(ranks, 1.5, std::plus<double>()); }), once);
-  EXPECT_EQ(calls_of([&](member& me) { me.sync_sum(ranks, 'a'); }), once) << "no number for MPI";
-  EXPECT_EQ(calls_of([&](member& me) { me.broadcast(ranks, 0, 1); }), once);
+  EXPECT_EQ(calls_of([&](member& me) { ranks.sync_threads(me); }), once);
+  EXPECT_EQ(calls_of([&](member& me) { ranks.sync_sum(me, 1.5); }), 2 * once);
+  EXPECT_EQ(calls_of([&](member& me) { ranks.sync_max(me, 1u); }), 2 * once);
+  EXPECT_EQ(calls_of([&](member& me) { ranks.sync_or(me, true); }), 2 * once);
+  EXPECT_EQ(calls_of([&](member& me) { ranks.sync_reduce(me, 1.5, std::plus<double>()); }), once);
+  EXPECT_EQ(calls_of([&](member& me) { ranks.sync_sum(me, 'a'); }), once) << "no number for MPI";
+  EXPECT_EQ(calls_of([&](member& me) { ranks.broadcast(me, 0, 1); }), once);
 }
 
 TEST_P(world_of, broadcast_gives_the_value_of_each_root) {
   std::atomic<int> wrong{0};
   ranks.run(members, [&](member& me) {
     for (std::size_t root = 0; root < ranks.size(); ++root) {
-      wrong += me.broadcast(ranks, root, ranks.rank() * 10) != root * 10;
+      wrong += ranks.broadcast(me, root, ranks.rank() * 10) != root * 10;
       const triple found =
-          me.broadcast(ranks, root, triple{static_cast<double>(ranks.rank()), 1, 2});
+          ranks.broadcast(me, root, triple{static_cast<double>(ranks.rank()), 1, 2});
       wrong += found.sum != static_cast<double>(root) || found.most != 2;
     }
   });
@@ -204,7 +204,7 @@ TEST_P(world_of, RANKS3_a_stop_on_one_rank_ends_the_region_on_all) {
       const bool is_complete = ranks.run(members, [&](member& me) {
         for (int turn = 0;; ++turn) {
           if (ranks.rank() == who && me.rank() == member_who && turn == 5) me.request_stop();
-          me.sync_threads(ranks);
+          ranks.sync_threads(me);
           if (me.rank() == 0) ++turns;
         }
       });
@@ -232,7 +232,7 @@ TEST_P(world_of, RANKS3_an_exception_on_one_rank_ends_the_region_on_all_which_na
         for (int turn = 0;; ++turn) {
           if (ranks.rank() == who && me.rank() == members.size() - 1 && turn == 3)
             throw std::runtime_error("mine");
-          me.sync_sum(ranks, 1);
+          ranks.sync_sum(me, 1);
         }
       });
     } catch (const rank_failed& error) {
@@ -259,32 +259,32 @@ TEST_P(world_of, RANKS1_ranks_that_do_different_things_are_told) {
   };
   const bool odd = ranks.rank() == ranks.size() - 1;
   EXPECT_NE(said_by([&](member& me) {
-              odd ? void(me.sync_sum(ranks, 1)) : void(me.sync_max(ranks, 1));
+              odd ? void(ranks.sync_sum(me, 1)) : void(ranks.sync_max(me, 1));
             }).find("sync_sum"),
             std::string::npos);
   EXPECT_NE(said_by([&](member& me) {
-              odd ? void(me.sync_sum(ranks, 1)) : void(me.sync_sum(ranks, 1.0));
+              odd ? void(ranks.sync_sum(me, 1)) : void(ranks.sync_sum(me, 1.0));
             }).find("8 bytes"),
             std::string::npos);
   EXPECT_NE(said_by([&](member& me) {
-              if (!odd) me.sync_threads(ranks);
+              if (!odd) ranks.sync_threads(me);
             }).find("the end of its region"),
             std::string::npos);
-  EXPECT_NE(said_by([&](member& me) { me.broadcast(ranks, odd ? 1 : 0, 1); }).find("argument 1"),
+  EXPECT_NE(said_by([&](member& me) { ranks.broadcast(me, odd ? 1 : 0, 1); }).find("argument 1"),
             std::string::npos);
   ranks.sync();
 }
 
 TEST_P(world_of, a_rank_beyond_the_world_is_refused) {
   EXPECT_THROW(ranks.broadcast(ranks.size(), 1), std::out_of_range);
-  EXPECT_THROW(ranks.run(members, [&](member& me) { me.broadcast(ranks, ranks.size(), 1); }),
+  EXPECT_THROW(ranks.run(members, [&](member& me) { ranks.broadcast(me, ranks.size(), 1); }),
                std::out_of_range);
 }
 
 TEST_P(world_of, calls_in_the_wrong_place_are_refused_and_say_what_to_do) {
   std::string said;
   try {
-    members.run([&](member& me) { me.sync_threads(ranks); });
+    members.run([&](member& me) { ranks.sync_threads(me); });
   } catch (const std::logic_error& error) {
     said = error.what();
   }
@@ -313,7 +313,7 @@ TEST_P(world_of, a_sub_team_is_no_region_of_the_world) {
   EXPECT_THROW(ranks.run(members,
                          [&](member& me) {
                            lockstep::sub_team half = me.split(me.rank() % 2);
-                           half->sync_threads(ranks);
+                           ranks.sync_threads(*half);
                          }),
                std::logic_error);
 }

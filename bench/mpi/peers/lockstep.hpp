@@ -68,10 +68,10 @@ class peer {
     [[nodiscard]] std::size_t member() const { return me_.rank(); }
     [[nodiscard]] std::size_t members() const { return me_.size(); }
     void sync() { me_.sync_threads(); }
-    double sum(double own) { return me_.sync_sum(world_, own); }
+    double sum(double own) { return world_.sync_sum(me_, own); }
     template <class Function>
     double fixed_sum(std::size_t length, Function&& f) {
-      return me_.reduce_range(world_, std::size_t{0}, length, 0.0, f, std::plus<double>());
+      return world_.reduce_range(me_, std::size_t{0}, length, 0.0, f, std::plus<double>());
     }
 
    private:

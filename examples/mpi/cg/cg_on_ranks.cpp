@@ -84,8 +84,8 @@ solution solve_cg_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
   world.run(team, [&](lockstep::member& me) {
     /// The sum of value(row) over all rows of all ranks.
     const auto sum = [&](const auto& value) {
-      return me.reduce_each(
-          world, 0, rows.unknowns, 0.0, [&](std::size_t i) { return value(i - first); },
+      return world.reduce_each(
+          me, 0, rows.unknowns, 0.0, [&](std::size_t i) { return value(i - first); },
           std::plus<>());
     };
     progress now;

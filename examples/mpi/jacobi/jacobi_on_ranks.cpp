@@ -39,8 +39,8 @@ solution solve_jacobi_on_ranks(lockstep::mpi::world& world, lockstep::team& team
   // The part of a sum that f is asked for: what it has to do for these rows first, and their squares.
   const auto square_of = [&](double value) { return value * rows.scale * (value * rows.scale); };
   world.run(team, [&](lockstep::member& me) {
-    const double norm_of_right_side = std::sqrt(me.reduce_each(
-        world, 0, rows.unknowns, 0.0,
+    const double norm_of_right_side = std::sqrt(world.reduce_each(
+        me, 0, rows.unknowns, 0.0,
         [&](std::size_t i) { return square_of(own.right_side[i - first]); }, std::plus<>()));
     for (std::size_t iterations = 0;; ++iterations) {
       // Inner rows are computed while the entries of other ranks are on their way.
@@ -50,8 +50,8 @@ solution solve_jacobi_on_ranks(lockstep::mpi::world& world, lockstep::team& team
       });
       if (me.rank() == 0) x.finish();
       me.sync_threads();
-      const double sum = me.reduce_each(
-          world, 0, rows.unknowns, 0.0,
+      const double sum = world.reduce_each(
+          me, 0, rows.unknowns, 0.0,
           [&](std::size_t i) {
             const std::size_t row = i - first;
             if (rows.is_inner[row] == 0) r[row] = residual_of_row(own, x, row);

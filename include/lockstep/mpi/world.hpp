@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/world.hpp -- the ranks of an MPI communicator and the members of their teams, as one (layer: mpi)
 //
-// world.run(team, f) runs f on all members of all ranks: a region of all ranks. In it the constructs of member.hpp take
-// the world as their first argument, and then mean all members of all ranks:
+// world.run(team, f) runs f on all members of all ranks: a region of all ranks. In it the world has constructs that are those of
+// member.hpp for all members of all ranks; each member calls them with itself as the first argument:
 //
-//     me.sync_threads(world)         me.sync_sum(world, x), sync_min, sync_max, sync_count, sync_and, sync_or
-//     me.broadcast(world, root, x)   me.sync_reduce(world, x, op)
-//     me.reduce_range(world, ...)    me.reduce_each(world, ...)
+//     world.sync_threads(me)         world.sync_sum(me, x), sync_min, sync_max, sync_count, sync_and, sync_or
+//     world.broadcast(me, root, x)   world.sync_reduce(me, x, op)
+//     world.reduce_range(me, ...)    world.reduce_each(me, ...)
 //
 // The members of a rank meet by the team's barrier, and member 0 meets the other ranks: those of its node in memory that
 // they share, sleeping where they have to wait long, and other nodes by MPI's messages.
 //
 //   RANKS-1  All ranks make the same worlds, begin the same regions, and in a region all members of all ranks call the same
-//            constructs with a world in the same order, with values of one type. What differs between ranks is found out
+//            constructs of a world in the same order, with values of one type. What differs between ranks is found out
 //            where they meet: std::logic_error on all of them, which names two ranks and their constructs.
-//   RANKS-2  What happens before any member's arrival in a construct with a world happens before every return from it;
+//   RANKS-2  What happens before any member's arrival in a construct of a world happens before every return from it;
 //            between ranks, for memory that they share and for what MPI orders by it.
 //   RANKS-3  A region of all ranks ends on all. Where request_stop ends it on one rank, it ends on the others at their next
 //            construct with the world, or at the region's end: run() returns false on all. Where an exception ends it on one
 //            rank, run() throws that there, and rank_failed, which names the rank, on the others.
 //   RANKS-4  Values are combined in the order of ranks, and of members within a rank, with brackets that depend on the
-//            number of members, ranks and nodes alone: the same bits on all ranks and in every run. reduce_range(world, ...)
-//            gives the same bits for every number of members and ranks. With world_options::library_collectives, the values
+//            number of members, ranks and nodes alone: the same bits on all ranks and in every run. reduce_range gives
+//            the same bits for every number of members and ranks. With world_options::library_collectives, the values
 //            of nodes in sync_sum, sync_min and sync_max are combined in an order that the MPI library chooses: the same bits
 //            on all ranks, but of floating-point numbers not with every library and every run. All else stays.
 //   RANKS-5  A rank that dies: that is MPI's affair. mpirun ends the other ranks of the program.
@@ -31,7 +31,7 @@
 // From another thread that is refused, also on one node, where meetings need no call of MPI. With SERIALIZED and MULTIPLE any
 // thread runs regions, and any member starts halos and sends for nodes of graphs.
 //
-// Cost   a construct with a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each with
+// Cost   a construct of a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each with
 //        a CPU: 0.2 us. Several nodes: log2(nodes) messages in a row. Values above 16 bytes, and teams of more than 8
 //        members: one phase of the team more.
 // Order  RANKS-2.
@@ -44,7 +44,7 @@
 //   lockstep::team team(world.options());
 //   const double mine = 1.0 / static_cast<double>(world.size());
 //   world.run(team, [&](lockstep::member& me) {
-//     const double all = me.sync_sum(world, mine);
+//     const double all = world.sync_sum(me, mine);
 //     if (world.rank() == 0) me.masked([&] { std::printf("%g\n", all); });
 //   });
 //   const std::size_t n = 1000000;
@@ -110,7 +110,6 @@ class world_options {
 /// The ranks of a communicator. One thread of each rank uses it, and the members of the region that it runs.
 class world {
  public:
-  using is_world = std::true_type;
   using kinds = detail::mpi::world_construct;
 
   /// Collective: all ranks of `of` call it. It duplicates the communicator, so no message of lockstep meets one of the
@@ -158,7 +157,87 @@ class world {
   /// The lowest rank whose request_stop or exception ended the last region early; size() if it was not.
   std::size_t ended_by() const noexcept;
 
-  /// The part of [0, length) for which reduce_range(world, ...) calls f on this rank: whole leaves of the fixed tree, in the
+  // Of all members of all ranks, in a region that run() began: each member gives itself. Where the region was stopped they
+  // do what those of member.hpp do: MEMBER-3.
+
+  /// Blocks until every member of every rank has called it as often as this one.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(member& me, call_site where = {}) {
+    if (sync_threads_unless_stopped(me, where)) return true;
+    detail::leave_stopped_region();
+    return false;
+  }
+  /// The same; false once the region is stopped.
+  LOCKSTEP_NODISCARD bool sync_threads_unless_stopped(member& me, call_site where = {}) {
+    return detail::mpi::sync_members(*body_, at(me), where);
+  }
+  /// op over the values of all members, in the order of ranks, and of members within each rank.
+  template <class Type, class Operation>
+  Type sync_reduce(member& me, Type value, Operation op, call_site where = {}) {
+    return reduce_members(me, kinds::sync_reduce, where, value, op);
+  }
+  template <class Type>
+  Type sync_sum(member& me, Type value, call_site where = {}) {
+    return reduce_members(me, kinds::sync_sum, where, value, detail::sum_of<Type>());
+  }
+  template <class Type>
+  Type sync_min(member& me, Type value, call_site where = {}) {
+    return reduce_members(me, kinds::sync_min, where, value, detail::min_of<Type>());
+  }
+  template <class Type>
+  Type sync_max(member& me, Type value, call_site where = {}) {
+    return reduce_members(me, kinds::sync_max, where, value, detail::max_of<Type>());
+  }
+  /// How many members said true.
+  std::size_t sync_count(member& me, bool condition, call_site where = {}) {
+    return reduce_members<std::size_t>(me, kinds::sync_count, where, condition ? 1 : 0,
+                                       detail::sum_of<std::size_t>());
+  }
+  /// Whether all members said true; whether one did.
+  bool sync_and(member& me, bool condition, call_site where = {}) {
+    return sync_count(me, !condition, where) == 0;
+  }
+  bool sync_or(member& me, bool condition, call_site where = {}) {
+    return sync_count(me, condition, where) != 0;
+  }
+  /// The value of member 0 of the rank `root`, on all.
+  template <class Type>
+  Type broadcast(member& me, std::size_t root, Type value, call_site where = {}) {
+    return detail::mpi::broadcast_to_members<Type>(*body_, at(me), root, value, where);
+  }
+
+  /// op(init, all values of f(first, last) over parts of the range, in order), on all members of all ranks. The range is that
+  /// of all ranks; f is called on each rank for parts of part_of(last - first), counted from `first`, and by the members of
+  /// the rank as in member::reduce_range. The bits are those of one process with one thread, for every number of ranks,
+  /// members and schedule. Type is trivially copyable and has 448 bytes at most.
+  /// Order  what happens before any member's call happens before every return, as in sync_threads(me).
+  /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the region
+  ///        on all ranks (RANKS-3).
+  /// Cost   the rank's part of the work, and sync_sum(me, x) with about 0.2 kB for a double.
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(member& me, First first, Last last, Type init,
+                                                    Function&& f, Operation op,
+                                                    schedule how = static_schedule(),
+                                                    call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    at(me).come_to("reduce_range(world)", where, span.length);
+    return detail::mpi::reduce_leaves<Type, Operation>(
+        *body_, at(me), detail::reductions::block_values_of<Type>(span, f, op), false, span.length,
+        init, op, how);
+  }
+  /// The same with f(i).
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(member& me, First first, Last last, Type init,
+                                                   Function&& f, Operation op,
+                                                   schedule how = static_schedule(),
+                                                   call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    at(me).come_to("reduce_each(world)", where, span.length);
+    return detail::mpi::reduce_leaves<Type, Operation>(
+        *body_, at(me), detail::reductions::values_of<Type>(span, f, op), true, span.length, init,
+        op, how);
+  }
+
+  /// The part of [0, length) for which reduce_range calls f on this rank: whole leaves of the fixed tree, in the
   /// order of ranks, of about equal length. Empty where there are more ranks than leaves, 1024 at most.
   index_range part_of(std::size_t length) const noexcept { return part_of(length, rank()); }
   /// That of another rank. Requires: rank < size().
@@ -166,11 +245,11 @@ class world {
 
   // Over a range that the ranks share, as a region of all ranks: all members of `on` on each rank. Collective.
 
-  /// member::reduce_range(world, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
+  /// reduce_range(me, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
   /// range, in order), with the bits of team::reduce_range of one process over the same range.
   /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these happen
   ///        before the return on all.
-  /// Errors RANKS-3: also where request_stop ended the region, region_stopped is thrown. See member::reduce_range(world).
+  /// Errors RANKS-3: also where request_stop ended the region, region_stopped is thrown. See reduce_range(me, ...).
   /// Cost   a region, a reduction in it, and two meetings of ranks.
   template <class First, class Last, class Type, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(team& on, First first, Last last, Type init,
@@ -178,7 +257,7 @@ class world {
                                                     schedule how = static_schedule(),
                                                     call_site where = {}) {
     return reduced_in_region(on, init, where, [&](member& me) {
-      return me.reduce_range(*this, first, last, init, f, op, how, where);
+      return reduce_range(me, first, last, init, f, op, how, where);
     });
   }
   /// The same with f(i).
@@ -188,7 +267,7 @@ class world {
                                                    schedule how = static_schedule(),
                                                    call_site where = {}) {
     return reduced_in_region(on, init, where, [&](member& me) {
-      return me.reduce_each(*this, first, last, init, f, op, how, where);
+      return reduce_each(me, first, last, init, f, op, how, where);
     });
   }
 
@@ -228,29 +307,14 @@ class world {
   }
 
  private:
-  friend class lockstep::member;
   friend struct detail::mpi::world_access;
 
-  // What member.hpp calls.
-
-  bool sync_members(detail::member_state& at, call_site where) {
-    return detail::mpi::sync_members(*body_, at, where);
+  static detail::member_state& at(const member& me) noexcept {
+    return detail::member_access::state_of(me);
   }
   template <class Type, class Operation>
-  Type reduce_members(detail::member_state& at, kinds kind, call_site where, const Type& value,
-                      Operation& op) {
-    return detail::mpi::reduce_members<Type>(*body_, at, kind, where, value, op);
-  }
-  template <class Type>
-  Type broadcast_to_members(detail::member_state& at, std::size_t root, const Type& value,
-                            call_site where) {
-    return detail::mpi::broadcast_to_members<Type>(*body_, at, root, value, where);
-  }
-  template <class Type, class Operation, class Values>
-  Type reduce_leaves(detail::member_state& at, const Values& values, bool in_strips,
-                     std::size_t length, const Type& init, Operation& op, schedule how) {
-    return detail::mpi::reduce_leaves<Type, Operation>(*body_, at, values, in_strips, length, init,
-                                                       op, how);
+  Type reduce_members(member& me, kinds kind, call_site where, const Type& value, Operation op) {
+    return detail::mpi::reduce_members<Type>(*body_, at(me), kind, where, value, op);
   }
 
   template <class Function>
