@@ -43,8 +43,8 @@ usage: ./do COMMAND
   format           include guards, reformat the sources
   release [--dry-run]  makes tarball, headers to copy, wheel, crate and checksums of the last commit, in
                    build/release-VERSION/, and tries them; --dry-run: says what stands in the way
-  single           make build/single/lockstep.hpp, the library as one header, and build/single/thread_synchronizer.h, both
-                   with nothing to link
+  single           make the headers with nothing to link, in build/single: lockstep.hpp, the library as one, the toolbox
+                   beside it, and thread_synchronizer.h
 END
 }
 

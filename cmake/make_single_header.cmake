@@ -3,12 +3,13 @@
 #   cmake -D DIRECTORY=build/single -P cmake/make_single_header.cmake
 # makes in that directory
 #   lockstep.hpp            the library: of src/lockstep.cpp
-#   lockstep/NAME.hpp       include it, for programs that are written for the many headers
+#   lockstep/toolbox.hpp    the toolbox, which includes it: of src/toolbox/toolbox.cpp
+#   lockstep/NAME.hpp       include one of them, for programs that are written for the many headers
 #   thread_synchronizer.h   the five classes of ThreadSynchronizer: of src/thread_synchronizer.cpp
 #
 # A header has what its unit includes of ours. Each file follows those that it includes, once: a file that only some
 # systems can compile has an #if of its own. A file whose guard was defined before is left out. The functions of the
-# sources are inline. Comments stay in the headers for users only.
+# sources are inline. Comments stay in the headers for users only. Between sources guards go, and namespaces stay open.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 string(CONFIGURE "${DIRECTORY}" DIRECTORY)  # it may name an $ENV{variable}
@@ -29,12 +30,18 @@ function(embed file in_place)
   file(READ ${file} rest)
   string(PREPEND rest "\n")
   if(rest MATCHES "\n#ifndef ([A-Z_0-9]+_HPP)\n")
-    string(FIND "${made}" "\n#define ${CMAKE_MATCH_1}\n" defined)
+    set(guard ${CMAKE_MATCH_1})
+    string(FIND "${made}" "\n#define ${guard}\n" defined)
     if(NOT defined EQUAL -1)
       set(text "" PARENT_SCOPE)
       return()
     endif()
+    if(file MATCHES "^${root}/src/")  # nobody else includes it
+      string(REPLACE "\n#ifndef ${guard}\n" "\n" rest "${rest}")
+      string(REPLACE "\n#endif  // ${guard}\n" "\n" rest "${rest}")
+    endif()
   endif()
+  string(REPLACE "\n}  // namespace " "\n}@" rest "${rest}")
   string(REPLACE "\n// SPDX-License-Identifier: MIT" "" rest "${rest}")
   get_filename_component(directory ${file} DIRECTORY)
   if(file MATCHES "${public}")
@@ -98,9 +105,9 @@ function(make_header name unit public)
   set(unit ${root}/src/${unit})
   set(public "^${root}/include/${public}$")
   set(made "")
-  set(seen "")
   embed(${unit} FALSE)
-  string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
+  set(seen "${seen}" PARENT_SCOPE)
+  string(REGEX REPLACE "\n#define LOCKSTEP_SRC_[A-Z_0-9]+_HPP\n" "\n" made "${made}")
   string(REPLACE "\nLOCKSTEP_INLINE " "\ninline " made "${made}")
   # What every C++ library has is included once.
   set(standard "")
@@ -112,11 +119,13 @@ function(make_header name unit public)
       string(REPLACE "\n#include <${each}>" "" made "${made}")
     endif()
   endforeach()
-  set(closed "\n}\n}\n}\n")
-  set(opened "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\nnamespace detail {\n")
-  string(REPLACE "${closed}${opened}" "\n" made "${made}")
+  foreach(each lockstep LOCKSTEP_ABI detail)
+    string(REGEX REPLACE "\n}@${each}\n+(inline )?namespace ${each} {\n" "\n" made "${made}")
+  endforeach()
+  string(REGEX REPLACE "\n}@[^\n]*" "\n}" made "${made}")
+  string(REGEX REPLACE "\n[ \t]*\n([ \t]*\n)+" "\n\n" made "${made}")
   string(PREPEND made "#pragma once
-#undef LOCKSTEP_HEADER_ONLY
+${before}#undef LOCKSTEP_HEADER_ONLY
 #define LOCKSTEP_HEADER_ONLY 1
 #if __cplusplus >= 201103L || defined(_MSVC_LANG)  // else what follows says what is wrong
 ${standard}#endif
@@ -131,12 +140,23 @@ ${standard}#endif
 ${made}")
 endfunction()
 
+set(toolbox ${root}/include/lockstep/toolbox.hpp ${root}/src/toolbox/toolbox.cpp)
+set(seen ${toolbox})
 make_header(lockstep.hpp lockstep.cpp "(lockstep/)?[^/]*")
 file(GLOB headers RELATIVE ${root}/include ${root}/include/lockstep/*.hpp)
 list(FILTER headers EXCLUDE REGEX "/mpi")  # which need what is not in it
 foreach(header ${headers})
-  file(WRITE ${DIRECTORY}/${header} "// SPDX-License-Identifier: MIT\n#include \"../lockstep.hpp\"\n")
+  set(within ../lockstep.hpp)
+  if(NOT ${root}/include/${header} IN_LIST seen)
+    set(within toolbox.hpp)
+  endif()
+  file(WRITE ${DIRECTORY}/${header} "// SPDX-License-Identifier: MIT\n#include \"${within}\"\n")
 endforeach()
+list(REMOVE_ITEM seen ${toolbox})
+set(before "#include \"../lockstep.hpp\"\n")
+make_header(lockstep/toolbox.hpp toolbox/toolbox.cpp "(lockstep/)?[^/]*")
+set(seen "")
+set(before "")
 # Names of its own: it stands beside the library in a program, and in a unit. What its users write stays.
 make_header(thread_synchronizer.h thread_synchronizer.cpp "thread_synchronizer.h"
   LOCKSTEP_ THREAD_SYNCHRONIZER_  THREAD_SYNCHRONIZER_COMPAT LOCKSTEP_COMPAT

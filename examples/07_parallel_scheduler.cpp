@@ -4,6 +4,7 @@
 // One fan_out.notify() starts all workers; one fan_in.wait() returns when all have reported. The
 // iteration is plain memory, written while no worker runs. A team does all this for you: 09_team.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 #include <string>
 #include <thread>
 #include <vector>

@@ -5,6 +5,7 @@
 // before all have ended part 1, nor the next part 1 before all have ended part 2. The barrier sees
 // to that, as __syncthreads() does in CUDA.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 #include <string>
 #include <thread>
 #include <vector>

@@ -10,6 +10,7 @@
 module;
 
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 export module lockstep;
 

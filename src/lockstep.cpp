@@ -10,6 +10,7 @@
 #define LOCKSTEP_BUILDS_LIBRARY 1
 #endif
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 // What lockstep_mpi.cpp calls, which programs compile.
 #include "graph/flow.hpp"
@@ -68,7 +69,6 @@
 #include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
 #include "wait/parking_lot.cpp"
-#include "wait/phase_board.cpp"
 #include "wait/published_words.cpp"
 #include "wait/ranked_phases.cpp"
 #include "wait/short_lock.cpp"
@@ -79,13 +79,9 @@
 #include "sync/barrier.cpp"
 #if LOCKSTEP_HAS_STANDARD_THREADS
 #include "sync/condition_variable.cpp"
-#include "sync/thread.cpp"
 #endif
 #include "sync/event.cpp"
-#include "sync/eventual.cpp"
-#include "sync/future_set.cpp"
 #include "sync/latch.cpp"
-#include "sync/mailbox.cpp"
 #include "sync/mutex.cpp"
 #include "sync/ranked_barrier.cpp"
 #include "sync/semaphore.cpp"
@@ -159,3 +155,5 @@
 #include "trace/trace_view.cpp"
 #include "trace/watch_hooks.cpp"
 #include "trace/watchdog.cpp"
+
+#include "toolbox/toolbox.cpp"

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 #include <string_view>
 #include <type_traits>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/eventual.hpp -- one value, set once, read by many (layer: sync)
+// lockstep/eventual.hpp -- one value, set once, read by many (layer: toolbox)
 //
 // get() blocks until the value is set and returns it, or throws the exception that was set in its place.
 // take() moves the value out, once. This is Argobots' eventual. Unlike std::promise and std::future it is one object, uses

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/fan.hpp -- some threads notify, others wait: fan_out (1:N), fan_in (N:1), fan_in_out (N:M) (layer: sync)
+// lockstep/fan.hpp -- some threads notify, others wait: fan_out (1:N), fan_in (N:1), fan_in_out (N:M) (layer: toolbox)
 //
 // Notifiers and waiters are different roles, each with ranks from 0. A wait takes one notification of *each*
 // notifier. Notifications are counted: none is lost, whichever side comes first; a fast notifier that notifies
@@ -33,8 +33,8 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/toolbox/phase_board.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/phase_board.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/future_set.hpp -- ready after n contributions from any threads (layer: sync)
+// lockstep/future_set.hpp -- ready after n contributions from any threads (layer: toolbox)
 //
 // The last of n contributions runs the callback, with all values at hand, and then releases all waiters.
 // This is Argobots' future. One value: eventual. No values and no callback: latch, which

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/lockstep.hpp -- all public headers (tests/build/public_names.py checks that)
+// lockstep/lockstep.hpp -- all public headers but those of lockstep/toolbox.hpp and lockstep/mpi.hpp
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 
@@ -7,15 +7,11 @@
 #include <lockstep/build_info.hpp>
 #include <lockstep/call_site.hpp>
 #include <lockstep/event.hpp>
-#include <lockstep/eventual.hpp>
 #include <lockstep/external_team.hpp>
-#include <lockstep/fan.hpp>
 #include <lockstep/first_touch.hpp>
-#include <lockstep/future_set.hpp>
 #include <lockstep/graph.hpp>
 #include <lockstep/latch.hpp>
 #include <lockstep/ledger.hpp>
-#include <lockstep/mailbox.hpp>
 #include <lockstep/member.hpp>
 #include <lockstep/mutex.hpp>
 #include <lockstep/named_object.hpp>
@@ -38,10 +34,9 @@
 #include <lockstep/wait_policy.hpp>
 #include <lockstep/watchdog.hpp>
 #include <lockstep/weighted_schedule.hpp>
-// Those that stand for classes of the C++ library, where that has them.
+// It stands for a class of the C++ library, where that has it.
 #if LOCKSTEP_HAS_STANDARD_THREADS
 #include <lockstep/condition_variable.hpp>
-#include <lockstep/thread.hpp>
 #endif
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: sync)
+// lockstep/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: toolbox)
 //
 // Any thread posts a call. One thread, the owner, runs the calls: at a point of its choice (run_pending), or
 // while it waits. Calls of one poster run in the order of their posts. post() never blocks, allocates nothing, and is lock-free: a poster that is stopped in
@@ -11,7 +11,7 @@
 //   MAILBOX-4  A call is out of its slot before it runs. It may post, call run_pending(), and throw; an
 //              exception leaves by the owner's function, and the calls behind it stay queued. It must not
 //              destroy the mailbox.
-// How calls are queued: src/sync/mailbox.cpp.
+// How calls are queued: src/toolbox/mailbox.cpp.
 // Lifetime: by structure; destroy only after every post() and terminate() has returned.
 //
 // Order  what happens before post() happens before the call runs; what happens before terminate(), before the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
+// lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: toolbox)
 //
 // The interface is that of std::jthread: the destructor requests a stop and joins. An exception that leaves the
 // thread's function calls std::terminate, as for std::thread. There is no detach(): a thread that cannot be

@@ -31,7 +31,7 @@ COMMENT = re.compile(r"//+ ?(.*)")
 NAMESPACE = re.compile(r"namespace detail \{|\}  // namespace detail")
 FUNCTION = re.compile(r"(?:template|inline|void|int|double|bool) ?.*[{})>]$")
 KEPT_CALL_SITE = re.compile(r"\s+(?:const )?(?:lockstep::)?call_site \w+(?: = \{\w.*)?;")
-UMBRELLAS = ("lockstep.hpp", "mpi.hpp")
+UMBRELLAS = ("lockstep.hpp", "mpi.hpp", "toolbox.hpp")
 
 
 def public_headers(root):

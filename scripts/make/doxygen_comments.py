@@ -27,7 +27,7 @@ def page_of(word):
         return "../" + files[0].relative_to(ROOT).with_suffix(".html").as_posix()
     header = word.removeprefix("lockstep/")
     is_public = re.fullmatch(r"(mpi/)?\w+\.hpp", header) and (ROOT / "include/lockstep" / header).is_file()
-    return header.replace("/", "_").replace(".hpp", ".html") if is_public and header not in ("lockstep.hpp", "mpi.hpp") else None
+    return header.replace("/", "_").replace(".hpp", ".html") if is_public and header not in ("lockstep.hpp", "mpi.hpp", "toolbox.hpp") else None
 
 
 def prose(text):

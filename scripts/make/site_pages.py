@@ -35,8 +35,8 @@ SECTIONS = {
     "Inside": "docs/architecture docs/tests CONTRIBUTING docs/site/README docs/decisions/*",
     "More": "docs/glossary docs/references CHANGELOG",
 }
-UMBRELLAS = ("lockstep.hpp", "mpi.hpp")
-FAMILIES = {"team": "Teams and loops", "sync": "Primitives for threads of your own", "graph": "Graphs",
+UMBRELLAS = ("lockstep.hpp", "mpi.hpp", "toolbox.hpp")
+FAMILIES = {"team": "Teams and loops", "sync": "Primitives for threads of your own", "graph": "Graphs", "toolbox": "Toolbox",
             "trace": "Timelines, ledgers, watchdog", "mpi": "Inside MPI", "": "What all share"}
 
 
@@ -138,8 +138,8 @@ def reference(kinds):
         family.append((f"{name}.md", header.removeprefix("lockstep/"), title))
     (api / "lockstep_h.md").write_text("# lockstep.h: the C interface\n\n```{doxygenfile} lockstep.h\n```\n")
     text = ["# Reference",
-            "Each public header, from its comments. `#include <lockstep/lockstep.hpp>` includes all of them but those for use inside "
-            "MPI, which `#include <lockstep/mpi.hpp>` includes. [lockstep.h](lockstep_h.md) is the C interface.",
+            "Each public header, from its comments. `#include <lockstep/lockstep.hpp>` includes all of them but those of the "
+            "toolbox, which `#include <lockstep/toolbox.hpp>` includes, and those for use inside MPI: `#include <lockstep/mpi.hpp>`. [lockstep.h](lockstep_h.md) is the C interface.",
             "```{toctree}\n:hidden:\nlockstep_h\n```"]
     for family in FAMILIES.values():
         items = families.get(family, [])

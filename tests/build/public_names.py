@@ -28,9 +28,9 @@ from pathlib import Path
 LIST = Path(__file__).with_name("public_names.txt")
 ROOT = LIST.parents[2]
 SKIPPED = 77
-UMBRELLA = "lockstep/lockstep.hpp"
+UMBRELLAS = ("lockstep/lockstep.hpp", "lockstep/toolbox.hpp")
 COMPATIBLE = "thread_synchronizer.h"
-# Headers that need what not every system has: the umbrella leaves them out.
+# Headers that need what not every system has: the umbrellas leave them out.
 OPTIONAL = {"lockstep/mpi.hpp"}
 # Programs and texts that show what users write.
 SHOWN = ("README.md", "examples", "bench", "docs/coming-from-openmp.md", "docs/faq.md", "docs/what-a-loop-costs.md")
@@ -251,7 +251,7 @@ def macros(clang, include, headers):
 
 def public_headers(include):
     found = {path.relative_to(include).as_posix() for path in (Path(include) / "lockstep").glob("*.hpp")}
-    return found - {UMBRELLA} - OPTIONAL
+    return found - {*UMBRELLAS} - OPTIONAL
 
 
 def clang_of(given):
@@ -263,7 +263,7 @@ def clang_of(given):
 
 
 def visible(include, clang):
-    text = f"#include <{UMBRELLA}>\n#include <{COMPATIBLE}>\n"
+    text = "".join(f"#include <{header}>\n" for header in (*UMBRELLAS, COMPATIBLE))
     command = [clang, "-std=c++20", "-fsyntax-only", "-fno-color-diagnostics", f"-I{include}", "-Xclang", "-ast-dump",
                "-Xclang", "-ast-dump-filter=lockstep", "-x", "c++", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as clang_runs:
@@ -301,10 +301,10 @@ def compare(what, found, wanted):
     return found == wanted
 
 
-def check_umbrella(include):
-    text = (Path(include) / UMBRELLA).read_text(encoding="utf-8")
-    included = {f"lockstep/{name}" for name in re.findall(r'#include "([^"/]+)"', text)}
-    return compare(f"included by {UMBRELLA}", included, public_headers(include)) and \
+def check_umbrellas(include):
+    text = "".join((Path(include) / header).read_text(encoding="utf-8") for header in UMBRELLAS)
+    included = set(re.findall(r"#include <(lockstep/[^>/]+)>", text))
+    return compare(f"included by {' and '.join(UMBRELLAS)}", included, public_headers(include)) and \
         "detail/" not in re.sub(r"//.*", "", text)
 
 
@@ -325,7 +325,7 @@ def check_shown():
 
 def do_visible(include, compiler=None):
     want = Listed(LIST)
-    good = check_umbrella(include)
+    good = check_umbrellas(include)
     good = check_shown() and good
     if not good:
         return 1
@@ -367,7 +367,7 @@ def do_listed(include, compiler, *flags):
     names = Listed(LIST).names
     of_header = defaultdict(list)
     for name, header in names.items():
-        of_header[UMBRELLA if "/detail/" in header else header].append(name)
+        of_header[UMBRELLAS[0] if "/detail/" in header else header].append(name)
     good = compare("header without a public name", public_headers(include) - set(of_header), set())
 
     def run(header):

@@ -14,7 +14,8 @@ import public_names
 
 HEADERS = {
     "thread_synchronizer.h": "class WaitNotifySingle {};\n",
-    "lockstep/lockstep.hpp": '#include "event.hpp"\n',
+    "lockstep/lockstep.hpp": "#include <lockstep/event.hpp>\n",
+    "lockstep/toolbox.hpp": "",
     "lockstep/detail/parts.hpp": """
 #pragma once
 #define LOCKSTEP_OWN 1

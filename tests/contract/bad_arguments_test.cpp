@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/contract/bad_arguments_test.cpp -- every class refuses what cannot be, and says what would do
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 // future), each with a team of threads that gets at least 10 000 signals meanwhile, uncrowded and crowded,
 // and the rest of the family; by day a quarter of the signals. A wait that a signal ended shows as a wrong value or a broken order.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -6,5 +6,6 @@
 // uses stay unknown.
 #include <thread_synchronizer.h>
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 int main() { return 0; }

@@ -4,6 +4,7 @@
 // And what only looks like it is let alone: the waiter itself destroys as soon as its wait has returned; the
 // program ends while a thread that nobody joins waits on an object of static storage.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 #include "wait/misuse_registry.hpp"
 
 #include <gtest/gtest.h>

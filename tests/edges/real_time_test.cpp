@@ -14,6 +14,7 @@
 #include <memory>
 
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 #include "support/asleep.hpp"
 
 namespace {

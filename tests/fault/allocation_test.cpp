@@ -3,6 +3,7 @@
 //
 // Operator new of this program counts what lives, and refuses when it is told to.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

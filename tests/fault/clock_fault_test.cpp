@@ -3,6 +3,7 @@
 //
 // On faulty_system.hpp: the clock of all deadlines is the test's.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 // the mutexes, condition_variable): the handler may have interrupted the holder of the queue's lock. And
 // not where the futex is the portable one, which takes a mutex.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -3,6 +3,7 @@
 //
 // Each in a child process, since the program asks once how many CPUs it has.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -6,6 +6,7 @@
 // late futex wake, also where it belongs to another object by then. The atomics delay at random
 // (support/delay_atomic.hpp), so that who may touch the object last often comes late.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -4,6 +4,7 @@
 // Below the seam: the errors are those of the system call. Each sandbox is a child process. Only the
 // library's own futex operations are refused, not those of the C library, which ends the program then.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include "fault/workloads.hpp"
 
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <atomic>
 #include <chrono>

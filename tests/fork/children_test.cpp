@@ -4,6 +4,7 @@
 // What a child makes for itself works there, whatever the threads of its parent did when it was made.
 // Objects that the parent's threads use are not for the child: those threads are not there.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/made_with_test.cpp -- objects tell what they were made with, and void forms are complete
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/arrows_test.cpp -- VIEW-3 for waits that end while the waiter polls: who let it go
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/trace_test.cpp -- TRACE-1 to TRACE-5, RING-1, RING-2, VIEW-1 to VIEW-3, EXPORT-1 to EXPORT-3
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 

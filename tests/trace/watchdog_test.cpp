@@ -3,6 +3,7 @@
 //
 // A child hangs; its stderr is a pipe. The test waits until the report has said what it must say, and kills the child.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 #include "platform/this_thread.hpp"
 #include "support/asleep.hpp"
 #include "support/threads.hpp"

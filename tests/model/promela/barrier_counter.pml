@@ -2,7 +2,7 @@
 // Barrier above 8 participants: everyone counts itself in, the last publishes the phase of all.
 //
 // Models: barrier of include/lockstep/sync/barrier.hpp without flags() (arrive_checked, wait_until) on
-// basic_phase_board of detail/wait/phase_board.hpp; see lib/board.inc for what is below, and for the memory.
+// basic_phase_board of detail/toolbox/phase_board.hpp; see lib/board.inc for what is below, and for the memory.
 // The store that sets arrived_ back is made at once: before the advance after it nobody looks at arrived_,
 // and the store reaches memory before the advance does.
 //

@@ -2,7 +2,7 @@
 // Two threads notify, and run ahead; one waits for both; one of the two may terminate in the end.
 //
 // Models: fan_in of include/lockstep/sync/fan.hpp (notify, wait, terminate) on basic_phase_board of
-// detail/wait/phase_board.hpp (wait_until, terminate); see lib/board.inc for what is below, and for the memory.
+// detail/toolbox/phase_board.hpp (wait_until, terminate); see lib/board.inc for what is below, and for the memory.
 //
 // Checked: a wait returns only when each notifier has notified once more, so that a fast one does not stand
 // in for a slow one; no notification is lost; nobody sleeps for ever; with terminate, every wait returns,

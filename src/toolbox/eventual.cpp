@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/sync/eventual.cpp -- what eventuals of all types share: their waits, their errors (layer: sync)
+// src/toolbox/eventual.cpp -- what eventuals of all types share: their waits, their errors (layer: toolbox)
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/sync/thread.cpp -- how a thread is joined (layer: sync)
+// src/toolbox/thread.cpp -- how a thread is joined (layer: toolbox)
 #include <lockstep/thread.hpp>
 
 #include <system_error>

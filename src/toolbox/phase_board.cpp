@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/wait/phase_board.cpp -- phases on lines of their writers (layer: wait)
+// src/toolbox/phase_board.cpp -- phases on lines of their writers (layer: toolbox)
 //
 //   BOARD-1  A phase only ever grows by one, by its writer. Differences are taken modulo 2^32: a writer may be
 //            2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
@@ -11,14 +11,14 @@
 //   #  access            order    pairs  why it suffices
 //   1  terminated.store  release  2      the released waiter sees what came before terminate()
 //   2  terminated.load   acquire  1      the other half
-#include <lockstep/detail/wait/phase_board.hpp>
+#include <lockstep/detail/toolbox/phase_board.hpp>
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/published_words.hpp>
 
-#include "misuse_registry.hpp"
-#include "word_waiter.hpp"
+#include "../wait/misuse_registry.hpp"
+#include "../wait/word_waiter.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

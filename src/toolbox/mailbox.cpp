@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/sync/mailbox.cpp -- slots that posters fill and the owner empties (layer: sync)
+// src/toolbox/mailbox.cpp -- slots that posters fill and the owner empties (layer: toolbox)
 //
 // Invariants, positions counted modulo 2^31, capacity C (a power of two, at least 2)
 //   MAILBOX-1  head <= tail <= head + C. A position is given once, to the poster that moves tail.

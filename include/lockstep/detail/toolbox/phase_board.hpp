@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: wait)
+// lockstep/detail/toolbox/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: toolbox)
 //
 // The common part of fan_out, fan_in and fan_in_out; use those. Every writer has a phase number that it alone
 // advances. Every reader remembers the phase that it has reached. A wait blocks until *each* writer is beyond
@@ -10,8 +10,8 @@
 //
 // Cost   advance: one store, one load of a read-mostly line. Wait for W writers: W line fetches, in parallel
 //        where they have all arrived.
-#ifndef LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
-#define LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
+#ifndef LOCKSTEP_DETAIL_TOOLBOX_PHASE_BOARD_HPP
+#define LOCKSTEP_DETAIL_TOOLBOX_PHASE_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -64,4 +64,4 @@ class phase_board {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
+#endif  // LOCKSTEP_DETAIL_TOOLBOX_PHASE_BOARD_HPP
