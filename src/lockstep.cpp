@@ -99,7 +99,6 @@
 
 // loop
 #include "loop/loop_steering.cpp"
-#include "loop/loop_timing.cpp"
 #include "loop/loops.cpp"
 #include "loop/weighted_schedule.cpp"
 
