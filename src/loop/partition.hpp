@@ -37,6 +37,10 @@ struct member_sample {
   std::uint64_t start;
   std::uint64_t end;
   std::size_t iterations;
+
+  bool is_sensible() const noexcept { return iterations > 0 && end > start; }
+  double time() const noexcept { return static_cast<double>(end - start); }
+  double speed() const noexcept { return static_cast<double>(iterations) / time(); }
 };
 
 /// Contiguous blocks by weight. Bounds are kept as fractions of a range, in units of 2^-32.
@@ -106,12 +110,24 @@ class partition {
   /// Learns from one loop: sample_of(rank) is what the member did in it. True if weights have changed.
   template <class SampleOf>
   bool learn(SampleOf sample_of) noexcept {
-    const overview all = look_at(sample_of);
-    if (all.measured == 0) return false;
-    for (std::size_t rank = 0; rank < size(); ++rank)
-      add_sample(members_[rank], sample_of(rank), all);
-    aim(all.iterations);
-    return targets_add_up() && move();
+    std::size_t measured = 0;
+    std::uint64_t first_start = 0;
+    double longest = 0, iterations = 0, speeds = 0;
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      const member_sample one = sample_of(rank);
+      if (!one.is_sensible()) continue;
+      first_start = measured == 0 ? one.start : (std::min)(first_start, one.start);
+      longest = (std::max)(longest, one.time());
+      iterations += static_cast<double>(one.iterations);
+      speeds += one.speed();
+      ++measured;
+    }
+    if (measured == 0) return false;
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      members_[rank].add(sample_of(rank), speeds / static_cast<double>(measured), first_start,
+                         longest);
+    }
+    return aim(iterations) && move();
   }
 
  private:
@@ -120,104 +136,52 @@ class partition {
   // than that, so that weights do not alternate between equal and almost equal.
   static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
 
+  static double between(double least, double value, double most) noexcept {
+    return (std::min)((std::max)(least, value), most);
+  }
+
   struct record {
     double speed = 0;  ///< iterations per unit of time; 0: not known
     double lateness = 0;
     double weight = 1;
     double target = 1;
-    bool is_limited = false;
-  };
-  /// What the sensible samples of a loop say together.
-  struct overview {
-    std::size_t measured = 0;
-    std::uint64_t first_start = 0;
-    double longest = 0;
-    double iterations = 0;
-    double speeds = 0;  ///< the sum of all speeds
-  };
 
-  static bool is_sensible(const member_sample& of) noexcept {
-    return of.iterations > 0 && of.end > of.start;
-  }
-  static double time_of(const member_sample& of) noexcept {
-    return static_cast<double>(of.end - of.start);
-  }
-  static double speed_of(const member_sample& of) noexcept {
-    return static_cast<double>(of.iterations) / time_of(of);
-  }
-
-  template <class SampleOf>
-  overview look_at(SampleOf& sample_of) const noexcept {
-    overview all;
-    for (std::size_t rank = 0; rank < size(); ++rank) {
-      const member_sample one = sample_of(rank);
-      if (!is_sensible(one)) continue;
-      all.first_start = all.measured == 0 ? one.start : (std::min)(all.first_start, one.start);
-      all.longest = (std::max)(all.longest, time_of(one));
-      all.iterations += static_cast<double>(one.iterations);
-      all.speeds += speed_of(one);
-      ++all.measured;
-    }
-    return all;
-  }
-
-  /// Adds one sample to what is known of a member. One that was interrupted looks slow or late once: a sample counts as
-  /// half to twice the known speed, and as late by no more than the longest part.
-  static void add_sample(record& of, const member_sample& seen, const overview& all) noexcept {
-    const double average = all.speeds / static_cast<double>(all.measured);
-    const bool sensible = is_sensible(seen);
-    if (of.speed <= 0) {
-      of.speed = sensible ? speed_of(seen) : average;
-    } else if (sensible || seen.iterations == 0) {
-      // A member that had nothing to do moves towards the average speed. Otherwise it would never get work again.
-      const double speed = sensible ? speed_of(seen) : average;
-      const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
-      of.speed += smoothing * (believed - of.speed);
-    }
-    if (!sensible) return;
-    const double late = static_cast<double>(seen.start - all.first_start);
-    of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
-  }
-
-  /// Sets the targets: each member gets speed * (end - lateness) iterations, with the one `end` for which all get
-  /// `iterations` together. If targets lie beyond the limits, those on the side that is further out are set to their
-  /// limit, and the others share the rest; again, until none is beyond.
-  void aim(double iterations) noexcept {
-    const double equal = iterations / static_cast<double>(size());
-    for (record& one : members_) one.is_limited = false;
-    for (std::size_t limited = 0; limited < size();) {
-      set_targets(iterations, equal);
-      double below = 0, above = 0;
-      for (const record& one : members_) {
-        below += (std::max)(0.0, least_weight - one.target);
-        above += (std::max)(0.0, one.target - most_weight);
+    /// One that was interrupted looks slow or late once: a sample counts as half to twice the known speed, and as late by no
+    /// more than the longest part. A member that had nothing to do moves towards the average speed. Otherwise it would
+    /// never get work again.
+    void add(const member_sample& seen, double average, std::uint64_t first_start,
+             double longest) noexcept {
+      const double now = seen.is_sensible() ? seen.speed() : average;
+      if (speed <= 0) {
+        speed = now;
+      } else if (seen.is_sensible() || seen.iterations == 0) {
+        speed += smoothing * (between(speed / 2, now, speed * 2) - speed);
       }
-      if (below <= 0 && above <= 0) return;
-      for (record& one : members_) {
-        const bool out = below > above ? one.target < least_weight : one.target > most_weight;
-        if (!out) continue;
-        one.target = below > above ? least_weight : most_weight;
-        one.is_limited = true;
-        ++limited;
-      }
+      if (!seen.is_sensible()) return;
+      const double late = static_cast<double>(seen.start - first_start);
+      lateness += smoothing * ((std::min)(late, longest) - lateness);
     }
-  }
-  void set_targets(double iterations, double equal) noexcept {
-    double rest = iterations, speeds = 0;
+  };
+
+  /// Sets the targets: each member gets speed * (end - lateness) iterations, within the limits, with the one `end` for
+  /// which all get `iterations` together; it is found by halving. False if the samples were so absurd that there is none.
+  bool aim(double iterations) noexcept {
+    const double all = static_cast<double>(size()), equal = iterations / all;
+    double early = 0, late = 0;
     for (const record& one : members_) {
-      rest += one.is_limited ? -one.target * equal : one.speed * one.lateness;
-      speeds += one.is_limited ? 0 : one.speed;
+      late = (std::max)(late, one.lateness + most_weight * equal / one.speed);
     }
-    for (record& one : members_) {
-      if (!one.is_limited) one.target = one.speed * (rest / speeds - one.lateness) / equal;
+    for (unsigned step = 0; step < 100; ++step) {
+      const double end = (early + late) / 2;
+      double sum = 0;
+      for (record& one : members_) {
+        one.target = between(least_weight, one.speed * (end - one.lateness) / equal, most_weight);
+        sum += one.target;
+      }
+      if (std::fabs(sum / all - 1) < 1e-7) return true;
+      (sum < all ? early : late) = end;
     }
-  }
-
-  /// False if the samples were so absurd that the targets consist of rounding errors.
-  bool targets_add_up() const noexcept {
-    double sum = 0;
-    for (const record& one : members_) sum += one.target;
-    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
+    return false;
   }
 
   /// Moves the weights one step towards the targets. All move by the same fraction of their way. The sum and the limits
@@ -265,14 +229,15 @@ class partition {
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  valid_from.store   relaxed  2      the barrier between loops orders it. In the same loop the old and the new
+//   1  from.store         relaxed  2      the barrier between loops orders it. In the same loop the old and the new
 //                                         number both mean "not in use" (WEIGHTED-4)
-//   2  valid_from.load    relaxed  1      the other half
+//   2  from.load          relaxed  1      the other half
 class weighted_blocks {
  public:
   explicit weighted_blocks(std::size_t members)
       : slots_(checked_count("lockstep::weighted_schedule", "members", members)),
-        sets_(members),
+        first_(members),
+        second_(members),
         partition_(members) {}
 
   std::size_t members() const noexcept { return slots_.size(); }
@@ -295,7 +260,7 @@ class weighted_blocks {
                     std::size_t size) const noexcept {
     const int set = applies_to(size) ? set_in(loop) : none;
     return set == none ? static_block(first, last, rank, size)
-                       : sets_[set].bounds.block(first, last, rank);
+                       : (set == 0 ? first_ : second_).block(first, last, rank);
   }
 
   /// Each member calls it in the loop, after its block.
@@ -328,8 +293,8 @@ class weighted_blocks {
     // From the next loop on members write into the other slots. Then the samples of this loop can be read.
     is_sampled_ = true;
     sampled_ = loop;
-    sets_[other].bounds.copy_from(partition_.bounds());
-    sets_[other].valid_from.store(loop + 1, memory_order_relaxed);  // 1
+    (other == 0 ? first_ : second_).copy_from(partition_.bounds());
+    valid_[other].from.store(loop + 1, memory_order_relaxed);  // 1
   }
 
  private:
@@ -337,22 +302,6 @@ class weighted_blocks {
   /// The most loops between two looks at samples, while these change nothing.
   static constexpr std::uint32_t most_pause = 15;
 
-  struct bounds_set {
-    atomic<std::uint32_t> valid_from;
-    weighted_bounds bounds;
-
-    explicit bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
-  };
-  /// Not an array: GCC 10 refuses to initialise one whose elements cannot be moved.
-  class set_pair {
-   public:
-    explicit set_pair(std::size_t size) : first_(size), second_(size) {}
-    bounds_set& operator[](int set) noexcept { return set == 0 ? first_ : second_; }
-    const bounds_set& operator[](int set) const noexcept { return set == 0 ? first_ : second_; }
-
-   private:
-    bounds_set first_, second_;
-  };
   struct noted {
     std::uint32_t loop;
     member_sample sample;
@@ -368,7 +317,7 @@ class weighted_blocks {
 
   /// How many loops ago a set became valid. From 2^31 on: it is not valid yet, or has a number of another sequence.
   std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
-    return loop - sets_[set].valid_from.load(memory_order_relaxed);  // 2
+    return loop - valid_[set].from.load(memory_order_relaxed);  // 2
   }
   /// The set that is in use in a loop: WEIGHTED-4. `none`: equal blocks.
   int set_in(std::uint32_t loop) const noexcept {
@@ -391,7 +340,11 @@ class weighted_blocks {
   line_gap before_;
   bool is_on_ = true;
   aligned_array<padded<slot>> slots_;
-  set_pair sets_;
+  struct validity {
+    atomic<std::uint32_t> from{0};
+  };
+  validity valid_[2];
+  weighted_bounds first_, second_;  ///< the sets 0 and 1
   line_gap between_;
   // Only rank 0 uses the rest.
   partition partition_;
