@@ -59,17 +59,17 @@ int main(int argc, char** argv) {
   // [first_page]
   lockstep::team team(members);  // without a number: one member per usable CPU
 
-  team.parallel_for(0, n, [&](std::size_t i) { y[i] += a * x[i]; });  // fork, loop, join
-  const double dot = team.parallel_reduce(
+  team.for_each(0, n, [&](std::size_t i) { y[i] += a * x[i]; });  // fork, loop, join
+  const double dot = team.reduce_each(
       0, n, 0.0, [&](std::size_t i) { return x[i] * y[i]; },
       std::plus<double>());  // the same bits for every team size
 
   team.run([&](lockstep::member& me) {  // one fork, many steps inside
     while (true) {
-      double change = 0;
-      me.for_range(0, n, [&](std::size_t first, std::size_t last) { change = sweep(first, last); });
-      if (me.sync_sum(change) < tolerance) break;  // barrier, sum and broadcast in one
-      me.single([&] { std::swap(x, x_next); });    // one member swaps, the others wait
+      // Each member sweeps parts of the range; all of them get the sum.
+      const double change = me.reduce_range(0, n, 0.0, sweep, std::plus<double>());
+      if (change < tolerance) break;
+      me.single([&] { std::swap(x, x_next); });  // one member swaps, the others wait
     }
   });
 

@@ -51,7 +51,7 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
 
   // Each member counts what is in its block and waits for nobody. Then one at a time adds its counts.
   std::vector<std::size_t> mine(longest + 1);
-  me.for_range(1, end, [&](std::size_t first, std::size_t last) {
+  me.for_range(lockstep::nowait, 1, end, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) ++mine[steps[i]];
   });
   me.critical([&] {
@@ -88,7 +88,7 @@ std::vector<std::size_t> ask_on_another_thread(lockstep::team& team, std::size_t
       const lockstep::region_token here = lockstep::this_region();
       auto part = std::async(std::launch::async, [&, here] {
         const lockstep::inside_region guest(here);
-        team.parallel_for(0, n, f);  // inline, on this thread alone
+        team.for_each(0, n, f);  // inline, on this thread alone
       });
       part.get();
     });

@@ -17,15 +17,13 @@ namespace {
 std::size_t count_primes(lockstep::member& me, std::vector<char>& is_composite) {
   const std::size_t limit = is_composite.size();
   for (std::size_t p = 2; p * p < limit; ++p) {
-    // Another member may have written it. The barrier is for the members of this sub-team only.
-    me.sync_threads();
     if (is_composite[p] != 0) continue;
     const std::size_t multiples = (limit - 1) / p + 1;
+    // At its end the members of this sub-team wait for each other, and for nobody else.
     me.for_range(p, multiples, [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) is_composite[k * p] = 1;
     });
   }
-  me.sync_threads();
   return me.reduce_each(
       2, limit, std::size_t{0}, [&](std::size_t i) { return is_composite[i] == 0 ? 1u : 0u; },
       std::plus<std::size_t>());

@@ -29,8 +29,7 @@ void sum_rows_unequal(lockstep::team& team, numbers& sums, std::size_t steps) {
       // [unequal]
       me.for_range(0, sums.size(), [&](std::size_t first, std::size_t last) {
         for (std::size_t row = first; row < last; ++row) sums[row] += row_sum(row);
-      });
-      me.sync_threads();  // for the member that has the long rows
+      });  // all wait here for the member that has the long rows
       // [/unequal]
     }
   });
@@ -75,7 +74,6 @@ void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t s
       for (std::size_t step = 0; step < steps; ++step) {
         me.for_range(0, each.now.size(),
                      [&](std::size_t first, std::size_t last) { each.smooth(first, last); });
-        me.sync_threads();
         me.single([&] { each.now.swap(each.next); });
       }
     }
@@ -87,7 +85,7 @@ void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t s
 void smooth_apart(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
   LOCKSTEP_TRACE_SCOPE("rods, one a member");
   // [too_small_mended]
-  team.parallel_for(0, rods.size(), [&](std::size_t i) {
+  team.for_each(0, rods.size(), [&](std::size_t i) {
     for (std::size_t step = 0; step < steps; ++step) {
       rods[i].smooth(0, rods[i].now.size());
       rods[i].now.swap(rods[i].next);

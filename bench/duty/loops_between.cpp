@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench/duty/loops_between.cpp -- lockstep's loops between other things: through run() and through parallel_for()
+// bench/duty/loops_between.cpp -- lockstep's loops between other things: through run() and through for_each()
 #include <functional>
 
 #include "duty/loops_between.hpp"
@@ -17,11 +17,11 @@ class lockstep_loops : public lockstep_team<adaptive> {
 
   template <class Kernel>
   void each(std::size_t n, const Kernel& kernel) {
-    itself().parallel_for(0, n, [kernel](std::size_t i) { kernel(i); });
+    itself().for_each(0, n, [kernel](std::size_t i) { kernel(i); });
   }
   template <class Kernel>
   double sum_each(std::size_t n, const Kernel& kernel) {
-    return itself().parallel_reduce(
+    return itself().reduce_each(
         0, n, 0.0, [kernel](std::size_t i) { return kernel(i); }, std::plus<double>());
   }
 };

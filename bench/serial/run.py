@@ -23,7 +23,7 @@ KERNELS = {"daxpy": 0.8, "dot": 1.0, "sqrt": 11.0, "stencil": 1.2}
 SIZES = (1, 16, 256, 4096, 65536, 1000000)
 PAUSES = (0, 10, 100, 1000, 10000, 100000)
 LEGEND = """ratio to the serial loop, its 95th percentile in brackets. lockstep: through run(), to which every member comes;
-lockstep loops: through parallel_for() and parallel_reduce(). In the verdict a loop's time counts less 100 ns. places: the
+lockstep loops: through for_each() and reduce_each(). In the verdict a loop's time counts less 100 ns. places: the
 time of a program of n different short loops, 300 rounds by a new team, over that of the serial program."""
 
 

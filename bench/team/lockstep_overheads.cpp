@@ -24,7 +24,7 @@ void parallel(team& on, const overhead_setup& with, std::size_t times) {
 void parallel_loop(team& on, const overhead_setup& with, std::size_t times) {
   const std::size_t rounds = with.rounds;
   for (std::size_t i = 0; i < times; ++i) {
-    on.parallel_for(0, with.threads, [rounds](std::size_t) { delay(rounds); });
+    on.for_each(0, with.threads, [rounds](std::size_t) { delay(rounds); });
   }
 }
 
@@ -79,7 +79,7 @@ void ordered(team& on, const overhead_setup& with, std::size_t times) {
 void reduction(team& on, const overhead_setup& with, std::size_t times) {
   const std::size_t rounds = with.rounds;
   for (std::size_t i = 0; i < times; ++i) {
-    double sum = on.parallel_reduce(
+    double sum = on.reduce_each(
         lockstep::fast, 0, with.threads, 0.0,
         [rounds](std::size_t) {
           delay(rounds);

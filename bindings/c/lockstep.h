@@ -322,11 +322,13 @@ LOCKSTEP_C_API int lockstep_member_single_nowait(lockstep_member* me, lockstep_s
  * lengths differ by one at most. Waits for nobody. An empty block is first = last. */
 LOCKSTEP_C_API int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last, int64_t* block_first,
                                          int64_t* block_last);
-/* Calls function for this member's parts of the range: none, one or several. Waits for nobody: where the next step reads
- * what others wrote, call lockstep_member_sync_threads first. A chunk has the meaning it has for
- * lockstep_team_for_range_by, but for LOCKSTEP_STATIC it has none. */
+/* Calls function for this member's parts of the range: none, one or several; then waits for all (before 1.1 it did not).
+ * A chunk has the meaning it has for lockstep_team_for_range_by, but for LOCKSTEP_STATIC it has none. */
 LOCKSTEP_C_API int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, int schedule, size_t chunk,
                                              lockstep_block_fn function, void* context);
+/* The same, and waits for nobody: where the next step reads what others wrote, call lockstep_member_sync_threads first. */
+LOCKSTEP_C_API int lockstep_member_for_range_nowait(lockstep_member* me, int64_t first, int64_t last, int schedule,
+                                                    size_t chunk, lockstep_block_fn function, void* context);
 
 /* As lockstep_team_reduce_double and its like, by all members of the region together; each gets the result. `*result` is to
  * be the same on all before. Waits for all: one phase. */

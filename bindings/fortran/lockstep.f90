@@ -144,7 +144,8 @@ module lockstep
       lockstep_team_for_range, lockstep_team_reduce, lockstep_team_reduce_bytes, &
       lockstep_team_ledger_table, lockstep_team_ledger_json
   public :: lockstep_member_sync, lockstep_member_sync_reduce_bytes, lockstep_member_single, &
-      lockstep_member_single_nowait, lockstep_member_for_range, lockstep_member_reduce, &
+      lockstep_member_single_nowait, lockstep_member_for_range, lockstep_member_for_range_nowait, &
+      lockstep_member_reduce, &
       lockstep_member_reduce_bytes
   public :: lockstep_graph_node, lockstep_graph_test, lockstep_graph_wide_node, &
       lockstep_graph_empty_node, lockstep_graph_validate, lockstep_graph_dot
@@ -787,6 +788,16 @@ module lockstep
       type(c_funptr), value :: function
       integer(c_int) :: code
     end function
+    function c_member_for_range_nowait(me, first, last, schedule, chunk, function, context) &
+        bind(c, name="lockstep_member_for_range_nowait") result(code)
+      import
+      type(c_ptr), value :: me, context
+      integer(c_int64_t), value :: first, last
+      integer(c_int), value :: schedule
+      integer(c_size_t), value :: chunk
+      type(c_funptr), value :: function
+      integer(c_int) :: code
+    end function
     function c_member_reduce_double(me, first, last, operation, function, context, result) &
         bind(c, name="lockstep_member_reduce_double") result(code)
       import
@@ -1316,6 +1327,18 @@ contains
     integer(c_int64_t), intent(in), optional :: chunk
     integer(c_int) :: code
     code = c_member_for_range(me, first, last, schedule_of(schedule), chunk_of(schedule, chunk), &
+        c_funloc(f), context_of(context))
+  end function
+
+  function lockstep_member_for_range_nowait(me, first, last, f, context, schedule, chunk) result(code)
+    type(c_ptr), intent(in) :: me
+    integer(c_int64_t), intent(in) :: first, last
+    procedure(lockstep_block_fn) :: f
+    type(c_ptr), intent(in), optional :: context
+    integer(c_int), intent(in), optional :: schedule
+    integer(c_int64_t), intent(in), optional :: chunk
+    integer(c_int) :: code
+    code = c_member_for_range_nowait(me, first, last, schedule_of(schedule), chunk_of(schedule, chunk), &
         c_funloc(f), context_of(context))
   end function
 

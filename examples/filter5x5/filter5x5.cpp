@@ -85,8 +85,8 @@ void filter_serially(convolution& filter) {
 }
 
 void filter_on_team(convolution& filter, lockstep::team& team) {
-  team.parallel_for(0, filter.padded_rows(), [&](std::size_t row) { filter.pad_row(row); });
-  team.parallel_for(0, filter.rows(), [&](std::size_t row) { filter.filter_row(row); });
+  team.for_each(0, filter.padded_rows(), [&](std::size_t row) { filter.pad_row(row); });
+  team.for_each(0, filter.rows(), [&](std::size_t row) { filter.filter_row(row); });
 }
 
 measurement measure(const image& source, const kernel5x5& kernel, const filter_options& options) {

@@ -122,16 +122,16 @@ solution solve_on_team(const linear_system& system, const stopping_rule& rule,
   team.run([&](lockstep::member& me) {
     std::size_t iterations = 0;
     while (true) {
-      me.for_range(0, steps.block_count(), [&](std::size_t first, std::size_t last) {
+      const auto residual = [&](std::size_t first, std::size_t last) {
         steps.compute_residual(first, last);
-      });
-      if (!me.sync_threads()) return;
+      };
+      if (!me.for_range(0, steps.block_count(), residual)) return;
       // All members come to the same decision, so all leave in the same iteration.
       if (steps.is_finished(steps.relative_residual(), iterations)) break;
-      me.for_range(0, steps.unknowns(), [&](std::size_t first, std::size_t last) {
+      const auto update = [&](std::size_t first, std::size_t last) {
         steps.update_solution(first, last);
-      });
-      if (!me.sync_threads()) return;
+      };
+      if (!me.for_range(0, steps.unknowns(), update)) return;
       ++iterations;
     }
     if (me.rank() == 0) total = iterations;

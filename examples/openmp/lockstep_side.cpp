@@ -41,7 +41,7 @@ double parallel_for() {
   const std::vector<double> x = numbers();
   std::vector<double> y(n);
   // [parallel_for]
-  team.parallel_for(0, n, [&](std::size_t i) { y[i] += x[i]; });
+  team.for_each(0, n, [&](std::size_t i) { y[i] += x[i]; });
   // [/parallel_for]
   return sum_of(y);
 }
@@ -80,7 +80,7 @@ double runtime_schedule() {
   std::vector<double> y(n);
   // [runtime_schedule]
   const lockstep::schedule how = lockstep::dynamic_schedule(8);  // a value: from wherever
-  team.parallel_for(0, n, [&](std::size_t i) { y[i] += x[i]; }, how);
+  team.for_each(0, n, [&](std::size_t i) { y[i] += x[i]; }, how);
   // [/runtime_schedule]
   return sum_of(y);
 }
@@ -90,7 +90,7 @@ double if_clause() {
   const std::vector<double> x = numbers();
   std::vector<double> y(n);
   // [if]
-  team.parallel_for(0, n, [&](std::size_t i) { y[i] += x[i]; }, lockstep::only_if(n > 500));
+  team.for_each(0, n, [&](std::size_t i) { y[i] += x[i]; }, lockstep::only_if(n > 500));
   // [/if]
   return sum_of(y);
 }
@@ -180,7 +180,7 @@ double atomic() {
   lockstep::team team(4);
   // [atomic]
   std::atomic<int> count(0);
-  team.parallel_for(0, n, [&](std::size_t) { count.fetch_add(1, std::memory_order_relaxed); });
+  team.for_each(0, n, [&](std::size_t) { count.fetch_add(1, std::memory_order_relaxed); });
   // [/atomic]
   return count;
 }
@@ -229,7 +229,7 @@ double parallel_sections() {
   lockstep::team team(4);
   int a = 0, b = 0, c = 0;
   // [parallel_sections]
-  team.parallel_invoke([&] { a = 1; }, [&] { b = 2; }, [&] { c = 3; });
+  team.sections([&] { a = 1; }, [&] { b = 2; }, [&] { c = 3; });
   // [/parallel_sections]
   return a + b + c;
 }
@@ -239,7 +239,7 @@ double reduction() {
   const std::vector<double> x = numbers();
   // [reduction]
   const double sum =
-      team.parallel_reduce(0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
+      team.reduce_each(0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
   // [/reduction]
   return sum;
 }
@@ -248,7 +248,7 @@ double reduction_fast() {
   lockstep::team team(4);
   const std::vector<double> x = numbers();
   // [reduction_fast]
-  const double sum = team.parallel_reduce(
+  const double sum = team.reduce_each(
       lockstep::fast, 0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
   // [/reduction_fast]
   return sum;
@@ -273,7 +273,7 @@ double reduction_max() {
   lockstep::team team(4);
   const std::vector<double> x = numbers();
   // [reduction_max]
-  const double most = team.parallel_reduce(
+  const double most = team.reduce_each(
       0, n - 1, 0.0, [&](std::size_t i) { return x[i]; },
       [](double a, double b) { return std::max(a, b); });
   // [/reduction_max]
@@ -296,7 +296,7 @@ double scan() {
   const std::vector<double> x = numbers();
   std::vector<double> y(n);
   // [scan]
-  team.parallel_scan(
+  team.scan_each(
       0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>(),
       [&](std::size_t i, double sum) { y[i] = sum; });
   // [/scan]
@@ -309,8 +309,8 @@ double private_values() {
   std::vector<double> y(n);
   // [private]
   double factor = 1, last = 0;
-  team.parallel_for(0, n, [&, factor](std::size_t i) {  // factor: firstprivate
-    const double square = x[i] * x[i];                  // private
+  team.for_each(0, n, [&, factor](std::size_t i) {  // factor: firstprivate
+    const double square = x[i] * x[i];              // private
     y[i] = factor * square / std::max(x[i], 1.0);
     if (i == n - 1) last = x[i];  // lastprivate
   });
@@ -462,7 +462,7 @@ double exception() {
   // [exception]
   bool was_caught = false;
   try {
-    team.parallel_for(0, n, [](std::size_t i) {
+    team.for_each(0, n, [](std::size_t i) {
       if (i == 700) throw std::runtime_error("no convergence");
     });
   } catch (const std::runtime_error&) {
@@ -480,7 +480,7 @@ double weighted() {
   // [weighted]
   lockstep::weighted_schedule learning(team.size());  // one for each loop, kept
   for (int step = 0; step < 100; ++step) {
-    team.parallel_for(0, n, [&](std::size_t i) { y[i] += x[i]; }, learning);
+    team.for_each(0, n, [&](std::size_t i) { y[i] += x[i]; }, learning);
   }
   // [/weighted]
   return sum_of(y);

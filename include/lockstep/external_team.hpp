@@ -51,14 +51,20 @@ class external_team : private team {
   using team::request_stop;
   using team::run;
 
+  using team::for_each;
+  using team::for_ordered;
   using team::for_range;
+  using team::reduce_each;
+  using team::reduce_range;
+  using team::scan_each;
+  using team::sections;
+
   using team::parallel_for;
   using team::parallel_for_2d;
   using team::parallel_for_3d;
   using team::parallel_invoke;
   using team::parallel_reduce;
   using team::parallel_scan;
-  using team::reduce_range;
 
   using team::keep_ledger;
   using team::ledger;

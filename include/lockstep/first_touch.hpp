@@ -25,7 +25,7 @@
 // Example
 //   lockstep::team two(2);
 //   lockstep::first_touch_array<double> x(two, 1000), y(two, 1000, 1.0);  // 0 and 1
-//   two.parallel_for(0, x.size(), [&](std::size_t i) { x[i] += 2 * y[i]; });
+//   two.for_each(0, x.size(), [&](std::size_t i) { x[i] += 2 * y[i]; });
 #ifndef LOCKSTEP_FIRST_TOUCH_HPP
 #define LOCKSTEP_FIRST_TOUCH_HPP
 

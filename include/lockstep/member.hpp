@@ -3,12 +3,12 @@
 //
 // One object per member and region; only the member itself uses it, and not after the region. Which to use:
 //   all wait for all            sync_threads; with a value in the same phase: sync_sum and its like, broadcast
-//   share the work of a loop    for_range (blocks, waits for nobody), for_each (iterations, waits at its end)
+//   share the work of a loop    for_each (iterations), for_range (blocks, for kernels)
 //   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
 //   one does it                 single (others wait), masked (they do not), critical (one at a time)
 //   different work              sections, split, first
 //   step by step in a chain     publish and await_step, for_ordered
-// Constructs that members share wait at their end unless called with `nowait`; for_range and masked never do.
+// Constructs that members share wait at their end unless called with `nowait`; masked, which they do not, never does.
 //
 //   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule. So they do with static
@@ -38,7 +38,7 @@
 //   std::vector<double> x(1000, 1.0);
 //   two.run([&](lockstep::member& me) {
 //     double mine = 0;
-//     me.for_range(0, x.size(), [&](std::size_t first, std::size_t last) {
+//     me.for_range(lockstep::nowait, 0, x.size(), [&](std::size_t first, std::size_t last) {
 //       for (std::size_t i = first; i < last; ++i) mine += x[i];
 //     });
 //     const double sum = me.sync_sum(mine);
@@ -131,23 +131,40 @@ class member {
   // The bounds are of any integer types, as in a `for` loop, or pointers or iterators with random access; f is called with
   // their common type (index_span.hpp), by reference. What it returns is ignored: for values see the reductions.
 
+  // They wait for all at their end; with `nowait` first they do not (with tickets: only for a member that is 8 constructs
+  // behind): where the next step reads what others wrote, sync_threads() first.
+
   /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if
-  /// that is empty. Waits for nobody (with tickets: only for a member that is 8 constructs behind): where the
-  /// next step reads what others wrote, sync_threads() first.
+  /// that is empty: never for those of another member.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(
-      First first, Last last, Function&& f, schedule how = static_schedule()) {
-    return or_leave(for_range_unless_stopped(first, last, f, how));
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = {}) {
+    return or_leave(for_range_unless_stopped(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_range_unless_stopped(
-      First first, Last last, Function&& f, schedule how = static_schedule()) {
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    const auto blocks = detail::blocks_of(span, f);
+    at_.come_to("for_range", where, span.length);
+    return detail::loops::hand_out(at_, span.length, how, detail::body_of(blocks)) && at_.sync();
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(
+      nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
+    return or_leave(for_range_unless_stopped(nowait, first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_range_unless_stopped(
+      nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
     const auto blocks = detail::blocks_of(span, f);
     return detail::loops::hand_out(at_, span.length, how, detail::body_of(blocks));
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is
+  /// Calls f(i) once for every i of [first, last), on some member. With static schedules that is
   /// the member of for_range, but the share of one that has not come yet may be run by another that waits
   /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
@@ -205,7 +222,7 @@ class member {
   }
 
   /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
-  /// Its members are those of the region, else the blocks are equal. Always waits.
+  /// Its members are those of the region, else the blocks are equal. There is no such loop with nowait.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(First first, Last last,
                                                                            Function&& f,
@@ -220,7 +237,25 @@ class member {
                                                                             call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
-    return detail::loops::hand_out_by_weight(at_, where, span.length, how, detail::body_of(each));
+    at_.come_to("for_each", where, span.length);
+    return detail::loops::hand_out_by_weight(at_, span.length, how, detail::body_of(each));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(First first, Last last,
+                                                                            Function&& f,
+                                                                            weighted_schedule& how,
+                                                                            call_site where = {}) {
+    return or_leave(for_range_unless_stopped(first, last, f, how, where));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD detail::if_bounds<First, Last> for_range_unless_stopped(First first, Last last,
+                                                                             Function&& f,
+                                                                             weighted_schedule& how,
+                                                                             call_site where = {}) {
+    const auto span = detail::span_of(first, last);
+    const auto blocks = detail::blocks_of(span, f);
+    at_.come_to("for_range", where, span.length);
+    return detail::loops::hand_out_by_weight(at_, span.length, how, detail::body_of(blocks));
   }
 
   /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
@@ -374,7 +409,7 @@ class member {
         at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all, and begins as
+  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::scan_each. Waits for all, and begins as
   /// reduce_range does.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
@@ -387,12 +422,12 @@ class member {
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
   template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
+  detail::if_misplaced_after_nowait<Arguments...> for_range(Arguments&&...) {
+    return detail::refuse_loop_after_nowait<Arguments...>();
   }
   template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_range_unless_stopped(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
+  detail::if_misplaced_after_nowait<Arguments...> for_range_unless_stopped(Arguments&&...) {
+    return detail::refuse_loop_after_nowait<Arguments...>();
   }
   template <class... Arguments>
   detail::if_misplaced_after_nowait<Arguments...> for_each(Arguments&&...) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: reduce)
 //
-// For parallel_reduce, member::reduce_each, member::reduce_range and member::sync_reduce. Any function of two values
+// For reduce_each, reduce_range and member::sync_reduce. Any function of two values
 // will do as well, where it is associative; these are for what is tedious to write.
 //
 //   REDUCER-1  Ties go to the lowest index, whatever the order in which values are combined.
@@ -16,11 +16,11 @@
 // Example
 //   lockstep::team two(2);
 //   const std::vector<double> x(1000, 2.0);
-//   const auto best = two.parallel_reduce(
+//   const auto best = two.reduce_each(
 //       0, x.size(), lockstep::no_index<double>(),
 //       [&](std::size_t i) { return lockstep::with_index(x[i], i); },
 //       lockstep::min_with_index());  // best.value == x[best.index]
-//   const auto both = two.parallel_reduce(
+//   const auto both = two.reduce_each(
 //       0, x.size(), std::make_tuple(0.0, lockstep::no_index<double>()),
 //       [&](std::size_t i) { return std::make_tuple(x[i], lockstep::with_index(x[i], i)); },
 //       lockstep::together(lockstep::plus(), lockstep::max_with_index()));

@@ -15,7 +15,7 @@
 //     const lockstep::region_token here = lockstep::this_region();
 //     auto half = std::async(std::launch::async, [&, here] {
 //       const lockstep::inside_region guest(here);
-//       team.parallel_for(0, n, f);              // inline, as in the member itself (TEAM-2 of team.hpp)
+//       team.for_each(0, n, f);              // inline, as in the member itself (TEAM-2 of team.hpp)
 //     });
 //     half.get();
 //   });

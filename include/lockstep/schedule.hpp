@@ -20,7 +20,7 @@
 // Example
 //   lockstep::team two(2);
 //   std::vector<double> x(1000);
-//   two.parallel_for(0, x.size(), [&](std::size_t i) { x[i] = 1; }, lockstep::dynamic_schedule(16));
+//   two.for_each(0, x.size(), [&](std::size_t i) { x[i] = 1; }, lockstep::dynamic_schedule(16));
 //   const lockstep::index_range mine = lockstep::static_block(0, x.size(), 0, 2);
 //   two.run([&](lockstep::member& me) {
 //     me.for_ordered(mine.first, mine.last, [&](std::size_t i, lockstep::ordered_turn& in_order) {
@@ -134,13 +134,13 @@ class schedule {
 
 /// One contiguous block per member; the default of every loop.
 constexpr schedule static_schedule() noexcept { return schedule(); }
-/// Blocks of `iterations` or more, on fewer members if there is not enough: for a parallel_for and its like, which learn
+/// Blocks of `iterations` or more, on fewer members if there is not enough: for a team's for_each and its like, which learn
 /// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
 constexpr schedule grain(std::size_t iterations) {
   return schedule(schedule::with_grain(), iterations);
 }
 /// `how` if the condition holds; else the loop runs on the caller alone, as a serial loop does: OpenMP's `if`. For a
-/// parallel_for and its like: team.parallel_for(0, n, f, lockstep::only_if(n > 500)).
+/// a team's for_each and its like: team.for_each(0, n, f, lockstep::only_if(n > 500)).
 constexpr schedule only_if(bool condition, schedule how = static_schedule()) {
   return condition ? how : grain(~std::size_t{0});
 }
@@ -195,7 +195,7 @@ LOCKSTEP_END_SIGN_CONVERSIONS
 
 /// f with the promise that no iteration reads or writes what another one writes, so that the compiler may run several
 /// at once (SIMD) where it cannot prove it: GCC's ivdep, OpenMP's simd.
-///   team.parallel_for(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
+///   team.for_each(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
 /// Parallel loops demand nearly that anyway. What it adds: neighbours on one thread do not depend on their order. For
 /// the loops that call f(i), with every schedule. Elsewhere it calls the function and no more.
 ///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.

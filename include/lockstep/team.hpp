@@ -12,7 +12,7 @@
 //   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls. A loop that is too short for two members is no region: it takes no turn (lone_loops.hpp).
 //   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
-//       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions. What runs
+//       as the only member of its region: it would wait for itself otherwise. So do the loops. What runs
 //       so is stopped together with the region around it (lone_region.hpp).
 //       From inside a region of another team it waits for its turn if that team was made before this one;
 //       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
@@ -54,7 +54,7 @@
 // Example
 //   lockstep::team four(4);
 //   std::vector<double> x(1000, 1.0);
-//   four.parallel_for(0, x.size(), [&](std::size_t i) { x[i] *= 2; });
+//   four.for_each(0, x.size(), [&](std::size_t i) { x[i] *= 2; });
 //   four.run([&](lockstep::member& me) { std::printf("%zu of %zu\n", me.rank(), me.size()); });
 #ifndef LOCKSTEP_TEAM_HPP
 #define LOCKSTEP_TEAM_HPP
@@ -136,28 +136,28 @@ class team {
 
   /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
   template <class First, class Last, class Function>
-  detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
-                                              call_site where = {}) {
+  detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
+                                          call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return loops().run(detail::each_of(span, f), span.length, static_schedule(), where);
   }
   template <class First, class Last, class Function>
-  detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how,
-                                              call_site where = {}) {
+  detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f, schedule how,
+                                          call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return loops().run(detail::each_of(span, f), span.length, how, where);
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
   template <class First, class Last, class Function>
-  detail::if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
-                                              weighted_schedule& how, call_site where = {}) {
+  detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
+                                          weighted_schedule& how, call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return loops().run(detail::each_of(span, f), span.length, how, where);
   }
 
   /// Calls f(first, last) for contiguous parts that make up the range, each index in one of them: for loops that are
   /// written or vectorised by hand. A member has one part or several; how many there are is not said, but none is empty.
-  /// Otherwise as parallel_for. Where the schedule has chunks each is a part, also on one member: a kernel may rely on
+  /// Otherwise as for_each. Where the schedule has chunks each is a part, also on one member: a kernel may rely on
   /// their length. A part is not cut short where the loop is stopped.
   ///   team.for_range(0, n, [=](int first, int last) { daxpy(last - first, a, x + first, y + first); });
   template <class First, class Last, class Function>
@@ -179,28 +179,36 @@ class team {
     return loops().run(detail::blocks_of(span, f), span.length, how, where);
   }
 
-  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
-  template <class Function>
-  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule(), call_site where = {}) {
-    const index_range_2 ranges = {rows, columns};
-    return loops().run(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
-                       where);
-  }
-  template <class Function>
-  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule(), call_site where = {}) {
-    const index_range_3 ranges = {planes, rows, columns};
+  /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one; the last index moves fastest.
+  ///   team.for_each(lockstep::index_range_2{{0, rows}, {0, columns}}, f);
+  template <class Ranges, class Function>
+  detail::if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
+                                     schedule how = static_schedule(), call_site where = {}) {
     return loops().run(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
                        where);
   }
 
+  /// A region of member::for_ordered.
+  template <class First, class Last, class Function>
+  detail::if_bounds<First, Last> for_ordered(First first, Last last, Function&& f,
+                                             schedule how = static_schedule(1),
+                                             call_site where = {}) {
+    return run(
+        [&](member& me) {
+          const bool is_complete = me.for_ordered(first, last, f, how, where);
+          static_cast<void>(is_complete);
+        },
+        where);
+  }
+
   /// Calls each of the functions once, on whichever thread comes.
   template <class... Functions>
-  bool parallel_invoke(Functions&&... functions) {
+  bool sections(Functions&&... functions) {
+    static_assert(!detail::has_nowait<Functions...>::value,
+                  "lockstep: a team's sections always wait: nowait is for me.sections");
     return loops().invoke(functions...);
   }
-  bool parallel_invoke() noexcept { return true; }
+  bool sections() noexcept { return true; }
 
   // --- loops with a result ---
   // Where the region is stopped there is none: they throw region_stopped (without exceptions: init).
@@ -209,10 +217,9 @@ class team {
   /// Type needs to be movable only. Of the schedule, only a grain (or only_if) has a meaning: the values come from a
   /// tree of blocks.
   template <class Type, class First, class Last, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init,
-                                                       Function&& f, Operation op,
-                                                       schedule how = static_schedule(),
-                                                       call_site where = {}) {
+  detail::if_bounds<First, Last, Type> reduce_each(First first, Last last, Type init, Function&& f,
+                                                   Operation op, schedule how = static_schedule(),
+                                                   call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce<Type>(host_, where,
                                             detail::reductions::values_of<Type>(span, f, op), true,
@@ -221,19 +228,19 @@ class team {
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
   template <class Type, class First, class Last, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
-                                                       Function&& f, Operation op,
-                                                       schedule how = static_schedule(),
-                                                       call_site where = {}) {
+  detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
+                                                   Function&& f, Operation op,
+                                                   schedule how = static_schedule(),
+                                                   call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce_fast<Type>(host_, where,
                                                  detail::reductions::values_of<Type>(span, f, op),
                                                  true, span.length, std::move(init), op, how);
   }
 
-  /// op(init, all f(first, last) over parts of the range, in order): parallel_reduce for loops that are written or
+  /// op(init, all f(first, last) over parts of the range, in order): reduce_each for loops that are written or
   /// vectorised by hand, as for_range is. The parts depend on the length alone, so the bits are the same for every team
-  /// size and run; they are those of parallel_reduce where f folds its part from the left. None is empty, and none is
+  /// size and run; they are those of reduce_each where f folds its part from the left. None is empty, and none is
   /// long: of n indices up to n / 128, or 64, or n / 1024, whichever is the middle one. For longer ones: fast.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
@@ -244,7 +251,7 @@ class team {
                                             detail::reductions::block_values_of<Type>(span, f, op),
                                             false, span.length, std::move(init), op, how);
   }
-  /// With f of as large parts as for_range has: for kernels that need length. As parallel_reduce(fast, ...).
+  /// With f of as large parts as for_range has: for kernels that need length. As reduce_each(fast, ...).
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,
@@ -260,18 +267,18 @@ class team {
   /// called twice for each i. The same bits for every team size and run; not those of a left fold.
   /// Two loops; allocates room for 1024 values. Of the schedule, only a grain (or only_if) has a meaning.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
-  detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,
-                                                     Function&& f, Operation op, Store&& store,
-                                                     schedule how, call_site where = {}) {
+  detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
+                                                 Operation op, Store&& store, schedule how,
+                                                 call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::scan<Type>(host_, where, span, f, op, store, init, how);
   }
   template <class Type, class First, class Last, class Function, class Operation, class Store>
-  detail::if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init,
-                                                     Function&& f, Operation op, Store&& store,
-                                                     call_site where = {}) {
-    return parallel_scan(first, last, std::move(init), f, std::move(op), store, static_schedule(),
-                         where);
+  detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
+                                                 Operation op, Store&& store,
+                                                 call_site where = {}) {
+    return scan_each(first, last, std::move(init), f, std::move(op), store, static_schedule(),
+                     where);
   }
 
   // --- the threads, and who waited for whom ---
@@ -294,7 +301,7 @@ class team {
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
 
   template <class... Arguments>
-  detail::if_misplaced<Arguments...> parallel_for(Arguments&&...) {
+  detail::if_misplaced<Arguments...> for_each(Arguments&&...) {
     return detail::refuse_loop<Arguments...>();
   }
   template <class... Arguments>
@@ -302,7 +309,11 @@ class team {
     return detail::refuse_loop<Arguments...>();
   }
   template <class... Arguments>
-  detail::if_too_few<5, Arguments...> parallel_reduce(Arguments&&...) {
+  detail::if_misplaced<Arguments...> for_ordered(Arguments&&...) {
+    return detail::refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
     return detail::refuse_reduction<Arguments...>();
   }
   template <class... Arguments>
@@ -310,8 +321,44 @@ class team {
     return detail::refuse_reduction<Arguments...>();
   }
   template <class... Arguments>
-  detail::if_too_few<6, Arguments...> parallel_scan(Arguments&&...) {
+  detail::if_too_few<6, Arguments...> scan_each(Arguments&&...) {
     return detail::refuse_reduction<Arguments...>();
+  }
+
+  // --- the names of 0.9 ---
+
+  template <class... Arguments>
+  LOCKSTEP_DEPRECATED("write for_each")
+  bool parallel_for(Arguments&&... arguments) {
+    return for_each(std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  LOCKSTEP_DEPRECATED("write for_each(lockstep::index_range_2{rows, columns}, f)")
+  bool parallel_for_2d(index_range rows, index_range columns, Arguments&&... arguments) {
+    return for_each(index_range_2{rows, columns}, std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  LOCKSTEP_DEPRECATED("write for_each(lockstep::index_range_3{planes, rows, columns}, f)")
+  bool parallel_for_3d(index_range planes, index_range rows, index_range columns,
+                       Arguments&&... arguments) {
+    return for_each(index_range_3{planes, rows, columns}, std::forward<Arguments>(arguments)...);
+  }
+  template <class... Functions>
+  LOCKSTEP_DEPRECATED("write sections")
+  bool parallel_invoke(Functions&&... functions) {
+    return sections(functions...);
+  }
+  template <class... Arguments>
+  LOCKSTEP_DEPRECATED("write reduce_each")
+  auto parallel_reduce(Arguments&&... arguments)
+      -> decltype(std::declval<team&>().reduce_each(std::forward<Arguments>(arguments)...)) {
+    return reduce_each(std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  LOCKSTEP_DEPRECATED("write scan_each")
+  auto parallel_scan(Arguments&&... arguments)
+      -> decltype(std::declval<team&>().scan_each(std::forward<Arguments>(arguments)...)) {
+    return scan_each(std::forward<Arguments>(arguments)...);
   }
 
  protected:

@@ -157,7 +157,7 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay
+  /// Whether a team's for_each and its like learn what their iterations cost, and run on as many members as pay
   /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
   team_options& learn(bool yes) {
     learn_ = yes;

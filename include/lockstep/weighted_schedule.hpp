@@ -17,7 +17,7 @@
 //   lockstep::weighted_schedule how(2);
 //   std::vector<double> x(100000);
 //   for (int step = 0; step < 10; ++step) {
-//     two.parallel_for(0, x.size(), [&](std::size_t i) { x[i] += 1; }, how);
+//     two.for_each(0, x.size(), [&](std::size_t i) { x[i] += 1; }, how);
 //   }
 #ifndef LOCKSTEP_WEIGHTED_SCHEDULE_HPP
 #define LOCKSTEP_WEIGHTED_SCHEDULE_HPP

@@ -12,9 +12,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly CXX=${CXX:-g++} FLAGS=${CXXFLAGS:--O2} ROUNDS=${ROUNDS:-9} USES=10
 directory=$(mktemp -d) && trap 'rm -rf "$directory"' EXIT
 
-for_loop() { echo "  $1parallel_for(std::size_t{0}, v.size(), [&](std::size_t i) { v[i] = v[i] * a + $2; });"; }
+for_loop() { echo "  $1(std::size_t{0}, v.size(), [&](std::size_t i) { v[i] = v[i] * a + $2; });"; }
 sum_loop() {
-  echo '  return team.parallel_reduce(std::size_t{0}, v.size(), 0.0, [&](std::size_t i) { return v[i]; },'
+  echo '  return team.reduce_each(std::size_t{0}, v.size(), 0.0, [&](std::size_t i) { return v[i]; },'
   echo '                              [](double x, double y) { return x + y; });'
 }
 head_of() { printf '#include <%s>\n' "$@" cstddef vector && echo 'double use(std::vector<double>& v, double a) {'; }
@@ -22,11 +22,11 @@ main_of() { echo '}' && echo 'int main() { std::vector<double> v(1000, 1.0); ret
 
 lockstep() {  # further uses
   head_of lockstep/team.hpp && echo '  lockstep::team team;'
-  for ((use = 0; use <= $1; ++use)); do for_loop team. "$use.0"; done
+  for ((use = 0; use <= $1; ++use)); do for_loop team.for_each "$use.0"; done
   sum_loop && main_of
 }
 tbb() {
-  head_of oneapi/tbb/parallel_for.h oneapi/tbb/parallel_reduce.h && for_loop tbb:: 1.0
+  head_of oneapi/tbb/parallel_for.h oneapi/tbb/parallel_reduce.h && for_loop tbb::parallel_for 1.0
   cat <<'END'
   using range = tbb::blocked_range<std::size_t>;
   return tbb::parallel_reduce(range(0, v.size()), 0.0, [&](const range& part, double sum) {

@@ -25,7 +25,7 @@ import chromium  # noqa: E402
 PHONE = 390
 FIRST = "index.html"
 # What a reader looks for, and the page that has it.
-SOUGHT = (("shared_mutex", "api/shared_mutex.html"), ("parallel_for", "api/team.html"), ("sync_threads", "api/member.html"),
+SOUGHT = (("shared_mutex", "api/shared_mutex.html"), ("for_each", "api/team.html"), ("sync_threads", "api/member.html"),
           ("lockstep_team_run", "api/lockstep_h.html"), ("hyper-threads", "docs/faq.html"))
 
 

@@ -54,8 +54,8 @@ WAYS = {
                     call="b.arrive_and_wait(0);", after="b.wait(1);"),
     "run": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());", before="",
                 call="t.run([](lockstep::member&) {});", after=""),
-    "parallel_for": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());",
-                         before="", call="t.parallel_for(0, 2, [](int) {}, lockstep::grain(1));", after=""),
+    "for_each": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());",
+                         before="", call="t.for_each(0, 2, [](int) {}, lockstep::grain(1));", after=""),
 }
 
 

@@ -77,7 +77,7 @@ def serial_picture(result):
     return heat_map.heat_map(
         "A loop of n elements after a pause: time over the serial loop's",
         "worst of daxpy, dot, sqrt and stencil, medians less 100 ns; two threads, nothing else running; "
-        "lockstep: run(), lockstep loops: parallel_for() and parallel_reduce()",
+        "lockstep: run(), lockstep loops: for_each() and reduce_each()",
         panels, numbers(rows, "size", lambda n: f"n = {count(n)}"), numbers(rows, "pause_us", microseconds), 4)
 
 
@@ -91,7 +91,7 @@ def duty_picture(result):
     lines = [((kind, p), f"{kind}, P = {p}") for kind in ("regular", "random") for p, _ in numbers(rows, "size", str)]
     return heat_map.heat_map(
         "A loop of P µs after a gap of S: time over the serial loop's, and the CPUs used",
-        "medians; gaps regular and random; two threads, nothing else running; lockstep: run(), lockstep loops: parallel_for()",
+        "medians; gaps regular and random; two threads, nothing else running; lockstep: run(), lockstep loops: for_each()",
         panels, lines, numbers(rows, "pause_us", microseconds), 4)
 
 
@@ -277,7 +277,7 @@ def page_and_pictures(found):
                        "`./do performance` makes this page from `bench/results/*.json`. "
                        "[bench/README.md](../bench/README.md) says how the figures were measured. Less is better. "
                        f"{LOSES} marks what lockstep loses. *lockstep* means a region of `run()`, in which every member takes "
-                       "part; *lockstep loops* means `parallel_for()` and `parallel_reduce()`. *Crowded* means more threads "
+                       "part; *lockstep loops* means `for_each()` and `reduce_each()`. *Crowded* means more threads "
                        "than CPUs."], {}
     for machine, programs in found.items():
         names = {}

@@ -40,7 +40,7 @@ PROGRAM = """\
 #include <cstdio>
 int main() {{
   lockstep::team team(2);
-  const int sum = team.parallel_reduce(0, 1000, 0, [](int i) {{ return i; }}, [](int a, int b) {{ return a + b; }});
+  const int sum = team.reduce_each(0, 1000, 0, [](int i) {{ return i; }}, [](int a, int b) {{ return a + b; }});
   std::printf("%s %d\\n", LOCKSTEP_VERSION, sum);
   return sum == 499500 ? 0 : 1;
 }}

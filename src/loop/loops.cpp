@@ -230,9 +230,8 @@ LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std
   return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
 }
 
-LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, source_place where, std::size_t length,
+LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, std::size_t length,
                                         weighted_schedule& how, const range_body& body) {
-  at.come_to("for_each", where, length);
   if (at.is_stopped()) return false;
   how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
   return at.sync();

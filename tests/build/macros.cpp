@@ -146,7 +146,7 @@ int main() {
               (lockstep::barrier<>::max)() > 0 && permits.try_acquire() && open.try_wait();
   lockstep::team team(2);
   std::vector<int> values(100, 1);
-  team.parallel_for(
+  team.for_each(
       0, values.size(), [&](std::size_t i) { values[i] += 1; }, lockstep::dynamic_schedule(8));
   good = good && std::accumulate(values.begin(), values.end(), 0) == 200;
   std::puts(good ? "ok" : "wrong result");

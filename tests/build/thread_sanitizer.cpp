@@ -50,17 +50,17 @@ void use_loops(lockstep::team& team) {
   constexpr std::size_t n = 20000;
   for (int round = 0; round < 50; ++round) {
     std::vector<double> x(n, 1.0);
-    team.parallel_for(0, n, [&](std::size_t i) { x[i] += static_cast<double>(i); });
-    team.parallel_for(0, n, [&](std::size_t i) { x[i] += 1; }, lockstep::dynamic_schedule(64));
+    team.for_each(0, n, [&](std::size_t i) { x[i] += static_cast<double>(i); });
+    team.for_each(0, n, [&](std::size_t i) { x[i] += 1; }, lockstep::dynamic_schedule(64));
     team.for_range(0, n, [&](std::size_t first, std::size_t last) {
       for (; first < last; ++first) x[first] -= 1;
     });
     const double sum =
-        team.parallel_reduce(0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
-    expect(sum == n + n * (n - 1) / 2.0, "parallel_reduce");
+        team.reduce_each(0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
+    expect(sum == n + n * (n - 1) / 2.0, "reduce_each");
     int left = 0, right = 0;
-    team.parallel_invoke([&] { left = round; }, [&] { right = round; });
-    expect(left == round && right == round, "parallel_invoke");
+    team.sections([&] { left = round; }, [&] { right = round; });
+    expect(left == round && right == round, "sections");
   }
 }
 

@@ -37,11 +37,11 @@ int wrong_results(Team& workers, const T& zero, Op op) {
   const auto store = [](std::size_t, const T&) {};
   const T expected(40);
   std::atomic<int> wrong{0};
-  wrong += !(workers.parallel_reduce(0, 40, zero, one, op) == expected);
-  wrong += !(workers.parallel_scan(0, 40, zero, one, op, store) == expected);
+  wrong += !(workers.reduce_each(0, 40, zero, one, op) == expected);
+  wrong += !(workers.scan_each(0, 40, zero, one, op, store) == expected);
   for (const schedule how : schedules()) {
-    wrong += !(workers.parallel_reduce(0, 40, zero, one, op, how) == expected);
-    wrong += !(workers.parallel_reduce(fast, 0, 40, zero, one, op, how) == expected);
+    wrong += !(workers.reduce_each(0, 40, zero, one, op, how) == expected);
+    wrong += !(workers.reduce_each(fast, 0, 40, zero, one, op, how) == expected);
   }
   workers.run([&](member& me) {
     for (const schedule how : schedules()) {
@@ -75,7 +75,7 @@ TEST_P(callbacks, an_operation_that_calls_the_team_runs_inline_there) {
   };
   EXPECT_EQ(wrong_results(workers, 0, op), 0);
   EXPECT_GT(inner.load(), 0);
-  // parallel_reduce combines with init when its loop is over: that call has the whole team.
+  // reduce_each combines with init when its loop is over: that call has the whole team.
   const std::size_t combined_with_init = 1 + schedules().size();
   EXPECT_EQ(static_cast<std::size_t>(outside.load()),
             members() > 1 ? combined_with_init * members() : 0)
@@ -86,13 +86,12 @@ TEST_P(callbacks, an_operation_that_reduces_on_the_team_gets_the_result) {
   team workers(members());
   const auto add = [&](long a, long b) {
     return a + b +
-           workers.parallel_reduce(
+           workers.reduce_each(
                0, 3, -3L, [](std::size_t) { return 1L; }, std::plus<long>()) +
-           workers.parallel_reduce(
-               fast, 0, 3, -3L, [](std::size_t) { return 1L; }, std::plus<long>());
+           workers.reduce_each(fast, 0, 3, -3L, [](std::size_t) { return 1L; }, std::plus<long>());
   };
-  EXPECT_EQ(workers.parallel_reduce(0, 100, 5L, [](std::size_t) { return 1L; }, add), 105);
-  EXPECT_EQ(workers.parallel_reduce(fast, 0, 100, 5L, [](std::size_t) { return 1L; }, add), 105);
+  EXPECT_EQ(workers.reduce_each(0, 100, 5L, [](std::size_t) { return 1L; }, add), 105);
+  EXPECT_EQ(workers.reduce_each(fast, 0, 100, 5L, [](std::size_t) { return 1L; }, add), 105);
 }
 
 TEST_P(callbacks, an_operation_may_call_an_older_and_a_younger_team) {
@@ -167,8 +166,8 @@ TEST_P(callbacks, a_conversion_to_the_result_may_call_the_team) {
   };
   const auto value = [&](std::size_t) { return convertible{&workers}; };
   const auto add = [](int a, int b) { return a + b; };
-  EXPECT_EQ(workers.parallel_reduce(0, 40, 2, value, add), 42);
-  EXPECT_EQ(workers.parallel_reduce(fast, 0, 40, 2, value, add), 42);
+  EXPECT_EQ(workers.reduce_each(0, 40, 2, value, add), 42);
+  EXPECT_EQ(workers.reduce_each(fast, 0, 40, 2, value, add), 42);
 }
 
 TEST_P(callbacks, a_thrown_object_whose_end_calls_the_team_is_let_go) {
@@ -201,12 +200,12 @@ TEST_P(callbacks,
     return a + b;
   };
   for (int round = 0; round < 3; ++round) {
-    EXPECT_THROW(workers.parallel_reduce(0, 40, std::string("init"), one, op), failure);
-    EXPECT_THROW(workers.parallel_reduce(fast, 0, 40, std::string("init"), one, op), failure);
+    EXPECT_THROW(workers.reduce_each(0, 40, std::string("init"), one, op), failure);
+    EXPECT_THROW(workers.reduce_each(fast, 0, 40, std::string("init"), one, op), failure);
     for (const schedule how : schedules()) {
-      EXPECT_THROW(workers.parallel_reduce(0, 40, std::string("init"), one, op, how), failure);
+      EXPECT_THROW(workers.reduce_each(0, 40, std::string("init"), one, op, how), failure);
     }
-    EXPECT_EQ(workers.parallel_reduce(0, 40, std::string("begin"), one, op).size(), 1205u);
+    EXPECT_EQ(workers.reduce_each(0, 40, std::string("begin"), one, op).size(), 1205u);
     std::size_t size = 0;
     workers.run([&](member& me) {
       if (me.rank() == 0) size = me.size();

@@ -84,7 +84,7 @@ TEST_F(construct_misuse, reductions_after_a_loop_without_a_wait_that_others_have
     me.reduce_each(0, 1000, 0, [](int) { return 1; }, std::plus<int>());
   };
   const part loop_first = [&](member& me) {
-    me.for_range(0, 1000, [](int, int) {});
+    me.for_range(lockstep::nowait, 0, 1000, [](int, int) {});
     sum_of_range(me);
   };
   EXPECT_DEATH(differ(2, 0, loop_first, sum_of_range),
@@ -163,7 +163,7 @@ TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places)
           EXPECT_TRUE(me.single_unless_stopped([] {}));
         }
         EXPECT_EQ(me.sync_count(true), size);
-        me.for_range(0, 1000, [](int, int) {});
+        me.for_range(lockstep::nowait, 0, 1000, [](int, int) {});
         EXPECT_EQ(me.reduce_each(0, 1000, 0, [](int) { return 1; }, std::plus<int>()), 1000);
         sub_team half = me.split(me.rank() % 2);
         if (me.rank() % 2 == 0) {

@@ -213,7 +213,7 @@ void loop_elsewhere(Team& workers, after_the_team& end, int threads) {
     std::thread([&] {
       for (int loops = 0;; ++loops) {
         const bool is_late = end.is_gone;
-        workers.parallel_for(0, 16, [is_late](int) {
+        workers.for_each(0, 16, [is_late](int) {
           if (is_late) std::abort();
         });
         if (loops == 100) ++busy;
@@ -247,7 +247,7 @@ TEST(exit_edges, no_loop_begins_after_an_exit_in_a_loop_DOOR_1) {
           static after_the_team end;
           static team workers(members);
           loop_elsewhere(workers, end, 1);
-          workers.parallel_for(0, 4, [](int i) {
+          workers.for_each(0, 4, [](int i) {
             if (i == 0) std::exit(7);
           });
         },
@@ -287,7 +287,7 @@ TEST(exit_edges, who_would_run_alone_begins_no_region_after_the_end_TURN_5) {
         is_in = true;
         while (!end.is_gone) std::this_thread::yield();
         if (me.rank() == 0) workers.run([](member&) { std::abort(); });
-        workers.parallel_for(0, 2, [](int) { std::abort(); });
+        workers.for_each(0, 2, [](int) { std::abort(); });
       });
     }).detach();
     while (!is_in) std::this_thread::yield();
@@ -426,11 +426,10 @@ void expect_ends_inside(Team& (*all)(), void (*end)()) {
       return i;
     };
     const lockstep::schedule dealt = lockstep::dynamic_schedule();
-    expect_ends([=] { all().parallel_for(0, 100, value); }, 7);
-    expect_ends([=] { all().parallel_for(0, 100, value, dealt); }, 7);
-    expect_ends([=] { all().parallel_reduce(0, 100, 0, value, std::plus<int>()); }, 7);
-    expect_ends([=] { all().parallel_scan(0, 100, 0, value, std::plus<int>(), [](int, int) {}); },
-                7);
+    expect_ends([=] { all().for_each(0, 100, value); }, 7);
+    expect_ends([=] { all().for_each(0, 100, value, dealt); }, 7);
+    expect_ends([=] { all().reduce_each(0, 100, 0, value, std::plus<int>()); }, 7);
+    expect_ends([=] { all().scan_each(0, 100, 0, value, std::plus<int>(), [](int, int) {}); }, 7);
   }
 }
 
@@ -458,7 +457,7 @@ TEST(exit_edges, inside_a_region_after_others_and_between_start_and_join) {
   expect_ends(
       [] {
         for (int i = 0; i < 10; ++i) static_team().run(many_barriers);
-        static_team().parallel_for(0, 1000, [](int) {});
+        static_team().for_each(0, 1000, [](int) {});
         const started_region open = static_team().start(many_barriers);
         std::exit(7);
       },
@@ -479,7 +478,7 @@ TEST(exit_edges, inside_a_loop_that_runs_without_a_region) {
       [] {
         bool is_last = false;
         const auto loop = [&] {
-          static_team().parallel_for(0, 20, [&](int i) {
+          static_team().for_each(0, 20, [&](int i) {
             if (i == 7 && is_last) std::exit(7);
           });
         };
@@ -491,12 +490,12 @@ TEST(exit_edges, inside_a_loop_that_runs_without_a_region) {
   expect_ends(
       [] {
         static team alone(1);
-        alone.parallel_for(0, 20, [](int) { std::exit(7); });
+        alone.for_each(0, 20, [](int) { std::exit(7); });
       },
       7);
   const ending found = end_of([] {
     auto* const alone = new team(1);
-    alone->parallel_for(0, 20, [&](int i) {
+    alone->for_each(0, 20, [&](int i) {
       if (i == 7) delete alone;
     });
   });
@@ -559,7 +558,7 @@ TEST(exit_edges, while_statics_that_use_the_team_are_destroyed_inside_its_region
             ~user() {
               int calls = 0;
               static_team().run([&](member&) { ++calls; });
-              static_team().parallel_for(0, 5, [&](int) { ++calls; });
+              static_team().for_each(0, 5, [&](int) { ++calls; });
               if (calls != 6) std::abort();
             }
           } const before_the_team;

@@ -69,11 +69,10 @@ TEST_P(functors_of, a_functor_that_cannot_be_copied_is_called_where_it_is) {
   counting f;
   EXPECT_TRUE(workers.run(f));
   EXPECT_EQ(f.calls.load(), members());
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{16}, f));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{16}, f));
   EXPECT_EQ(f.calls.load(), members() + 16);
-  EXPECT_TRUE(
-      workers.parallel_for(std::size_t{0}, std::size_t{16}, f, lockstep::dynamic_schedule()));
-  EXPECT_TRUE(workers.parallel_for_2d({0, 4}, {0, 4}, f));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{16}, f, lockstep::dynamic_schedule()));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_2{{0, 4}, {0, 4}}, f));
   EXPECT_EQ(f.calls.load(), members() + 48);
   const counting constant;
   EXPECT_TRUE(workers.run(constant));
@@ -86,11 +85,11 @@ TEST_P(functors_of, what_a_functor_counts_in_itself_is_not_lost) {
   EXPECT_TRUE(workers.run(f));
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(f.calls[rank], rank < workers.size());
   marking m;
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{16}, m));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{16}, m));
   for (const unsigned char each : m.marks) EXPECT_EQ(each, 1);
   std::vector<int> unused;
   const marking_by_reference r{unused, {}};
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{8}, r));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{8}, r));
   for (const unsigned char each : r.marks) EXPECT_EQ(each, 1);
 }
 
@@ -98,15 +97,15 @@ TEST_P(functors_of, all_members_call_the_overload_of_the_users_expression) {
   std::atomic<int> constant{0}, changing{0};
   two_faced f{&constant, &changing};
   EXPECT_TRUE(workers.run(f));
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{100}, f));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{100}, f));
   EXPECT_TRUE(workers.run([&](member& me) { me.for_each(std::size_t{0}, std::size_t{100}, f); }));
   EXPECT_EQ(constant.load(), 0);
   EXPECT_EQ(changing.exchange(0), members() + 200);
   const two_faced& g = f;
   EXPECT_TRUE(workers.run(g));
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{100}, g));
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{100}, std::as_const(f),
-                                   lockstep::dynamic_schedule(7)));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{100}, g));
+  EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{100}, std::as_const(f),
+                               lockstep::dynamic_schedule(7)));
   EXPECT_EQ(changing.load(), 0);
   EXPECT_EQ(constant.exchange(0), members() + 200);
   EXPECT_TRUE(workers.run(two_faced{&constant, &changing}));
@@ -130,11 +129,11 @@ TEST_P(functors_of, functions_pointers_wrappers_and_temporaries_are_called_on_ev
   void (&reference)(member&) = plain;
   EXPECT_TRUE(workers.run(reference));
   void (*const pointer)(std::size_t) = plain_index;
-  EXPECT_TRUE(workers.parallel_for(0, 10, pointer));
-  EXPECT_TRUE(workers.parallel_for(0, 10, plain_index));
+  EXPECT_TRUE(workers.for_each(0, 10, pointer));
+  EXPECT_TRUE(workers.for_each(0, 10, plain_index));
   EXPECT_TRUE(workers.run(std::function<void(member&)>(plain)));
   const std::function<void(std::size_t)> held(plain_index);
-  EXPECT_TRUE(workers.parallel_for(0, 10, held));
+  EXPECT_TRUE(workers.for_each(0, 10, held));
   counting f;
   EXPECT_TRUE(workers.run(std::ref(f)));
   EXPECT_TRUE(workers.run(std::cref(f)));
@@ -142,7 +141,7 @@ TEST_P(functors_of, functions_pointers_wrappers_and_temporaries_are_called_on_ev
   EXPECT_EQ(calls_of_plain.load(), 4 * members() + 30);
   object o;
   using std::placeholders::_1;
-  EXPECT_TRUE(workers.parallel_for(0, 10, std::bind(&object::with_index, &o, _1)));
+  EXPECT_TRUE(workers.for_each(0, 10, std::bind(&object::with_index, &o, _1)));
   EXPECT_EQ(o.calls.load(), 10);
 }
 

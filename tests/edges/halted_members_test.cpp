@@ -109,35 +109,33 @@ void expect_all_loops(Team& workers) {
   for (int round = 0; round < 5; ++round) {
     for (const schedule how : schedules) {
       std::vector<int> visits(n), pairs(n);
-      EXPECT_TRUE(
-          workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
-      EXPECT_TRUE(workers.parallel_for_2d(
-          {0, 20}, {0, 20}, [&](std::size_t i, std::size_t j) { ++pairs[20 * i + j]; }, how));
+      EXPECT_TRUE(workers.for_each(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
+      EXPECT_TRUE(workers.for_each(
+          lockstep::index_range_2{{0, 20}, {0, 20}},
+          [&](std::size_t i, std::size_t j) { ++pairs[20 * i + j]; }, how));
       expect_once(visits, "range");
       expect_once(pairs, "pairs");
     }
     const auto value = [](std::size_t i) { return static_cast<long>(i); };
     const long sum = static_cast<long>(n * (n - 1) / 2);
-    EXPECT_EQ(workers.parallel_reduce(std::size_t{0}, n, 0L, value, std::plus<long>()), sum);
-    EXPECT_EQ(workers.parallel_reduce(std::size_t{0}, n, 0L, value, std::plus<long>(),
-                                      lockstep::grain(1)),
-              sum);
+    EXPECT_EQ(workers.reduce_each(std::size_t{0}, n, 0L, value, std::plus<long>()), sum);
     EXPECT_EQ(
-        workers.parallel_reduce(lockstep::fast, std::size_t{0}, n, 0L, value, std::plus<long>()),
+        workers.reduce_each(std::size_t{0}, n, 0L, value, std::plus<long>(), lockstep::grain(1)),
         sum);
+    EXPECT_EQ(workers.reduce_each(lockstep::fast, std::size_t{0}, n, 0L, value, std::plus<long>()),
+              sum);
     std::vector<long> prefix(n);
-    EXPECT_EQ(workers.parallel_scan(std::size_t{0}, n, 0L, value, std::plus<long>(),
-                                    [&](std::size_t i, long at) { prefix[i] = at; }),
+    EXPECT_EQ(workers.scan_each(std::size_t{0}, n, 0L, value, std::plus<long>(),
+                                [&](std::size_t i, long at) { prefix[i] = at; }),
               sum);
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(prefix[i], static_cast<long>(i * (i + 1) / 2));
     std::vector<int> called(3);
-    EXPECT_TRUE(
-        workers.parallel_invoke([&] { ++called[0]; }, [&] { ++called[1]; }, [&] { ++called[2]; }));
+    EXPECT_TRUE(workers.sections([&] { ++called[0]; }, [&] { ++called[1]; }, [&] { ++called[2]; }));
     expect_once(called, "functions");
-    EXPECT_THROW(workers.parallel_for(std::size_t{0}, n,
-                                      [](std::size_t i) {
-                                        if (i == 390) throw std::runtime_error("late");
-                                      }),
+    EXPECT_THROW(workers.for_each(std::size_t{0}, n,
+                                  [](std::size_t i) {
+                                    if (i == 390) throw std::runtime_error("late");
+                                  }),
                  std::runtime_error);
   }
 }
@@ -230,8 +228,8 @@ TEST_P(halted_members, in_the_middle_of_a_share_leave_its_other_parts_to_others)
   for (int round = 0; round < 5; ++round) {
     loop_with_halted_worker loop(n);
     loop.check(1, [&] {
-      EXPECT_TRUE(workers.parallel_for(
-          std::size_t{0}, n, [&](std::size_t i) { loop(i); }, lockstep::grain(1)));
+      EXPECT_TRUE(
+          workers.for_each(std::size_t{0}, n, [&](std::size_t i) { loop(i); }, lockstep::grain(1)));
     });
   }
 }
@@ -240,9 +238,9 @@ TEST_P(halted_members, in_the_middle_of_a_share_leave_its_other_parts_to_others_
   wide_team workers(members());
   loop_with_halted_worker loop(members() * 16);
   loop.check(1, [&] {
-    EXPECT_TRUE(workers.parallel_for_2d(
-        {0, members()}, {0, 16}, [&](std::size_t i, std::size_t j) { loop(16 * i + j); },
-        lockstep::grain(1)));
+    EXPECT_TRUE(workers.for_each(
+        lockstep::index_range_2{{0, members()}, {0, 16}},
+        [&](std::size_t i, std::size_t j) { loop(16 * i + j); }, lockstep::grain(1)));
   });
 }
 
@@ -255,7 +253,7 @@ TEST_P(halted_members, in_a_chunk_leave_the_other_chunks_to_others) {
         how.kind() == lockstep::schedule_kind::guided ? n / (2 * members()) + 1 : 1;
     loop_with_halted_worker loop(n);
     loop.check(largest, [&] {
-      EXPECT_TRUE(workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { loop(i); }, how));
+      EXPECT_TRUE(workers.for_each(std::size_t{0}, n, [&](std::size_t i) { loop(i); }, how));
     });
   }
 }
@@ -266,7 +264,7 @@ TEST_P(halted_members, in_a_part_of_a_reduction_leave_the_other_parts_to_others)
   for (int round = 0; round < 5; ++round) {
     loop_with_halted_worker loop(n);
     loop.check(2, [&] {  // 64 nodes, of one leaf or two
-      EXPECT_EQ(workers.parallel_reduce(
+      EXPECT_EQ(workers.reduce_each(
                     std::size_t{0}, n, std::size_t{0},
                     [&](std::size_t i) {
                       loop(i);
@@ -278,12 +276,12 @@ TEST_P(halted_members, in_a_part_of_a_reduction_leave_the_other_parts_to_others)
   }
 }
 
-TEST_P(halted_members, in_a_function_of_parallel_invoke_leave_the_others_to_others) {
+TEST_P(halted_members, in_a_function_of_sections_leave_the_others_to_others) {
   wide_team workers(members());
   loop_with_halted_worker loop(6);
   loop.check(1, [&] {
-    EXPECT_TRUE(workers.parallel_invoke([&] { loop(0); }, [&] { loop(1); }, [&] { loop(2); },
-                                        [&] { loop(3); }, [&] { loop(4); }, [&] { loop(5); }));
+    EXPECT_TRUE(workers.sections([&] { loop(0); }, [&] { loop(1); }, [&] { loop(2); },
+                                 [&] { loop(3); }, [&] { loop(4); }, [&] { loop(5); }));
   });
 }
 

@@ -64,12 +64,12 @@ TEST_P(late_members, every_loop_ends_and_runs_each_iteration_once) {
                                           lockstep::guided_schedule()};
   for (const lockstep::schedule how : schedules) {
     std::vector<int> visits(n), pairs(n), triples(n);
-    EXPECT_TRUE(all->parallel_for(0, n, [&](std::size_t i) { ++visits[i]; }, how));
-    EXPECT_TRUE(all->parallel_for_2d(
-        index_range{0, 10}, index_range{0, 100},
+    EXPECT_TRUE(all->for_each(0, n, [&](std::size_t i) { ++visits[i]; }, how));
+    EXPECT_TRUE(all->for_each(
+        lockstep::index_range_2{{0, 10}, {0, 100}},
         [&](std::size_t i, std::size_t j) { ++pairs[100 * i + j]; }, how));
-    EXPECT_TRUE(all->parallel_for_3d(
-        index_range{0, 10}, index_range{0, 10}, index_range{0, 10},
+    EXPECT_TRUE(all->for_each(
+        lockstep::index_range_3{{0, 10}, {0, 10}, {0, 10}},
         [&](std::size_t i, std::size_t j, std::size_t k) { ++triples[100 * i + 10 * j + k]; },
         how));
     expect_once(visits, "range");
@@ -77,17 +77,16 @@ TEST_P(late_members, every_loop_ends_and_runs_each_iteration_once) {
     expect_once(triples, "triples");
   }
   std::vector<int> blocks(n);
-  EXPECT_TRUE(all->parallel_for(0, n, [&](std::size_t i) { ++blocks[i]; }));
+  EXPECT_TRUE(all->for_each(0, n, [&](std::size_t i) { ++blocks[i]; }));
   expect_once(blocks, "blocks");
   lockstep::weighted_schedule weighted(members());
   for (int loop = 0; loop < 5; ++loop) {
     std::vector<int> visits(n);
-    EXPECT_TRUE(all->parallel_for(0, n, [&](std::size_t i) { ++visits[i]; }, weighted));
+    EXPECT_TRUE(all->for_each(0, n, [&](std::size_t i) { ++visits[i]; }, weighted));
     expect_once(visits, "weighted");
   }
   std::vector<int> called(3);
-  EXPECT_TRUE(
-      all->parallel_invoke([&] { ++called[0]; }, [&] { ++called[1]; }, [&] { ++called[2]; }));
+  EXPECT_TRUE(all->sections([&] { ++called[0]; }, [&] { ++called[1]; }, [&] { ++called[2]; }));
   expect_once(called, "functions");
 }
 
@@ -96,16 +95,14 @@ TEST_P(late_members, reductions_end_with_the_bits_that_they_always_have) {
   team alone(1);
   constexpr std::size_t n = 100000;
   const auto value = [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); };
-  const auto sum = [&](team& by) {
-    return by.parallel_reduce(0, n, 0.0, value, std::plus<double>());
-  };
+  const auto sum = [&](team& by) { return by.reduce_each(0, n, 0.0, value, std::plus<double>()); };
   EXPECT_EQ(sum(*all), sum(alone));
   const auto text = [](std::size_t i) { return std::to_string(i); };  // does not fit a cell
   const auto join = [&](team& by) {
-    return by.parallel_reduce(0, 1000, std::string(), text, std::plus<std::string>());
+    return by.reduce_each(0, 1000, std::string(), text, std::plus<std::string>());
   };
   EXPECT_EQ(join(*all), join(alone));
-  EXPECT_EQ(all->parallel_reduce(
+  EXPECT_EQ(all->reduce_each(
                 lockstep::fast, 0, n, std::uint64_t{0}, [](std::size_t i) { return i; },
                 std::plus<std::uint64_t>()),
             n / 2 * (n - 1));
@@ -114,13 +111,13 @@ TEST_P(late_members, reductions_end_with_the_bits_that_they_always_have) {
 TEST_P(late_members, an_exception_in_a_taken_share_is_that_of_the_loop) {
   team_with_late_members all(members());
   for (std::size_t thrower = 0; thrower < members(); ++thrower) {
-    EXPECT_THROW(all->parallel_for(0, members(),
-                                   [&](std::size_t i) {
-                                     if (i == thrower) throw std::runtime_error("in a share");
-                                   }),
+    EXPECT_THROW(all->for_each(0, members(),
+                               [&](std::size_t i) {
+                                 if (i == thrower) throw std::runtime_error("in a share");
+                               }),
                  std::runtime_error);
     std::vector<int> visits(100);
-    EXPECT_TRUE(all->parallel_for(0, 100, [&](std::size_t i) { ++visits[i]; }));
+    EXPECT_TRUE(all->for_each(0, 100, [&](std::size_t i) { ++visits[i]; }));
     expect_once(visits, "after the exception");
   }
 }
@@ -128,7 +125,7 @@ TEST_P(late_members, an_exception_in_a_taken_share_is_that_of_the_loop) {
 TEST_P(late_members, shares_that_were_not_begun_when_the_loop_was_stopped_are_not_run) {
   team_with_late_members all(members());
   std::vector<int> visits(members());
-  EXPECT_FALSE(all->parallel_for(0, members(), [&](std::size_t i) {
+  EXPECT_FALSE(all->for_each(0, members(), [&](std::size_t i) {
     ++visits[i];
     all->request_stop();
   }));
@@ -136,14 +133,14 @@ TEST_P(late_members, shares_that_were_not_begun_when_the_loop_was_stopped_are_no
   // There are no more shares than CPUs.
   const int of_last_share = lockstep::detail::usable_cpus() > 1 ? 0 : 1;
   EXPECT_EQ(visits.back(), of_last_share);
-  EXPECT_TRUE(all->parallel_for(0, members(), [&](std::size_t i) { ++visits[i]; }));
+  EXPECT_TRUE(all->for_each(0, members(), [&](std::size_t i) { ++visits[i]; }));
 }
 
 TEST_P(late_members, loops_nested_in_shares_end) {
   team_with_late_members all(members());
   std::vector<int> visits(members() * 10);
-  all->parallel_for(0, members(), [&](std::size_t i) {
-    all->parallel_for(0, 10, [&](std::size_t j) { ++visits[10 * i + j]; });
+  all->for_each(0, members(), [&](std::size_t i) {
+    all->for_each(0, 10, [&](std::size_t j) { ++visits[10 * i + j]; });
   });
   expect_once(visits, "nested");
 }
@@ -152,7 +149,7 @@ TEST_P(late_members, come_to_the_next_run_however_many_loops_they_have_missed) {
   team_with_late_members all(members());
   std::vector<int> visits(members());
   for (int loop = 0; loop < 1000; ++loop) {
-    all->parallel_for(0, members(), [&](std::size_t i) { ++visits[i]; });
+    all->for_each(0, members(), [&](std::size_t i) { ++visits[i]; });
   }
   EXPECT_EQ(visits, std::vector<int>(members(), 1000));
   all.let_go();
@@ -174,8 +171,8 @@ TEST_P(late_members, that_begin_in_the_middle_of_many_loops_take_part_or_not) {
   std::vector<int> visits(members());
   double sum = 0;
   for (int loop = 0; loop < loops; ++loop) {
-    all->parallel_for(0, members(), [&](std::size_t i) { ++visits[i]; });
-    sum += all->parallel_reduce(0, 10, 0.0, [](std::size_t) { return 1.0; }, std::plus<double>());
+    all->for_each(0, members(), [&](std::size_t i) { ++visits[i]; });
+    sum += all->reduce_each(0, 10, 0.0, [](std::size_t) { return 1.0; }, std::plus<double>());
   }
   later.join();
   EXPECT_EQ(visits, std::vector<int>(members(), loops));
@@ -187,7 +184,7 @@ TEST_P(late_members, that_never_began_do_not_keep_others_from_their_shares) {
   team_with_late_members all(members(), members() - 1);
   for (int loop = 0; loop < 200; ++loop) {
     std::vector<int> visits(500);
-    all->parallel_for(0, 500, [&](std::size_t i) { ++visits[i]; });
+    all->for_each(0, 500, [&](std::size_t i) { ++visits[i]; });
     expect_once(visits, "loop");
   }
 }
@@ -196,7 +193,7 @@ TEST_P(late_members, a_team_that_ends_while_they_are_late_ends) {
   for (int round = 0; round < 20; ++round) {
     team_with_late_members all(members());
     std::vector<int> visits(members());
-    all->parallel_for(0, members(), [&](std::size_t i) { ++visits[i]; });
+    all->for_each(0, members(), [&](std::size_t i) { ++visits[i]; });
     expect_once(visits, "the last loop");
   }
 }
@@ -205,7 +202,7 @@ TEST_P(late_members, of_a_paused_team_come_anew) {
   team all(members());
   for (int round = 0; round < 20; ++round) {
     std::vector<int> visits(members());
-    all.parallel_for(0, members(), [&](std::size_t i) { ++visits[i]; });
+    all.for_each(0, members(), [&](std::size_t i) { ++visits[i]; });
     expect_once(visits, "loop");
     all.pause();
   }
@@ -214,12 +211,12 @@ TEST_P(late_members, of_a_paused_team_come_anew) {
 TEST_P(late_members, of_an_external_team_need_not_serve_for_loops) {
   lockstep::external_team all(members());
   std::vector<int> visits(1000);
-  EXPECT_TRUE(all.parallel_for(0, 1000, [&](std::size_t i) { ++visits[i]; }));
+  EXPECT_TRUE(all.for_each(0, 1000, [&](std::size_t i) { ++visits[i]; }));
   expect_once(visits, "nobody serves");
   std::thread serving([&] { all.serve(1); });
   for (int loop = 0; loop < 1000; ++loop) {
     std::vector<int> again(100);
-    all.parallel_for(0, 100, [&](std::size_t i) { ++again[i]; });
+    all.for_each(0, 100, [&](std::size_t i) { ++again[i]; });
     expect_once(again, "one serves, or comes");
   }
   all.release();

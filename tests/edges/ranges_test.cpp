@@ -69,7 +69,7 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
  protected:
   team workers{GetParam()};
 
-  /// parallel_for and reduce_each take the indices [first, last), each once, of type Index.
+  /// for_each and reduce_each take the indices [first, last), each once, of type Index.
   template <class Index, class First, class Last>
   void expect_counted(First first, Last last, const std::vector<Index>& expected) {
     for (const schedule how : schedules()) {
@@ -78,11 +78,11 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
         static_assert(std::is_same<decltype(i), Index>::value, "the common type of the bounds");
         found.put(i);
       };
-      EXPECT_TRUE(workers.parallel_for(first, last, put, how));
+      EXPECT_TRUE(workers.for_each(first, last, put, how));
       EXPECT_EQ(found.sorted(), expected);
     }
     const auto one = [](Index) { return std::size_t{1}; };
-    EXPECT_EQ(workers.parallel_reduce(first, last, std::size_t{0}, one, std::plus<std::size_t>()),
+    EXPECT_EQ(workers.reduce_each(first, last, std::size_t{0}, one, std::plus<std::size_t>()),
               expected.size());
   }
 
@@ -100,17 +100,16 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
         found.put(i);
       };
     };
-    check("parallel_for", [&](bag<Index>& b) { workers.parallel_for(first, last, into(b)); });
+    check("for_each", [&](bag<Index>& b) { workers.for_each(first, last, into(b)); });
     lockstep::weighted_schedule weighted(workers.size());
-    check("parallel_for weighted",
-          [&](bag<Index>& b) { workers.parallel_for(first, last, into(b), weighted); });
+    check("for_each weighted",
+          [&](bag<Index>& b) { workers.for_each(first, last, into(b), weighted); });
     check("for_each weighted", [&](bag<Index>& b) {
       workers.run([&](member& me) { me.for_each(first, last, into(b), weighted); });
     });
     for (const schedule how : schedules()) {
       SCOPED_TRACE(testing::Message() << "kind " << int(how.kind()) << " chunk " << how.chunk());
-      check("parallel_for",
-            [&](bag<Index>& b) { workers.parallel_for(first, last, into(b), how); });
+      check("for_each", [&](bag<Index>& b) { workers.for_each(first, last, into(b), how); });
       check("for_each", [&](bag<Index>& b) {
         workers.run([&](member& me) {
           me.for_each(first, last, into(b), how);
@@ -142,15 +141,15 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
                                              [&](std::int64_t a, Index i) { return a + value(i); });
     const auto add = std::plus<std::int64_t>();
     const std::int64_t seven = 7, none = 0;
-    EXPECT_EQ(workers.parallel_reduce(first, last, seven, value, add), sum);
-    EXPECT_EQ(workers.parallel_reduce(first, last, seven, value, add, dynamic_schedule(3)), sum);
-    EXPECT_EQ(workers.parallel_reduce(lockstep::fast, first, last, none, value, add), sum - 7);
+    EXPECT_EQ(workers.reduce_each(first, last, seven, value, add), sum);
+    EXPECT_EQ(workers.reduce_each(first, last, seven, value, add, dynamic_schedule(3)), sum);
+    EXPECT_EQ(workers.reduce_each(lockstep::fast, first, last, none, value, add), sum - 7);
     std::vector<std::int64_t> running(expected.size());
-    EXPECT_EQ(workers.parallel_scan(
-                  first, last, seven, value, add,
-                  [&](Index i, std::int64_t at) {
-                    running[static_cast<std::size_t>(i - static_cast<Index>(first))] = at;
-                  }),
+    EXPECT_EQ(workers.scan_each(first, last, seven, value, add,
+                                [&](Index i, std::int64_t at) {
+                                  running[static_cast<std::size_t>(i - static_cast<Index>(first))] =
+                                      at;
+                                }),
               sum);
     std::int64_t at = 7;
     for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -215,7 +214,7 @@ TEST_P(ranges_of, SPAN_3_the_longest_range_of_all_has_all_its_blocks) {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> firsts(workers.size()), lasts(workers.size());
   EXPECT_TRUE(workers.run([&](member& me) {
-    me.for_range(least, most, [&](std::int64_t first, std::int64_t last) {
+    me.for_range(lockstep::nowait, least, most, [&](std::int64_t first, std::int64_t last) {
       firsts[me.rank()] = first;
       lasts[me.rank()] = last;
     });
@@ -242,16 +241,16 @@ void expect_positions(team& workers, Position first, Position last) {
     return std::all_of(visits.begin(), visits.end(),
                        [&](const std::atomic<int>& each) { return each == expected; });
   };
-  workers.parallel_for(first, last, visit);
+  workers.for_each(first, last, visit);
   EXPECT_TRUE(all_visited());
   for (const schedule how : schedules()) {
-    workers.parallel_for(first, last, visit, how);
+    workers.for_each(first, last, visit, how);
     EXPECT_TRUE(all_visited());
     workers.run([&](member& me) { me.for_each(first, last, visit, how); });
     EXPECT_TRUE(all_visited());
     workers.run([&](member& me) { me.for_each(nowait, first, last, visit, how); });
     EXPECT_TRUE(all_visited());
-    workers.run([&](member& me) { me.for_range(first, last, visit_block, how); });
+    workers.run([&](member& me) { me.for_range(lockstep::nowait, first, last, visit_block, how); });
     EXPECT_TRUE(all_visited());
     workers.run([&](member& me) {
       me.for_ordered(
@@ -280,16 +279,16 @@ TEST_P(ranges_of, SPAN_1_an_iterator_and_a_const_iterator_count_as_const_iterato
   std::vector<int> v(100, 1);
   std::atomic<int> calls{0};
   const auto visit = [&](std::vector<int>::const_iterator i) { calls += *i; };
-  workers.parallel_for(v.begin(), v.cend(), visit);
-  workers.parallel_for(v.cbegin(), v.end(), visit);
+  workers.for_each(v.begin(), v.cend(), visit);
+  workers.for_each(v.cbegin(), v.end(), visit);
   EXPECT_EQ(calls, 200);
 }
 
 TEST_P(ranges_of, SPAN_2_positions_that_are_reversed_are_empty) {
   std::vector<int> v(10);
   const auto never = [](std::vector<int>::iterator) { FAIL(); };
-  EXPECT_TRUE(workers.parallel_for(v.end(), v.begin(), never));
-  EXPECT_EQ(workers.parallel_reduce(
+  EXPECT_TRUE(workers.for_each(v.end(), v.begin(), never));
+  EXPECT_EQ(workers.reduce_each(
                 v.data() + 5, v.data(), 7, [](const int* i) { return *i; }, std::plus<int>()),
             7);
 }
@@ -300,14 +299,13 @@ TEST_P(ranges_of, reductions_and_scans_over_positions_have_the_bits_of_those_ove
   const auto add = std::plus<double>();
   const auto at = [](std::vector<double>::const_iterator i) { return *i; };
   const auto by = [&](std::size_t i) { return v[i]; };
-  const double expected = workers.parallel_reduce(0, v.size(), 0.25, by, add);
-  EXPECT_EQ(workers.parallel_reduce(v.cbegin(), v.cend(), 0.25, at, add), expected);
-  workers.parallel_scan(0, v.size(), 0.25, by, add,
-                        [&](std::size_t i, double x) { by_index[i] = x; });
-  workers.parallel_scan(v.cbegin(), v.cend(), 0.25, at, add,
-                        [&](std::vector<double>::const_iterator i, double x) {
-                          by_position[static_cast<std::size_t>(i - v.cbegin())] = x;
-                        });
+  const double expected = workers.reduce_each(0, v.size(), 0.25, by, add);
+  EXPECT_EQ(workers.reduce_each(v.cbegin(), v.cend(), 0.25, at, add), expected);
+  workers.scan_each(0, v.size(), 0.25, by, add, [&](std::size_t i, double x) { by_index[i] = x; });
+  workers.scan_each(v.cbegin(), v.cend(), 0.25, at, add,
+                    [&](std::vector<double>::const_iterator i, double x) {
+                      by_position[static_cast<std::size_t>(i - v.cbegin())] = x;
+                    });
   EXPECT_EQ(by_position, by_index);
   workers.run([&](member& me) {
     EXPECT_EQ(me.reduce_each(v.cbegin(), v.cend(), 0.25, at, add), expected);
@@ -329,7 +327,7 @@ void expect_all_of_type(team& workers) {
       static_cast<std::size_t>(static_cast<long>(most) - static_cast<long>(least));
   for (const schedule how : schedules()) {
     bag<Index> seen;
-    workers.parallel_for(least, most, [&](Index i) { seen.put(i); }, how);
+    workers.for_each(least, most, [&](Index i) { seen.put(i); }, how);
     EXPECT_EQ(seen.sorted(), counted(least, n));
     bag<Index> inside;
     workers.run(
@@ -337,7 +335,7 @@ void expect_all_of_type(team& workers) {
     EXPECT_EQ(inside.sorted(), counted(least, n));
   }
   const long sum =
-      workers.parallel_reduce(least, most, 0L, [](Index i) { return long{i}; }, std::plus<long>());
+      workers.reduce_each(least, most, 0L, [](Index i) { return long{i}; }, std::plus<long>());
   long expected = 0;
   for (long i = least; i < long{most}; ++i) expected += i;
   EXPECT_EQ(sum, expected);
@@ -353,7 +351,7 @@ TEST_P(ranges_of, a_range_of_2_to_the_40_is_cut_into_blocks_that_cover_it) {
   std::atomic<std::int64_t> all{0};
   constexpr std::int64_t n = std::int64_t{1} << 40;
   workers.run([&](member& me) {
-    me.for_range(-n, n, [&](std::int64_t a, std::int64_t b) { all += b - a; });
+    me.for_range(lockstep::nowait, -n, n, [&](std::int64_t a, std::int64_t b) { all += b - a; });
   });
   EXPECT_EQ(all, 2 * n);
   const std::int64_t blocks = [&] {
@@ -371,7 +369,7 @@ TEST_P(ranges_of, a_range_of_2_to_the_40_is_cut_into_blocks_that_cover_it) {
 
 TEST_P(ranges_of, SPAN_4_a_first_below_zero_with_an_unsigned_end_is_refused) {
   const std::vector<int> v(9);
-  EXPECT_THROW(workers.parallel_for(-1, v.size(), [](std::size_t) {}), std::invalid_argument);
+  EXPECT_THROW(workers.for_each(-1, v.size(), [](std::size_t) {}), std::invalid_argument);
   EXPECT_THROW(workers.run([&](member& me) { me.for_each(-1, v.size(), [](std::size_t) {}); }),
                std::invalid_argument);
   EXPECT_TRUE(workers.run([](member& me) { me.sync_threads(); }));
@@ -396,8 +394,7 @@ TEST_P(ranges_of, SPAN_1_enumerations_and_what_converts_to_a_number_keep_their_s
   expect_counted(signed_number{-3}, 2, counted(-3L, 5));
   expect_counted(0, std::integral_constant<int, -3>(), std::vector<int>());
   expect_counted(std::integral_constant<int, -3>(), 1, counted(-3, 4));
-  EXPECT_THROW(workers.parallel_for(below, std::size_t{9}, [](std::size_t) {}),
-               std::invalid_argument);
+  EXPECT_THROW(workers.for_each(below, std::size_t{9}, [](std::size_t) {}), std::invalid_argument);
 }
 
 struct any_number {
@@ -416,9 +413,9 @@ TEST_P(ranges_of, SPAN_1_what_converts_to_any_number_counts_in_size_t) {
 TEST_P(ranges_of, SPAN_1_loops_run_over_the_iterators_of_views_iota) {
   const auto view = std::views::iota(std::size_t{3}, std::size_t{900});
   bag<std::size_t> found, in_blocks;
-  EXPECT_TRUE(workers.parallel_for(view.begin(), view.end(), [&](auto at) { found.put(*at); }));
+  EXPECT_TRUE(workers.for_each(view.begin(), view.end(), [&](auto at) { found.put(*at); }));
   EXPECT_EQ(found.sorted(), counted(std::size_t{3}, 897));
-  EXPECT_EQ(workers.parallel_reduce(
+  EXPECT_EQ(workers.reduce_each(
                 view.begin(), view.end(), std::size_t{0}, [](auto at) { return *at; },
                 std::plus<std::size_t>()),
             std::size_t{897} * 902 / 2);
@@ -471,16 +468,16 @@ TEST_P(ranges_of, SPAN_5_an_iterator_whose_copy_throws_ends_the_loop_and_not_the
   const auto add = std::plus<int>();
   const auto in_region = [&](const std::function<void(member&)>& f) { workers.run(f); };
   const std::function<void()> loops[] = {
-      [&] { workers.parallel_for(first, last, visit); },
-      [&] { workers.parallel_for(first, last, visit, dynamic_schedule(7)); },
-      [&] { workers.parallel_for(first, last, visit, weighted); },
-      [&] { EXPECT_EQ(workers.parallel_reduce(first, last, 0, value, add), 40); },
-      [&] { EXPECT_EQ(workers.parallel_reduce(lockstep::fast, first, last, 0, value, add), 40); },
-      [&] { EXPECT_EQ(workers.parallel_scan(first, last, 0, value, add, store), 40); },
+      [&] { workers.for_each(first, last, visit); },
+      [&] { workers.for_each(first, last, visit, dynamic_schedule(7)); },
+      [&] { workers.for_each(first, last, visit, weighted); },
+      [&] { EXPECT_EQ(workers.reduce_each(first, last, 0, value, add), 40); },
+      [&] { EXPECT_EQ(workers.reduce_each(lockstep::fast, first, last, 0, value, add), 40); },
+      [&] { EXPECT_EQ(workers.scan_each(first, last, 0, value, add, store), 40); },
       [&] { in_region([&](member& me) { me.for_each(first, last, visit); }); },
       [&] { in_region([&](member& me) { me.for_each(first, last, visit, weighted); }); },
       [&] { in_region([&](member& me) { me.for_each(nowait, first, last, visit); }); },
-      [&] { in_region([&](member& me) { me.for_range(first, last, part); }); },
+      [&] { in_region([&](member& me) { me.for_range(lockstep::nowait, first, last, part); }); },
       [&] {
         in_region(
             [&](member& me) { me.for_ordered(first, last, [](const fragile&, ordered_turn&) {}); });
@@ -524,18 +521,20 @@ TEST_P(ranges_of, nested_ranges_are_empty_where_one_is_and_refuse_indices_below_
   const int n = 0;
   const auto count2 = [&](std::size_t, std::size_t) { ++calls; };
   const auto count3 = [&](std::size_t, std::size_t, std::size_t) { ++calls; };
-  EXPECT_TRUE(workers.parallel_for_2d({1, n - 1}, {0, 5}, count2));
-  EXPECT_TRUE(workers.parallel_for_2d({0, 5}, {0, -3}, count2, dynamic_schedule(2)));
-  EXPECT_TRUE(workers.parallel_for_2d({-3, -7}, {0, 5}, count2));
-  EXPECT_TRUE(workers.parallel_for_3d({0, 5}, {0, 2}, {7, n}, count3));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_2{{1, n - 1}, {0, 5}}, count2));
+  EXPECT_TRUE(
+      workers.for_each(lockstep::index_range_2{{0, 5}, {0, -3}}, count2, dynamic_schedule(2)));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_2{{-3, -7}, {0, 5}}, count2));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_3{{0, 5}, {0, 2}, {7, n}}, count3));
   workers.run([&](member& me) {
     me.for_each(index_range_2{{0, 3}, {2, n}}, count2, guided_schedule());
     me.for_each(index_range_3{{0, 3}, {n, -1}, {0, 2}}, count3);
   });
   EXPECT_EQ(calls.load(), 0);
-  EXPECT_TRUE(workers.parallel_for_2d({0, n + 2}, {1, 4}, count2));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_2{{0, n + 2}, {1, 4}}, count2));
   EXPECT_EQ(calls.load(), 6);
-  EXPECT_THROW(workers.parallel_for_2d({-1, 5}, {0, 5}, count2), std::invalid_argument);
+  EXPECT_THROW(workers.for_each(lockstep::index_range_2{{-1, 5}, {0, 5}}, count2),
+               std::invalid_argument);
   static_assert(index_range{0, -3}.last == 0 && index_range{2, 5}.last == 5, "constant");
 }
 
@@ -595,8 +594,8 @@ TEST_P(ranges_of, LOOPS_3_inside_a_region_of_its_own_team_a_lone_member_takes_ch
   });
 }
 
-TEST_P(ranges_of, sections_and_parallel_invoke_with_nothing_do_nothing) {
-  EXPECT_TRUE(workers.parallel_invoke());
+TEST_P(ranges_of, sections_with_nothing_do_nothing) {
+  EXPECT_TRUE(workers.sections());
   EXPECT_TRUE(workers.run([](member& me) {
     EXPECT_TRUE(me.sections());
     EXPECT_TRUE(me.sections(nowait));
@@ -608,7 +607,7 @@ TEST_P(ranges_of, sections_and_parallel_invoke_with_nothing_do_nothing) {
 TEST_P(ranges_of, a_weighted_schedule_for_another_size_deals_equal_blocks) {
   lockstep::weighted_schedule for_others(workers.size() + 1);
   bag<int> found;
-  EXPECT_TRUE(workers.parallel_for(-50, 50, [&](int i) { found.put(i); }, for_others));
+  EXPECT_TRUE(workers.for_each(-50, 50, [&](int i) { found.put(i); }, for_others));
   EXPECT_EQ(found.sorted(), counted(-50, 100));
 }
 

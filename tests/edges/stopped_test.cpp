@@ -38,7 +38,10 @@ std::vector<construct> constructs() {
       {"single", [](member& me) { me.single([] {}); }},
       {"single nowait", [](member& me) { me.single(nowait, [] {}); }},
       {"for_range", [=](member& me) { me.for_range(0, 9, none); }},
-      {"for_range dynamic", [=](member& me) { me.for_range(0, 9, none, dynamic_schedule()); }},
+      {"for_range nowait", [=](member& me) { me.for_range(nowait, 0, 9, none); }},
+      {"for_range dynamic",
+       [=](member& me) { me.for_range(nowait, 0, 9, none, dynamic_schedule()); }},
+      {"for_range weighted", [=](member& me) { me.for_range(0, 9, none, weighted); }},
       {"for_each", [=](member& me) { me.for_each(0, 9, none); }},
       {"for_each empty", [=](member& me) { me.for_each(nowait, 0, 0, none); }},
       {"for_each chunks", [=](member& me) { me.for_each(0, 9, none, static_schedule(2)); }},
@@ -148,6 +151,7 @@ TEST_P(stopped_regions_of,
     for (const lockstep::schedule how :
          {static_schedule(), static_schedule(2), dynamic_schedule(), guided_schedule()}) {
       any = me.for_range_unless_stopped(0, 9, count, how) || any;
+      any = me.for_range_unless_stopped(nowait, 0, 9, count, how) || any;
       any = me.for_each_unless_stopped(0, 9, count, how) || any;
       any = me.for_each_unless_stopped(nowait, 0, 9, count, how) || any;
       any = me.for_each_unless_stopped(index_range_2{{0, 3}, {0, 3}}, count, how) || any;

@@ -279,7 +279,7 @@ TEST(inside_region, GUEST_1_a_thread_that_a_member_waits_for_may_use_the_team) {
           ++inner;
         }));
         EXPECT_EQ(
-            workers.parallel_reduce(
+            workers.reduce_each(
                 0, 100, std::size_t{0}, [](std::size_t i) { return i; }, std::plus<std::size_t>()),
             4950u);
         EXPECT_THROW(workers.pause(), std::logic_error);

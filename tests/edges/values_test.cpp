@@ -131,14 +131,14 @@ TEST_P(values, GROUP_3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   team workers(members());
   const int before = counted::alive;
   for (const schedule how : schedules()) {
-    EXPECT_EQ(workers.parallel_reduce(0, 90, counted(7), one, add, how).value, 97);
+    EXPECT_EQ(workers.reduce_each(0, 90, counted(7), one, add, how).value, 97);
     EXPECT_EQ(counted::alive.load(), before);
-    EXPECT_EQ(workers.parallel_reduce(fast, 0, 90, counted(7), one, add, how).value, 97);
+    EXPECT_EQ(workers.reduce_each(fast, 0, 90, counted(7), one, add, how).value, 97);
     EXPECT_EQ(counted::alive.load(), before);
   }
-  EXPECT_EQ(workers.parallel_reduce(0, 90, counted(7), one, add).value, 97);
+  EXPECT_EQ(workers.reduce_each(0, 90, counted(7), one, add).value, 97);
   EXPECT_EQ(counted::alive.load(), before);
-  EXPECT_EQ(workers.parallel_scan(0, 90, counted(7), one, add, forget).value, 97);
+  EXPECT_EQ(workers.scan_each(0, 90, counted(7), one, add, forget).value, 97);
   EXPECT_EQ(counted::alive.load(), before);
   const auto region = [](member& me) { me.sync_reduce(counted(1), add); };
   EXPECT_TRUE(workers.start(region).join());
@@ -208,7 +208,7 @@ TEST_P(values, GROUP_3_a_shared_pointer_is_let_go) {
     me.sync_reduce(shared, [](auto a, auto) { return a; });
   });
   EXPECT_EQ(shared.use_count(), 1);
-  workers.parallel_reduce(
+  workers.reduce_each(
       0, 90, shared, [&](std::size_t) { return shared; }, [](auto a, auto) { return a; });
   EXPECT_EQ(shared.use_count(), 1);
 }
@@ -221,8 +221,7 @@ TEST_P(values, GROUP_3_a_resource_may_end_after_the_result_that_it_held) {
     const auto join = [&](const std::pmr::string& a, const std::pmr::string& b) {
       return std::pmr::string(a, &pool) += b;
     };
-    std::pmr::string all =
-        workers.parallel_reduce(0, 90, std::pmr::string("begin", &pool), text, join);
+    std::pmr::string all = workers.reduce_each(0, 90, std::pmr::string("begin", &pool), text, join);
     EXPECT_EQ(all.size(), 4505u);
     workers.run([&](member& me) { me.sync_reduce(text(0), join); });
   }
@@ -246,9 +245,9 @@ TEST_P(values, REDUCE_3_init_is_counted_once_by_the_fast_reductions_too) {
     const auto add_two = [](two x, two y) { return two{x.a + y.a, x.b + y.b}; };
     std::atomic<int> wrong{0};
     for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.parallel_reduce(fast, 0, length, 1000L, one_long, std::plus<long>(), how),
+      EXPECT_EQ(workers.reduce_each(fast, 0, length, 1000L, one_long, std::plus<long>(), how),
                 whole);
-      const two both = workers.parallel_reduce(fast, 0, length, two{7, 9}, one_two, add_two, how);
+      const two both = workers.reduce_each(fast, 0, length, two{7, 9}, one_two, add_two, how);
       EXPECT_EQ(pair(both.a, both.b), pair(7 + length, 9 + 2 * length));
       workers.run([&](member& me) {
         wrong += me.reduce_each(fast, 0, length, 1000L, one_long, std::plus<long>(), how) != whole;
@@ -259,7 +258,7 @@ TEST_P(values, REDUCE_3_init_is_counted_once_by_the_fast_reductions_too) {
     std::string expected = "begin:";
     for (std::size_t i = 0; i < length; ++i) expected += number(i);
     const std::string begin = "begin:";
-    EXPECT_EQ(workers.parallel_reduce(fast, 0, length, begin, number, join), expected);
+    EXPECT_EQ(workers.reduce_each(fast, 0, length, begin, number, join), expected);
     workers.run([&](member& me) {
       wrong += me.reduce_each(fast, 0, length, begin, number, join) != expected;
     });
@@ -274,8 +273,8 @@ TEST_P(values, REDUCE_3_an_empty_range_gives_init_and_calls_nothing) {
   const auto no_op = [&](long, long) { return long{++calls}; };
   for (const std::size_t last : {5u, 2u}) {
     for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.parallel_reduce(fast, 5, last, 42L, never, no_op, how), 42);
-      EXPECT_EQ(workers.parallel_reduce(5, last, 42L, never, no_op, how), 42);
+      EXPECT_EQ(workers.reduce_each(fast, 5, last, 42L, never, no_op, how), 42);
+      EXPECT_EQ(workers.reduce_each(5, last, 42L, never, no_op, how), 42);
       workers.run([&](member& me) {
         wrong += me.reduce_each(fast, 5, last, 42L, never, no_op, how) != 42;
         wrong += me.reduce_each(5, last, 42L, never, no_op, how) != 42;
@@ -293,12 +292,12 @@ TEST_P(values, without_copies_are_reduced_by_the_team) {
     return a;
   };
   const long expected = 99 * 100 / 2 + 1;
-  EXPECT_EQ(*workers.parallel_reduce(0, 100, make(1), make, sum), expected);
+  EXPECT_EQ(*workers.reduce_each(0, 100, make(1), make, sum), expected);
   for (const schedule how : schedules()) {
-    EXPECT_EQ(*workers.parallel_reduce(0, 100, make(1), make, sum, how), expected);
-    EXPECT_EQ(*workers.parallel_reduce(fast, 0, 100, make(1), make, sum, how), expected);
+    EXPECT_EQ(*workers.reduce_each(0, 100, make(1), make, sum, how), expected);
+    EXPECT_EQ(*workers.reduce_each(fast, 0, 100, make(1), make, sum, how), expected);
   }
-  EXPECT_EQ(*workers.parallel_reduce(0, 0, make(1), make, sum), 1);
+  EXPECT_EQ(*workers.reduce_each(0, 0, make(1), make, sum), 1);
 }
 
 TEST_P(values, of_every_kind_are_reduced_and_scanned) {
@@ -306,26 +305,26 @@ TEST_P(values, of_every_kind_are_reduced_and_scanned) {
   // No default constructor is `counted`, above. bool, by way of what std::vector gives for one:
   std::vector<bool> bits(300, true);
   const auto bit = [&](std::size_t i) { return bits[i]; };
-  EXPECT_TRUE(workers.parallel_reduce(0, 300, true, bit, std::logical_and<>()));
-  EXPECT_TRUE(workers.parallel_reduce(fast, 0, 300, true, bit, std::logical_and<>()));
+  EXPECT_TRUE(workers.reduce_each(0, 300, true, bit, std::logical_and<>()));
+  EXPECT_TRUE(workers.reduce_each(fast, 0, 300, true, bit, std::logical_and<>()));
   bits[299] = false;
-  EXPECT_FALSE(workers.parallel_reduce(0, 300, true, bit, std::logical_and<>()));
+  EXPECT_FALSE(workers.reduce_each(0, 300, true, bit, std::logical_and<>()));
   // 16 bytes, which fill a cell, and more.
   const auto number = [](std::size_t i) { return std::complex<double>(double(i), 1); };
   const std::complex<double> expected(99 * 100 / 2, 101);
   using complex = std::complex<double>;
   const auto plus = std::plus<complex>();
-  EXPECT_EQ(workers.parallel_reduce(0, 100, complex(0, 1), number, plus), expected);
-  EXPECT_EQ(workers.parallel_reduce(fast, 0, 100, complex(0, 1), number, plus), expected);
+  EXPECT_EQ(workers.reduce_each(0, 100, complex(0, 1), number, plus), expected);
+  EXPECT_EQ(workers.reduce_each(fast, 0, 100, complex(0, 1), number, plus), expected);
   using wide = std::complex<long double>;
-  EXPECT_EQ(workers.parallel_reduce(
+  EXPECT_EQ(workers.reduce_each(
                 fast, 0, 100, wide(0, 1), [](std::size_t i) { return wide(double(i), 1); },
                 std::plus<wide>()),
             wide(99 * 100 / 2, 101));
   // A reference from f is not copied, and is not moved from.
   const std::vector<std::string> texts(200, std::string(40, 'x'));
   const auto text = [&](std::size_t i) -> const std::string& { return texts[i]; };
-  EXPECT_EQ(workers.parallel_reduce(0, 200, std::string(), text, std::plus<std::string>()).size(),
+  EXPECT_EQ(workers.reduce_each(0, 200, std::string(), text, std::plus<std::string>()).size(),
             8000u);
   EXPECT_EQ(texts, std::vector<std::string>(200, std::string(40, 'x')));
   // 8 MB.
@@ -334,7 +333,7 @@ TEST_P(values, of_every_kind_are_reduced_and_scanned) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
     return a;
   };
-  const auto all = workers.parallel_reduce(0, 4, large(0), large, add_all);
+  const auto all = workers.reduce_each(0, 4, large(0), large, add_all);
   EXPECT_EQ(std::accumulate(all.begin(), all.end(), 0.0), 5.0 * (1 << 20));
 }
 
@@ -361,8 +360,8 @@ TEST_P(values, that_are_over_aligned_lie_where_they_must) {
     return aligned(a.value[0] + b.value[0]);
   };
   const auto make = [](std::size_t) { return aligned(1); };
-  EXPECT_EQ(workers.parallel_reduce(0, 90, aligned(2), make, sum).value[0], 92);
-  EXPECT_EQ(workers.parallel_reduce(fast, 0, 90, aligned(2), make, sum).value[0], 92);
+  EXPECT_EQ(workers.reduce_each(0, 90, aligned(2), make, sum).value[0], 92);
+  EXPECT_EQ(workers.reduce_each(fast, 0, 90, aligned(2), make, sum).value[0], 92);
   std::atomic<int> wrong{0};
   workers.run([&](member& me) {
     wrong += me.sync_reduce(aligned(1), sum).value[0] != double(me.size());
@@ -407,13 +406,13 @@ TEST_P(values, REDUCE_4_a_stop_ends_a_reduction_that_is_a_region_soon_and_gives_
   };
   const auto plus = std::plus<double>();
   const auto store = [](std::size_t, double) {};
-  EXPECT_THROW(workers.parallel_reduce(0, huge, 0.0, value, plus), region_stopped);
+  EXPECT_THROW(workers.reduce_each(0, huge, 0.0, value, plus), region_stopped);
   const schedule how = lockstep::dynamic_schedule(huge / 8);
-  EXPECT_THROW(workers.parallel_reduce(0, huge, 0.0, value, plus, how), region_stopped);
-  EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus), region_stopped);
-  EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus, how), region_stopped);
-  EXPECT_THROW(workers.parallel_scan(0, huge, 0.0, value, plus, store), region_stopped);
-  EXPECT_EQ(workers.parallel_reduce(0, 10, 0.0, [](std::size_t) { return 1.0; }, plus), 10);
+  EXPECT_THROW(workers.reduce_each(0, huge, 0.0, value, plus, how), region_stopped);
+  EXPECT_THROW(workers.reduce_each(fast, 0, huge, 0.0, value, plus), region_stopped);
+  EXPECT_THROW(workers.reduce_each(fast, 0, huge, 0.0, value, plus, how), region_stopped);
+  EXPECT_THROW(workers.scan_each(0, huge, 0.0, value, plus, store), region_stopped);
+  EXPECT_EQ(workers.reduce_each(0, 10, 0.0, [](std::size_t) { return 1.0; }, plus), 10);
 }
 
 TEST_P(values, REDUCE_4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
@@ -423,8 +422,8 @@ TEST_P(values, REDUCE_4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
     return 1.0;
   };
   const auto plus = std::plus<double>();
-  EXPECT_THROW(workers.parallel_reduce(0, huge, 0.0, value, plus), failure);
-  EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus), failure);
+  EXPECT_THROW(workers.reduce_each(0, huge, 0.0, value, plus), failure);
+  EXPECT_THROW(workers.reduce_each(fast, 0, huge, 0.0, value, plus), failure);
 }
 
 TEST_P(values, REDUCE_4_looks_for_a_stop_change_no_bits) {
@@ -441,7 +440,7 @@ TEST_P(values, REDUCE_4_looks_for_a_stop_change_no_bits) {
   };
   const double expected =
       0.5 + lockstep::test::reduce_node<double>(0, tree::leaves_of(length), leaf, plus);
-  EXPECT_EQ(workers.parallel_reduce(0, length, 0.5, value, plus), expected);
+  EXPECT_EQ(workers.reduce_each(0, length, 0.5, value, plus), expected);
 }
 
 }  // namespace

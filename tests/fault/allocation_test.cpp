@@ -331,7 +331,7 @@ exchange set_and_get(wait_policy policy) {
 exchange run_regions(wait_policy policy) {
   return [workers = shared<lockstep::team>(2u, policy)](std::size_t, int) {
     workers->run([](lockstep::member& self) { self.sync_threads(); });
-    workers->parallel_for(0, 10, [](std::size_t) {});
+    workers->for_each(0, 10, [](std::size_t) {});
   };
 }
 

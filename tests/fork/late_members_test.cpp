@@ -17,7 +17,7 @@ namespace {
 int use_in_child(lockstep::team& all, std::size_t members, int loops) {
   std::vector<int> visits(members), came(members);
   for (int loop = 0; loop < loops; ++loop) {
-    if (!all.parallel_for(std::size_t{0}, members, [&](std::size_t i) { ++visits[i]; })) return 3;
+    if (!all.for_each(std::size_t{0}, members, [&](std::size_t i) { ++visits[i]; })) return 3;
   }
   if (visits != std::vector<int>(members, loops)) return 4;
   if (!all.run([&](lockstep::member& me) { ++came[me.rank()]; })) return 5;
@@ -31,11 +31,11 @@ TEST(late_members, a_fork_in_a_taken_share_ends_the_loop_in_the_child_and_leaves
       lockstep::team all(lockstep::team_options().members(members).on_start(
           [gate](std::size_t) { gate->wait(false); }));
       for (int loop = 0; loop < loops_before; ++loop) {
-        all.parallel_for(std::size_t{0}, members, [](std::size_t) {});
+        all.for_each(std::size_t{0}, members, [](std::size_t) {});
       }
       pid_t child = -1;
       std::vector<int> visits(members), at_fork;
-      const bool complete = all.parallel_for(std::size_t{0}, members, [&](std::size_t i) {
+      const bool complete = all.for_each(std::size_t{0}, members, [&](std::size_t i) {
         ++visits[i];
         if (i != 1) return;
         at_fork = visits;
@@ -69,7 +69,7 @@ TEST(late_members, a_fork_in_a_part_ends_the_loop_in_the_child_and_leaves_the_te
            {lockstep::grain(1), lockstep::grain(100), lockstep::dynamic_schedule()}) {
         pid_t child = -1;
         std::vector<int> visits(n);
-        const bool complete = all.parallel_for(
+        const bool complete = all.for_each(
             std::size_t{0}, n,
             [&](std::size_t i) {
               ++visits[i];
@@ -110,10 +110,10 @@ TEST(late_members, a_fork_in_a_learned_loop_ends_it_in_the_child_and_leaves_the_
         if (forks && std::this_thread::get_id() == caller && child == -1) child = fork();
       };
       for (int loop = 0; loop < 40; ++loop) {
-        EXPECT_TRUE(all.parallel_for(std::size_t{0}, visits.size(), visit));
+        EXPECT_TRUE(all.for_each(std::size_t{0}, visits.size(), visit));
       }
       forks = true;
-      const bool complete = all.parallel_for(std::size_t{0}, visits.size(), visit);
+      const bool complete = all.for_each(std::size_t{0}, visits.size(), visit);
       if (child == 0) _exit(complete ? 1 : use_in_child(all, members, 20));
       EXPECT_TRUE(complete);
       EXPECT_EQ(visits, std::vector<int>(visits.size(), 41));

@@ -540,7 +540,7 @@ TEST(team_fork, TEAM_5_an_external_team_has_only_its_caller_in_a_child) {
     std::vector<int> calls(3);
     const auto count = [&](member& me) { ++calls[me.rank()]; };
     EXPECT_TRUE(workers.run(count));
-    const auto loop = [&] { return workers.parallel_for(0, 3, [](int) {}); };
+    const auto loop = [&] { return workers.for_each(0, 3, [](int) {}); };
     for (int i = 0; i < 200; ++i) EXPECT_TRUE(loop());
     EXPECT_EQ(in_child([&] {
                 for (int i = 0; i < 20; ++i)

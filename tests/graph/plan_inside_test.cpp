@@ -211,7 +211,7 @@ TEST_P(plan_inside, a_request_ends_no_other_region_of_the_team_PLAN_3) {
     idle.request_stop();
     me.sync_threads();
   }));
-  EXPECT_TRUE(on.parallel_for(0, 100, [&](std::size_t) { idle.request_stop(); }));
+  EXPECT_TRUE(on.for_each(0, 100, [&](std::size_t) { idle.request_stop(); }));
   const graph other = side_by_side([&](std::size_t) { idle.request_stop(); });
   plan flow(other, on);
   EXPECT_TRUE(flow.run(3));
@@ -370,7 +370,7 @@ TEST_P(plan_inside, nodes_run_regions_of_the_same_team_alone_PLAN_4) {
       EXPECT_EQ(me.size(), 1u);
       sums[i] += me.sync_sum(std::size_t{1});
     }));
-    on.parallel_for(0, 10, [&](std::size_t) { ++sums[i]; });
+    on.for_each(0, 10, [&](std::size_t) { ++sums[i]; });
   });
   plan flow(g, on);
   EXPECT_TRUE(flow.run(3));

@@ -190,7 +190,7 @@ TEST_P(late_shares, SHARE_2_loops_of_every_kind_mixed_with_members_that_dawdle) 
         me.for_each(0, length, [&](std::size_t i) { ++visits[i]; }, static_schedule(loop % 3 + 1));
         for (const int each : visits) wrong += each != done + 1;
         me.sync_threads();
-        me.for_range(0, length, [&](std::size_t first, std::size_t past) {
+        me.for_range(lockstep::nowait, 0, length, [&](std::size_t first, std::size_t past) {
           for (std::size_t i = first; i < past; ++i) ++visits[i];
         });
         lockstep::test::dawdle(me.rank(), loop + 1);

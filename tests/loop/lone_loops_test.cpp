@@ -82,7 +82,7 @@ struct loop_that_stops {
   bool stops = false;
 
   bool operator()() {
-    return workers.parallel_for(0, 3, [this](int i) {
+    return workers.for_each(0, 3, [this](int i) {
       if (i == 0 && is_alone()) ++alone;
       if (i == 1 && stops) workers.request_stop();
     });
@@ -99,7 +99,7 @@ TEST_P(lone_team_sizes, short_loops_come_to_run_without_a_region) {
   int loops = 0;
   until_alone(alone, [&] {
     ++loops;
-    ASSERT_TRUE(workers.parallel_for(std::size_t{0}, visits.size(), [&](std::size_t i) {
+    ASSERT_TRUE(workers.for_each(std::size_t{0}, visits.size(), [&](std::size_t i) {
       ++visits[i];
       if (i == 0 && is_alone()) ++alone;
     }));
@@ -122,7 +122,7 @@ TEST_P(lone_team_sizes, an_exception_passes_and_leaves_no_trace_LONE_2) {
   std::atomic<int> alone{0};
   bool throws = false;
   const auto loop = [&] {
-    workers.parallel_for(0, 3, [&](int i) {
+    workers.for_each(0, 3, [&](int i) {
       if (i == 0 && is_alone()) ++alone;
       if (i == 2 && throws) throw std::runtime_error("seven");
     });
@@ -149,7 +149,7 @@ TEST_P(lone_team_sizes, what_a_stopped_region_throws_ends_a_loop_that_was_stoppe
   std::atomic<int> alone{0};
   int how = 0;
   const auto loop = [&] {
-    return workers.parallel_for(0, 3, [&](int i) {
+    return workers.for_each(0, 3, [&](int i) {
       if (i == 0 && is_alone()) ++alone;
       if (i != 1 || how == 0) return;
       if (how == 1) workers.request_stop();
@@ -172,11 +172,11 @@ TEST_P(lone_team_sizes, what_iterations_call_of_the_team_runs_alone_LONE_2) {
   std::atomic<int> alone{0};
   std::size_t members = 0, visits = 0, calls = 0;
   until_alone(alone, [&] {
-    workers.parallel_for(0, 3, [&](int i) {
+    workers.for_each(0, 3, [&](int i) {
       if (i != 0 || !is_alone() || ++alone % 16 != 0) return;
       ++calls;
       workers.run([&](lockstep::member& me) { members += me.size(); });
-      workers.parallel_for(0, 10, [&](int) { ++visits; });
+      workers.for_each(0, 10, [&](int) { ++visits; });
       EXPECT_THROW(workers.pause(), std::logic_error);
     });
   });
@@ -201,12 +201,12 @@ TEST_P(lone_team_sizes, threads_that_an_iteration_starts_can_be_guests_LONE_2) {
   std::atomic<int> alone{0};
   std::atomic<int> visits{0};
   until_alone(alone, [&] {
-    workers.parallel_for(0, 3, [&](int i) {
+    workers.for_each(0, 3, [&](int i) {
       if (i != 0 || !is_alone() || ++alone % 32 != 0) return;
       const lockstep::region_token here = lockstep::this_region();
       std::thread([&] {
         const lockstep::inside_region guest(here);
-        workers.parallel_for(0, 10, [&](int) { ++visits; });
+        workers.for_each(0, 10, [&](int) { ++visits; });
       }).join();
     });
   });
@@ -219,7 +219,7 @@ TEST_P(lone_team_sizes, loops_of_several_threads_visit_every_index_once_LONE_4) 
   constexpr int loops = 3000;
   const auto work = [&](std::vector<int>& visits) {
     for (int round = 0; round < loops; ++round) {
-      workers.parallel_for(std::size_t{0}, visits.size(), [&](std::size_t i) { ++visits[i]; });
+      workers.for_each(std::size_t{0}, visits.size(), [&](std::size_t i) { ++visits[i]; });
     }
   };
   std::vector<int> first(50), second(50);
@@ -235,7 +235,7 @@ TEST(lone_loops, of_two_teams_each_learns_for_itself_LONE_4) {
   for (int round = 0; round < 2000; ++round) {
     team& mine = round % 2 == 0 ? one : other;
     int visits = 0;
-    mine.parallel_for(0, 10, [&](int i) {
+    mine.for_each(0, 10, [&](int i) {
       if (i == 9) ++visits;
     });
     ASSERT_EQ(visits, 1);
@@ -245,9 +245,9 @@ TEST(lone_loops, of_two_teams_each_learns_for_itself_LONE_4) {
 TEST(lone_loops, below_twice_the_grain_a_loop_needs_nobody) {
   team workers(2);
   bool was_alone = false;
-  workers.parallel_for(0, 19, [&](int) { was_alone = is_alone(); }, lockstep::grain(10));
+  workers.for_each(0, 19, [&](int) { was_alone = is_alone(); }, lockstep::grain(10));
   EXPECT_TRUE(was_alone);
-  workers.parallel_for(0, 0, [&](int) { FAIL(); }, lockstep::grain(10));
+  workers.for_each(0, 0, [&](int) { FAIL(); }, lockstep::grain(10));
 }
 
 TEST(lone_loops, a_place_whose_iterations_become_long_gets_help_again) {
@@ -258,7 +258,7 @@ TEST(lone_loops, a_place_whose_iterations_become_long_gets_help_again) {
   int work = 0;
   bool is_region = false;
   const auto loop = [&] {
-    workers.parallel_for(0, 4, [&](int i) {
+    workers.for_each(0, 4, [&](int i) {
       if (i == 0) is_region = !is_alone();
       if (i == 0 && is_alone()) ++alone;
       double x = i;

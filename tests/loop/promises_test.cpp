@@ -2,7 +2,7 @@
 // tests/loop/promises_test.cpp -- what a program may rely on in a loop, whichever way the team takes to run it
 //
 // A table: every verb of a team, on 1, 2, 3 and 8 members, at a place that is not known, at one that is known to be short
-// (where parallel_for and for_range take no turn: LONE-1 to LONE-6), while observers watch, and inside a region of the same
+// (where for_each and for_range take no turn: LONE-1 to LONE-6), while observers watch, and inside a region of the same
 // team (where all run alone: ALONE-1 to ALONE-4). Each test is a promise.
 #include <lockstep/lockstep.hpp>
 
@@ -75,12 +75,12 @@ struct verbs {
     }
   }
 
-  /// parallel_for and for_range, with a schedule or none.
+  /// for_each and for_range, with a schedule or none.
   template <class... How>
   static bool for_each(Team& on, std::size_t n, const part_function& part, How&&... how) {
     const auto f = each(part);
     know(lockstep::detail::each_of(lockstep::detail::span_of(std::size_t{0}, n), f));
-    return on.parallel_for(std::size_t{0}, n, f, how...);
+    return on.for_each(std::size_t{0}, n, f, how...);
   }
   template <class... How>
   static bool for_parts(Team& on, std::size_t n, const part_function& part, How&&... how) {
@@ -119,7 +119,8 @@ struct verbs {
     const lockstep::index_range_2 ranges = {{0, n / 2}, {0, 2}};
     const auto f = [&](std::size_t i, std::size_t j) { part(2 * i + j, 2 * i + j + 1); };
     know(lockstep::detail::each_of_nested(ranges, f));
-    return on.parallel_for_2d(ranges.rows, ranges.columns, f, lockstep::dynamic_schedule(chunk));
+    return on.for_each(lockstep::index_range_2{ranges.rows, ranges.columns}, f,
+                       lockstep::dynamic_schedule(chunk));
   }
   static bool triples(Team& on, std::size_t n, const part_function& part) {
     const lockstep::index_range_3 ranges = {{0, 1}, {0, n / 2}, {0, 2}};
@@ -127,18 +128,18 @@ struct verbs {
       part(2 * i + j, 2 * i + j + 1);
     };
     know(lockstep::detail::each_of_nested(ranges, f));
-    return on.parallel_for_3d(ranges.planes, ranges.rows, ranges.columns, f,
-                              lockstep::static_schedule(chunk));
+    return on.for_each(lockstep::index_range_3{ranges.planes, ranges.rows, ranges.columns}, f,
+                       lockstep::static_schedule(chunk));
   }
   static bool reduce(Team& on, std::size_t n, const part_function& part) {
     return is_complete(n, [&] {
-      return on.parallel_reduce(std::size_t{0}, n, std::size_t{0}, sum_each(part), std::plus<>());
+      return on.reduce_each(std::size_t{0}, n, std::size_t{0}, sum_each(part), std::plus<>());
     });
   }
   static bool reduce_fast(Team& on, std::size_t n, const part_function& part) {
     return is_complete(n, [&] {
-      return on.parallel_reduce(lockstep::fast, std::size_t{0}, n, std::size_t{0}, sum_each(part),
-                                std::plus<>(), lockstep::dynamic_schedule(chunk));
+      return on.reduce_each(lockstep::fast, std::size_t{0}, n, std::size_t{0}, sum_each(part),
+                            std::plus<>(), lockstep::dynamic_schedule(chunk));
     });
   }
   static bool reduce_range(Team& on, std::size_t n, const part_function& part) {
@@ -156,7 +157,7 @@ struct verbs {
     return is_complete(n, [&] {
       // Of a long one all values are summed before any is stored.
       const bool is_long = n > 1024;
-      return on.parallel_scan(
+      return on.scan_each(
           std::size_t{0}, n, std::size_t{0},
           [&, is_long](std::size_t i) {
             if (is_long) part(i, i + 1);
@@ -169,8 +170,8 @@ struct verbs {
     });
   }
   static bool invoke(Team& on, std::size_t, const part_function& part) {
-    return on.parallel_invoke([&] { part(0, 1); }, [&] { part(1, 2); }, [&] { part(2, 3); },
-                              [&] { part(3, 4); });
+    return on.sections([&] { part(0, 1); }, [&] { part(1, 2); }, [&] { part(2, 3); },
+                       [&] { part(3, 4); });
   }
 };
 

@@ -461,7 +461,7 @@ TEST_P(late_shares_model, after_a_loop_by_rank_a_member_finds_its_own_block_LOOP
     int by_rank[2] = {}, runs[2] = {};
     all.run([&](member& me) {
       me.for_each(0, 2, [&](int i) { ++runs[i]; });
-      me.for_range(0, 2, [&](int first, int last) {
+      me.for_range(lockstep::nowait, 0, 2, [&](int first, int last) {
         for (int i = first; i < last; ++i) by_rank[i] = static_cast<int>(me.rank()) + 1;
       });
       me.for_each(0, 2, [&](int i) {
@@ -484,7 +484,7 @@ TEST_P(late_shares_model, a_reduction_sees_what_loops_without_a_wait_wrote_REDUC
     // Makes the tables of its types: guards of statics order nothing here.
     all.run_first(1, [&](member& me) { sum_of(me, of_rank); });
     all.run([&](member& me) {
-      me.for_range(0, 2, [&](int first, int last) {
+      me.for_range(lockstep::nowait, 0, 2, [&](int first, int last) {
         for (int i = first; i < last; ++i) of_rank[i] = i + 1;
       });
       check(sum_of(me, of_rank) == 3, "each member's own");

@@ -530,7 +530,7 @@ TEST_P(stop_source_model, ends_a_lone_member_in_its_next_construct_or_chunk_MEMB
         [&](member& me) {
           times(2, [&](int) {
             me.for_range(
-                0, 5,
+                nowait, 0, 5,
                 [&](int first, int last) {
                   check(last - first <= 2, "no more than a chunk");
                   ++before;

@@ -267,9 +267,9 @@ TEST_P(team_in_short_model,
       return a + b;
     };
     const auto one = [](std::size_t) { return 1; };
-    check(all.parallel_reduce(0, 2, 100, one, op) == 102, "each counted once");
+    check(all.reduce_each(0, 2, 100, one, op) == 102, "each counted once");
     expected = 1;  // its turn is not over
-    check(all.parallel_reduce(fast, 0, 2, 100, one, op) == 102, "each counted once");
+    check(all.reduce_each(fast, 0, 2, 100, one, op) == 102, "each counted once");
     check(inner == 2, "ran");
   });
 }
@@ -432,7 +432,7 @@ TEST_P(team_model, a_loop_runs_each_iteration_once_whoever_comes) {
     int given = 0, found[2] = {};
     times(2, [&](int loop) {
       given = loop + 1;
-      all.parallel_for(0, 2, [&](std::size_t i) {
+      all.for_each(0, 2, [&](std::size_t i) {
         check(given == loop + 1, "sees what came before the loop");
         ++found[i];
       });
@@ -445,7 +445,7 @@ TEST_P(team_in_short_model, a_member_that_was_late_for_loops_comes_to_the_next_r
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     team all(2, policy());
     int found[2] = {}, members[2] = {};
-    const auto loop = [&] { all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; }); };
+    const auto loop = [&] { all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }); };
     times(2, [&](int) { loop(); });
     all.run([&](member& me) {
       members[me.rank()] = 1;
@@ -460,7 +460,7 @@ TEST_P(team_in_short_model, a_loop_does_not_wait_for_a_thread_that_never_comes) 
   explore_with(small(), [] {
     external_team all(3, policy());
     int found[3] = {};
-    times(2, [&](int) { all.parallel_for(0, 3, [&](std::size_t i) { ++found[i]; }); });
+    times(2, [&](int) { all.for_each(0, 3, [&](std::size_t i) { ++found[i]; }); });
     check(found[0] + found[1] + found[2] == 6, "the caller ran all shares");
   });
 }
@@ -472,7 +472,7 @@ TEST_P(team_in_short_model,
     int found[2] = {};
     threads({[&] { all.serve(1); },
              [&] {
-               times(2, [&](int) { all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; }); });
+               times(2, [&](int) { all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }); });
                all.release();
              }});
     check(found[0] == 2 && found[1] == 2, "each share ran once");
@@ -484,14 +484,14 @@ TEST_P(team_in_short_model, an_exception_in_a_share_is_rethrown_whoever_ran_it_T
     team all(2, policy());
     bool caught = false;
     try {
-      all.parallel_for(0, 2, [](std::size_t i) {
+      all.for_each(0, 2, [](std::size_t i) {
         if (i == 1) throw std::runtime_error("as thrown");
       });
     } catch (const std::runtime_error&) {
       caught = true;
     }
     int found[2] = {};
-    all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; });
+    all.for_each(0, 2, [&](std::size_t i) { ++found[i]; });
     check(caught && found[0] + found[1] == 2, "rethrown, and works again");
   });
 }
@@ -500,7 +500,7 @@ TEST_P(team_in_short_model, a_loop_that_is_stopped_ends_and_the_next_one_is_whol
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
-    const auto loop = [&] { return all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; }); };
+    const auto loop = [&] { return all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }); };
     int complete = 0;
     threads({[&] { all.request_stop(); }, [&] { times(2, [&](int) { complete += loop(); }); }});
     check(complete >= 1 && found[0] >= complete && found[1] >= complete, "one was stopped at most");
@@ -512,7 +512,7 @@ TEST_P(team_in_short_model, a_region_inside_a_share_runs_inline_whoever_runs_the
   explore_with({{2, 0, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
-    all.parallel_for(0, 2, [&](std::size_t i) {
+    all.for_each(0, 2, [&](std::size_t i) {
       all.run([&](member& inner) {
         check(inner.size() == 1, "alone");
         found[i] = 1;
@@ -526,7 +526,7 @@ TEST_P(team_in_short_model, a_reduction_is_that_of_all_shares_whoever_ran_them) 
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     team all(2, policy());
     times(2, [&](int) {
-      const int sum = all.parallel_reduce(
+      const int sum = all.reduce_each(
           0, 3, 0, [](std::size_t i) { return 1 << i; }, [](int a, int b) { return a + b; });
       check(sum == 7, "each value once");
     });
@@ -537,7 +537,7 @@ TEST_P(team_model, a_loop_of_a_crowd_awaits_the_shares_that_members_run_for_each
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(3, policy());
     int found[3] = {};
-    all.parallel_for(0, 3, [&](int i) { ++found[i]; });
+    all.for_each(0, 3, [&](int i) { ++found[i]; });
     check(found[0] + found[1] + found[2] == 3, "the loop has awaited every share");
   });
 }

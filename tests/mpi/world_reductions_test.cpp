@@ -74,7 +74,7 @@ mixed<Words> numbered(std::size_t i) {
 TEST_P(world_reductions, sums_have_the_bits_of_one_process) {
   team alone(1);
   for (const std::size_t n : lengths) {
-    const double wanted = alone.parallel_reduce(std::size_t{0}, n, 0.25, term, plus);
+    const double wanted = alone.reduce_each(std::size_t{0}, n, 0.25, term, plus);
     for (const schedule how : schedules()) {
       std::atomic<int> wrong{0};
       ranks.run(members, [&](member& me) {
@@ -101,7 +101,7 @@ void expect_bits(world& ranks, team& members) {
   const mixed<Words> init = numbered<Words>(12345);
   for (const std::size_t n :
        {std::size_t{1}, std::size_t{5}, std::size_t{100}, std::size_t{1000}}) {
-    const auto wanted = alone.parallel_reduce(std::size_t{0}, n, init, numbered<Words>, mix<Words>);
+    const auto wanted = alone.reduce_each(std::size_t{0}, n, init, numbered<Words>, mix<Words>);
     for (const schedule how : {lockstep::static_schedule(), lockstep::dynamic_schedule()}) {
       std::atomic<int> wrong{0};
       ranks.run(members, [&](member& me) {
@@ -153,7 +153,7 @@ TEST_P(world_reductions, ranges_of_signed_numbers_and_pointers) {
   std::vector<double> x(1000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = term(i);
   team alone(1);
-  const double wanted = alone.parallel_reduce(std::size_t{0}, x.size(), 0.0, term, plus);
+  const double wanted = alone.reduce_each(std::size_t{0}, x.size(), 0.0, term, plus);
   const double by_pointer = ranks.reduce_range(
       members, x.data(), x.data() + x.size(), 0.0,
       [](const double* first, const double* last) {
@@ -176,9 +176,10 @@ TEST_P(world_reductions, WREDUCE_3_sees_what_loops_without_a_wait_wrote) {
   std::atomic<int> wrong{0};
   ranks.run(members, [&](member& me) {
     for (std::size_t turn = 1; turn <= 20; ++turn) {
-      me.for_range(mine.first, mine.last, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) x[i] = turn * i;
-      });
+      me.for_range(lockstep::nowait, mine.first, mine.last,
+                   [&](std::size_t first, std::size_t last) {
+                     for (std::size_t i = first; i < last; ++i) x[i] = turn * i;
+                   });
       // In the other direction: what a member reads, another has written.
       const std::size_t sum = ranks.reduce_each(
           me, std::size_t{0}, n, std::size_t{0},

@@ -58,12 +58,10 @@ TEST_P(reducers_of, REDUCER_1_ties_go_to_the_lowest_index) {
   for (const std::size_t n : {11u, 127u, 1000u, 70000u}) {
     const auto value = [](std::size_t i) { return with_index(value_at(i), i); };
     const found least{0, first_with(n, 0)}, most{10, first_with(n, 10)};
-    EXPECT_EQ(
-        workers.parallel_reduce(std::size_t{0}, n, no_index<double>(), value, min_with_index()),
-        least);
-    EXPECT_EQ(
-        workers.parallel_reduce(std::size_t{0}, n, no_index<double>(), value, max_with_index()),
-        most);
+    EXPECT_EQ(workers.reduce_each(std::size_t{0}, n, no_index<double>(), value, min_with_index()),
+              least);
+    EXPECT_EQ(workers.reduce_each(std::size_t{0}, n, no_index<double>(), value, max_with_index()),
+              most);
     for (const schedule how : schedules()) {
       workers.run([&](member& me) {
         EXPECT_EQ(
@@ -95,10 +93,8 @@ TEST_P(reducers_of, REDUCER_1_ties_between_members_go_to_the_lowest_index) {
 TEST_P(reducers_of, REDUCER_2_an_empty_range_has_no_value) {
   team workers(GetParam());
   const auto value = [](std::size_t i) { return with_index(value_at(i), i); };
-  EXPECT_FALSE(
-      workers.parallel_reduce(0, 0, no_index<double>(), value, min_with_index()).has_value());
-  EXPECT_FALSE(
-      workers.parallel_reduce(9, 3, no_index<double>(), value, max_with_index()).has_value());
+  EXPECT_FALSE(workers.reduce_each(0, 0, no_index<double>(), value, min_with_index()).has_value());
+  EXPECT_FALSE(workers.reduce_each(9, 3, no_index<double>(), value, max_with_index()).has_value());
 }
 
 TEST(reducers, values_at_the_limits_of_their_type_are_found) {
@@ -106,9 +102,9 @@ TEST(reducers, values_at_the_limits_of_their_type_are_found) {
   const int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
   const auto greatest = [=](int i) { return with_index(most, i); };
   const auto smallest = [=](int i) { return with_index(least, i); };
-  EXPECT_EQ(workers.parallel_reduce(5, 900, no_index<int, int>(), greatest, min_with_index()),
+  EXPECT_EQ(workers.reduce_each(5, 900, no_index<int, int>(), greatest, min_with_index()),
             with_index(most, 5));
-  EXPECT_EQ(workers.parallel_reduce(-5, 900, no_index<int, int>(), smallest, max_with_index()),
+  EXPECT_EQ(workers.reduce_each(-5, 900, no_index<int, int>(), smallest, max_with_index()),
             with_index(least, -5));
 }
 
@@ -129,10 +125,10 @@ TEST_P(reducers_of, several_values_at_once_are_those_of_reductions_by_themselves
   };
   const auto op = together(plus(), min_with_index(), max_with_index(), plus());
   const values init(0.0, no_index<double>(), no_index<double>(), 0L);
-  const double sum = workers.parallel_reduce(std::size_t{0}, n, 0.0, part, plus());
+  const double sum = workers.reduce_each(std::size_t{0}, n, 0.0, part, plus());
   const values expected(sum, with_index(0.0, first_with(n, 0)), with_index(10.0, first_with(n, 10)),
                         5000L);
-  EXPECT_EQ(workers.parallel_reduce(std::size_t{0}, n, init, all, op), expected);
+  EXPECT_EQ(workers.reduce_each(std::size_t{0}, n, init, all, op), expected);
   for (const schedule how : schedules()) {
     workers.run([&](member& me) {
       EXPECT_EQ(me.reduce_each(std::size_t{0}, n, init, all, op, how), expected);
@@ -156,12 +152,11 @@ TEST(reducers, the_bits_are_the_same_for_every_team_size) {
   team one(1);
   for (const std::size_t n : {3u, 129u, 9000u, 100000u}) {
     const values expected =
-        one.parallel_reduce(std::size_t{0}, n, values(0.0, no_index<double>()), all, op);
+        one.reduce_each(std::size_t{0}, n, values(0.0, no_index<double>()), all, op);
     for (const std::size_t size : {2u, 3u, 4u, 9u}) {
       team workers(size);
-      EXPECT_EQ(
-          workers.parallel_reduce(std::size_t{0}, n, values(0.0, no_index<double>()), all, op),
-          expected);
+      EXPECT_EQ(workers.reduce_each(std::size_t{0}, n, values(0.0, no_index<double>()), all, op),
+                expected);
       workers.run([&](member& me) {
         EXPECT_EQ(me.reduce_each(std::size_t{0}, n, values(0.0, no_index<double>()), all, op),
                   expected);

@@ -95,10 +95,9 @@ class reductions_of : public testing::TestWithParam<std::size_t> {
       const auto block = [&](std::size_t a, std::size_t b) {
         return lockstep::test::fold<T>(lockstep::index_range{a, b}, value, add);
       };
-      EXPECT_TRUE(same_bits(workers.parallel_reduce(first, last, init, value, add), expected));
+      EXPECT_TRUE(same_bits(workers.reduce_each(first, last, init, value, add), expected));
       for (const schedule how : schedules()) {
-        EXPECT_TRUE(
-            same_bits(workers.parallel_reduce(first, last, init, value, add, how), expected));
+        EXPECT_TRUE(same_bits(workers.reduce_each(first, last, init, value, add, how), expected));
       }
       std::atomic<int> wrong{0};
       workers.run([&](member& self) {
@@ -125,8 +124,7 @@ class reductions_of : public testing::TestWithParam<std::size_t> {
       expected.pop_back();
       std::vector<T> out(length);
       const auto store = [&](std::size_t i, T value) { out[i - first] = value; };
-      EXPECT_TRUE(
-          same_bits(workers.parallel_scan(first, last, init, value_at<T>, add, store), whole));
+      EXPECT_TRUE(same_bits(workers.scan_each(first, last, init, value_at<T>, add, store), whole));
       EXPECT_EQ(std::memcmp(out.data(), expected.data(), length * sizeof(T)), 0);
       out.assign(length, T(0));
       std::atomic<int> wrong{0};
@@ -171,20 +169,19 @@ TEST_P(reductions_of, strings_are_joined_in_the_order_of_indices) {
     std::vector<std::string> prefixes;
     for (std::size_t i = 0; i < length; ++i) prefixes.push_back(expected += text(i));
     const std::string begin = "begin:";
-    EXPECT_EQ(workers.parallel_reduce(0, length, begin, text, join), expected);
+    EXPECT_EQ(workers.reduce_each(0, length, begin, text, join), expected);
     std::atomic<int> wrong{0};
     for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.parallel_reduce(0, length, begin, text, join, how), expected);
+      EXPECT_EQ(workers.reduce_each(0, length, begin, text, join, how), expected);
       workers.run([&](member& self) {
         wrong += self.reduce_each(0, length, begin, text, join, how) != expected;
         wrong += self.sync_sum(std::string(1, 'x')) != std::string(self.size(), 'x');
       });
     }
     std::vector<std::string> out(length);
-    EXPECT_EQ(
-        workers.parallel_scan(0, length, begin, text, join,
-                              [&](std::size_t i, const std::string& value) { out[i] = value; }),
-        expected);
+    EXPECT_EQ(workers.scan_each(0, length, begin, text, join,
+                                [&](std::size_t i, const std::string& value) { out[i] = value; }),
+              expected);
     EXPECT_EQ(out, prefixes);
     EXPECT_EQ(wrong.load(), 0);
   }
@@ -201,22 +198,22 @@ TEST_P(reductions_of, f_is_called_once_for_each_index_and_twice_in_a_scan) {
     expected += more;
     for (const auto& each : calls) ASSERT_EQ(each.load(), expected);
   };
-  check(workers.parallel_reduce(0, 500, 0, value, add), 1);
+  check(workers.reduce_each(0, 500, 0, value, add), 1);
   for (const schedule how : schedules()) {
-    check(workers.parallel_reduce(0, 500, 0, value, add, how), 1);
-    check(workers.parallel_reduce(lockstep::fast, 0, 500, 0, value, add, how), 1);
+    check(workers.reduce_each(0, 500, 0, value, add, how), 1);
+    check(workers.reduce_each(lockstep::fast, 0, 500, 0, value, add, how), 1);
   }
-  check(workers.parallel_scan(0, 500, 0, value, add, [](std::size_t, int) {}), 2);
+  check(workers.scan_each(0, 500, 0, value, add, [](std::size_t, int) {}), 2);
 }
 
 TEST_P(reductions_of, the_fast_ones_are_right_up_to_rounding_and_exact_for_integers) {
   team workers(members());
   for (const schedule how : schedules()) {
-    const long whole = workers.parallel_reduce(
+    const long whole = workers.reduce_each(
         lockstep::fast, 5, 2005, 0L, [](std::size_t i) { return static_cast<long>(i); },
         std::plus<long>(), how);
     EXPECT_EQ(whole, 2000L * (5 + 2004) / 2);
-    const double tenth = workers.parallel_reduce(
+    const double tenth = workers.reduce_each(
         lockstep::fast, 0, 1000, 0.0, [](std::size_t) { return 0.1; }, std::plus<double>(), how);
     EXPECT_NEAR(tenth, 100.0, 1e-9);
     std::atomic<int> wrong{0};
@@ -235,9 +232,9 @@ TEST_P(reductions_of, the_fast_ones_with_blocks_combine_by_rank) {
   const auto text = [](std::size_t i) { return std::to_string(i) + ','; };
   std::string expected;
   for (std::size_t i = 0; i < 100; ++i) expected += text(i);
-  EXPECT_EQ(workers.parallel_reduce(lockstep::fast, 0, 100, std::string(), text,
-                                    std::plus<std::string>()),
-            expected);
+  EXPECT_EQ(
+      workers.reduce_each(lockstep::fast, 0, 100, std::string(), text, std::plus<std::string>()),
+      expected);
 }
 
 TEST_P(reductions_of, of_an_empty_or_backward_range_are_init_and_call_nothing) {
@@ -248,11 +245,11 @@ TEST_P(reductions_of, of_an_empty_or_backward_range_are_init_and_call_nothing) {
   const auto add = std::plus<int>();
   const auto store = [&](std::size_t, int) { ++calls; };
   for (const std::size_t last : {5u, 2u}) {
-    EXPECT_EQ(workers.parallel_reduce(5, last, 42, value, op), 42);
-    EXPECT_EQ(workers.parallel_scan(5, last, 42, value, op, store), 42);
+    EXPECT_EQ(workers.reduce_each(5, last, 42, value, op), 42);
+    EXPECT_EQ(workers.scan_each(5, last, 42, value, op, store), 42);
     for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.parallel_reduce(5, last, 42, value, op, how), 42);
-      EXPECT_EQ(workers.parallel_reduce(lockstep::fast, 5, last, 0, value, add, how), 0);
+      EXPECT_EQ(workers.reduce_each(5, last, 42, value, op, how), 42);
+      EXPECT_EQ(workers.reduce_each(lockstep::fast, 5, last, 0, value, add, how), 0);
       workers.run([&](member& self) {
         EXPECT_EQ(self.reduce_each(5, last, 42, value, op, how), 42);
         EXPECT_TRUE(self.sync_threads());
@@ -275,16 +272,16 @@ TEST_P(reductions_of, an_operation_that_throws_reaches_the_caller_and_leaves_the
   for (const int calls : {1, 2, 50, 199}) {  // in a leaf, in a node, where all is combined
     for (const schedule how : schedules()) {
       until_failure = calls;
-      EXPECT_THROW(workers.parallel_reduce(0, 200, 0L, value, op, how), failure);
+      EXPECT_THROW(workers.reduce_each(0, 200, 0L, value, op, how), failure);
       until_failure = calls;
-      EXPECT_THROW(workers.parallel_reduce(lockstep::fast, 0, 200, 0L, value, op, how), failure);
+      EXPECT_THROW(workers.reduce_each(lockstep::fast, 0, 200, 0L, value, op, how), failure);
     }
     until_failure = calls;
-    EXPECT_THROW(workers.parallel_reduce(0, 200, 0L, value, op), failure);
+    EXPECT_THROW(workers.reduce_each(0, 200, 0L, value, op), failure);
     until_failure = calls;
-    EXPECT_THROW(workers.parallel_scan(0, 200, 0L, value, op, store), failure);
+    EXPECT_THROW(workers.scan_each(0, 200, 0L, value, op, store), failure);
     until_failure = 0;
-    EXPECT_EQ(workers.parallel_reduce(0, 200, 0L, value, op), 200);
+    EXPECT_EQ(workers.reduce_each(0, 200, 0L, value, op), 200);
   }
 }
 

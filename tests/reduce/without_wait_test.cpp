@@ -67,7 +67,7 @@ void add_loops(std::vector<writer>& to, schedule how) {
                   const auto part = [&](std::size_t first, std::size_t last) {
                     for (std::size_t i = first; i < last; ++i) set(i);
                   };
-                  me.for_range(0, n, part, how);
+                  me.for_range(lockstep::nowait, 0, n, part, how);
                 }});
   to.push_back({"nested " + text_of(how), [how](member& me, std::size_t n, auto& set) {
                   const auto pair = [&](std::size_t i, std::size_t j) { set(2 * i + j); };
@@ -95,7 +95,7 @@ std::vector<writer> writers() {
                  }});
   all.push_back({"blocks of another range", [](member& me, std::size_t n, auto& set) {
                    me.for_each(nowait, 0, n, set);
-                   me.for_range(0, n + 1, [](std::size_t, std::size_t) {});
+                   me.for_range(lockstep::nowait, 0, n + 1, [](std::size_t, std::size_t) {});
                  }});
   all.push_back({"blocks, then tickets", [](member& me, std::size_t n, auto& set) {
                    me.for_each(nowait, 0, n, set);
@@ -209,7 +209,8 @@ std::vector<reader> by_rank(schedule how) {
                                                      how);
                  }});
   all.push_back({"for_each twice", [=](member& me, one_round& round) {
-                   me.for_range(0, round.length(), [](std::size_t, std::size_t) {});
+                   me.for_range(lockstep::nowait, 0, round.length(),
+                                [](std::size_t, std::size_t) {});
                    return me.for_each_unless_stopped(0, round.length(), read_all(round), how);
                  }});
   all.push_back({"for_each nested", [=](member& me, one_round& round) {
@@ -319,7 +320,7 @@ TEST_P(without_wait, REDUCE_5_a_reduction_waits_first_only_after_a_construct_wit
     };
     EXPECT_EQ(sum(1000), 1u) << "the first in a region";
     EXPECT_EQ(sum(1000), 1u);
-    me.for_range(0, 1000, nothing);
+    me.for_range(lockstep::nowait, 0, 1000, nothing);
     me.sync_threads();
     EXPECT_EQ(sum(1000), 1u) << "after a barrier";
     me.for_each(nowait, 0, 1000, nought);
@@ -330,19 +331,19 @@ TEST_P(without_wait, REDUCE_5_a_reduction_waits_first_only_after_a_construct_wit
     me.for_ordered(0, 10, [](std::size_t, lockstep::ordered_turn&) {});
     me.sections([] {}, [] {});
     EXPECT_EQ(sum(1000), 1u);
-    me.for_range(0, 100, nothing);
+    me.for_range(lockstep::nowait, 0, 100, nothing);
     EXPECT_EQ(sum(100), 1u) << "leaves are iterations: each member has its own";
-    me.for_range(0, 1000, nothing);
+    me.for_range(lockstep::nowait, 0, 1000, nothing);
     EXPECT_EQ(sum(1000), 2u);
     EXPECT_EQ(sum(1000), 1u) << "once";
-    me.for_range(0, 99, nothing);
+    me.for_range(lockstep::nowait, 0, 99, nothing);
     EXPECT_EQ(sum(100), 2u) << "blocks of another range";
     me.for_each(nowait, 0, 100, nought, static_schedule(1));
     EXPECT_EQ(sum(100), 2u);
     me.single(nowait, [] {});
     EXPECT_EQ(sum(100), 2u);
   });
-  workers_.run([&](member& me) { me.for_range(0, 1000, nothing); });
+  workers_.run([&](member& me) { me.for_range(lockstep::nowait, 0, 1000, nothing); });
   workers_.run([&](member& me) {
     const auto sum = [&] {
       me.reduce_each(0, 1000, 0, [](std::size_t) { return 1; }, std::plus<int>());
@@ -378,7 +379,7 @@ std::vector<double> residuals_of_cg(team& by, std::size_t n, int iterations) {
       me.for_each(0, n, [&](std::size_t i) { p[i] = r[i] + rho / before * p[i]; });
       me.masked([&] { found.push_back(rho); });
     }
-    me.for_range(0, n, [&](std::size_t first, std::size_t last) {
+    me.for_range(lockstep::nowait, 0, n, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i) r[i] = row_times(z, i);
     });
     const double norm = me.reduce_each(

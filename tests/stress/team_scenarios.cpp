@@ -90,14 +90,14 @@ void run_team_for(round& the) {
       const std::size_t last = self.random.below(cells.size() + 1),
                         first = self.random.below(last + 1);
       std::fill(cells.begin(), cells.end(), 0);
-      members.parallel_for(first, last, [&](std::size_t i) { ++cells[i]; });
+      members.for_each(first, last, [&](std::size_t i) { ++cells[i]; });
       members.run([&](member& me) {
         const auto add = [&](std::size_t from, std::size_t to) {
           for (std::size_t i = from; i < to; ++i) ++cells[i];
         };
-        me.for_range(first, last, add);
+        me.for_range(lockstep::nowait, first, last, add);
         me.sync_threads();
-        me.for_range(0, last, add);
+        me.for_range(lockstep::nowait, 0, last, add);
       });
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::uint64_t expected = i >= last ? 0u : i < first ? 1u : 3u;
@@ -122,21 +122,21 @@ void run_team_late(round& the) {
       const auto visit = [&](std::size_t i) { ++cells[i]; };
       const std::size_t draw = self.random.below(10);
       if (draw < 5) {
-        self.require(members.parallel_for(0, cells.size(), visit), "nobody stopped the loop");
+        self.require(members.for_each(0, cells.size(), visit), "nobody stopped the loop");
         ++expected;
       } else if (draw < 7) {
-        members.parallel_for(0, cells.size(), visit, how[self.random.below(4)]);
+        members.for_each(0, cells.size(), visit, how[self.random.below(4)]);
         ++expected;
       } else if (draw == 7) {
         const std::size_t n = self.random.below(100);
-        const std::uint64_t sum = members.parallel_reduce(
+        const std::uint64_t sum = members.reduce_each(
             std::size_t{0}, n, std::uint64_t{0}, [](std::size_t i) { return std::uint64_t{i}; },
             [](std::uint64_t a, std::uint64_t b) { return a + b; });
-        self.require(sum == n * (n + 1) / 2 - n, "parallel_reduce: not the sum");
+        self.require(sum == n * (n + 1) / 2 - n, "reduce_each: not the sum");
       } else if (draw == 8) {
         std::uint64_t called[2] = {};
-        members.parallel_invoke([&] { ++called[0]; }, [&] { ++called[1]; });
-        self.require(called[0] == 1 && called[1] == 1, "parallel_invoke: not once each");
+        members.sections([&] { ++called[0]; }, [&] { ++called[1]; });
+        self.require(called[0] == 1 && called[1] == 1, "sections: not once each");
       } else {
         std::vector<std::uint64_t> came(size);
         members.run(1 + self.random.below(size), [&](member& me) { ++came[me.rank()]; });
@@ -662,7 +662,7 @@ std::vector<scenario> team_scenarios() {
   return {
       {"team_run", "each member runs each region once", run_team_run},
       {"team_sync", "sync_threads: nobody is through before all have come", run_team_sync},
-      {"team_for", "for_range and parallel_for do every index once", run_team_for},
+      {"team_for", "for_range and for_each do every index once", run_team_for},
       {"team_nested", "regions inside of regions, on the same team and on another",
        run_team_nested},
       {"team_exceptions", "the first exception arrives, nobody hangs, the team goes on",

@@ -71,7 +71,7 @@ TEST(anticipating_team, members_come_to_loops_that_are_shorter_than_a_wake_up_ST
   // Its place is learned to be worth 32 us. Without the times of those that it missed, the worker comes to none.
   while (joined < 10) {
     work_for(microseconds(1000));
-    of.parallel_for(std::size_t{0}, ran.size(), [&](std::size_t i) {
+    of.for_each(std::size_t{0}, ran.size(), [&](std::size_t i) {
       work_for(std::chrono::microseconds(i % 2));
       ran[i] = std::this_thread::get_id();
     });

@@ -248,9 +248,9 @@ TEST_P(external_team_of, the_one_liners_and_nested_regions_work_as_a_teams) {
   external_team team(members(), policy());
   servers threads(team);
   std::vector<int> visits(100);
-  team.parallel_for(0, visits.size(), [&](std::size_t i) { ++visits[i]; });
+  team.for_each(0, visits.size(), [&](std::size_t i) { ++visits[i]; });
   EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
-  EXPECT_EQ(team.parallel_reduce(
+  EXPECT_EQ(team.reduce_each(
                 0, 100, 0L, [](std::size_t i) { return long(i); }, std::plus<long>()),
             4950L);
   std::atomic<std::size_t> inner{0};

@@ -61,7 +61,7 @@ TEST(first_touch, each_element_is_made_by_the_member_that_has_it_in_static_loops
       }
       some.run([&](member& me) {
         me.for_each(0, count, [&](std::size_t) {});  // the loop itself has the same blocks
-        me.for_range(0, count, [&](std::size_t first, std::size_t last) {
+        me.for_range(lockstep::nowait, 0, count, [&](std::size_t first, std::size_t last) {
           const index_range mine = static_block(0, count, me.rank(), me.size());
           EXPECT_TRUE(first == mine.first && last == mine.last);
         });

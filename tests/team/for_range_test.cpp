@@ -232,7 +232,7 @@ TEST_P(for_range_of, TEAM_2_inside_a_region_of_the_same_team_it_runs_on_the_call
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(for_range_of, reduce_range_has_the_bits_of_parallel_reduce) {
+TEST_P(for_range_of, reduce_range_has_the_bits_of_reduce_each) {
   team workers(members(), policy());
   const auto value = [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); };
   const auto fold = [&](std::size_t first, std::size_t last) {
@@ -242,7 +242,7 @@ TEST_P(for_range_of, reduce_range_has_the_bits_of_parallel_reduce) {
   };
   const std::plus<double> add;
   for (const std::size_t length : {0u, 1u, 2u, 100u, 129u, 1000u, 70000u}) {
-    const double expected = workers.parallel_reduce(0, length, 0.5, value, add);
+    const double expected = workers.reduce_each(0, length, 0.5, value, add);
     EXPECT_EQ(workers.reduce_range(0, length, 0.5, fold, add), expected);
     EXPECT_EQ(workers.reduce_range(0, length, 0.5, fold, add, lockstep::grain(100)), expected);
     for (const schedule how : schedules()) {

@@ -95,8 +95,7 @@ TEST_P(learned_loops, every_index_is_visited_once) {
     for (const auto& [n, rounds] : all_sizes()) {
       std::vector<int> visits(n);  // plain
       for (int round = 0; round < rounds; ++round) {
-        ASSERT_TRUE(
-            workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
+        ASSERT_TRUE(workers.for_each(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
       }
       expect_all(visits, rounds, name_of(how));
     }
@@ -109,7 +108,7 @@ TEST_P(learned_loops, every_index_of_long_iterations_is_visited_once) {
     for (const std::size_t n : {1u, 2u, 3u, 16u, 17u, 33u}) {
       std::vector<int> visits(n);
       for (int round = 0; round < 12; ++round) {
-        ASSERT_TRUE(workers.parallel_for(
+        ASSERT_TRUE(workers.for_each(
             std::size_t{0}, n,
             [&](std::size_t i) {
               ++visits[i];
@@ -128,10 +127,11 @@ TEST_P(learned_loops, every_pair_and_triple_is_visited_once) {
     for (const std::size_t n : {0u, 1u, 2u, 3u, 7u, 8u, 16u, 17u}) {
       std::vector<int> pairs(n * 5), triples(n * 3 * 4);
       for (int round = 0; round < often; ++round) {
-        ASSERT_TRUE(workers.parallel_for_2d(
-            {0, n}, {0, 5}, [&](std::size_t i, std::size_t j) { ++pairs[5 * i + j]; }, how));
-        ASSERT_TRUE(workers.parallel_for_3d(
-            {0, 3}, {0, n}, {0, 4},
+        ASSERT_TRUE(workers.for_each(
+            lockstep::index_range_2{{0, n}, {0, 5}},
+            [&](std::size_t i, std::size_t j) { ++pairs[5 * i + j]; }, how));
+        ASSERT_TRUE(workers.for_each(
+            lockstep::index_range_3{{0, 3}, {0, n}, {0, 4}},
             [&](std::size_t i, std::size_t j, std::size_t k) { ++triples[(i * n + j) * 4 + k]; },
             how));
       }
@@ -145,9 +145,8 @@ TEST_P(learned_loops, each_function_is_called_once) {
   wide_team workers(members(), learns());
   std::array<int, 5> calls{};
   for (int round = 0; round < often; ++round) {
-    ASSERT_TRUE(workers.parallel_invoke([&] { ++calls[0]; }, [&] { ++calls[1]; },
-                                        [&] { ++calls[2]; }, [&] { ++calls[3]; },
-                                        [&] { ++calls[4]; }));
+    ASSERT_TRUE(workers.sections([&] { ++calls[0]; }, [&] { ++calls[1]; }, [&] { ++calls[2]; },
+                                 [&] { ++calls[3]; }, [&] { ++calls[4]; }));
   }
   EXPECT_EQ(calls, (std::array<int, 5>{often, often, often, often, often}));
 }
@@ -158,8 +157,7 @@ TEST_P(learned_loops, weighted_blocks_visit_every_index_once) {
   for (const std::size_t n : {0u, 1u, 15u, 16u, 1000u}) {
     std::vector<int> visits(n);
     for (int round = 0; round < often; ++round) {
-      ASSERT_TRUE(
-          workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
+      ASSERT_TRUE(workers.for_each(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
     }
     expect_all(visits, often, "weighted");
   }
@@ -235,7 +233,7 @@ struct kind<movable_only> {
 
 template <class T, class Team>
 T reduced(Team& by, std::size_t n, schedule how) {
-  return by.parallel_reduce(
+  return by.reduce_each(
       std::size_t{0}, n, kind<T>::value(77), [](std::size_t i) { return kind<T>::value(i); },
       [](T a, T b) { return kind<T>::join(std::move(a), std::move(b)); }, how);
 }
@@ -268,7 +266,7 @@ TEST_P(learned_loops, reductions_have_the_bits_of_one_member) {
 template <class T, class Team>
 std::vector<T> scanned(Team& by, std::size_t n) {
   std::vector<T> out(n + 1);
-  out[n] = by.parallel_scan(
+  out[n] = by.scan_each(
       std::size_t{0}, n, kind<T>::value(77), [](std::size_t i) { return kind<T>::value(i); },
       [](T a, T b) { return kind<T>::join(std::move(a), std::move(b)); },
       [&](std::size_t i, const T& value) { out[i] = value; });
@@ -297,7 +295,7 @@ TEST_P(learned_loops, fast_reductions_have_every_value_once) {
   for (const std::size_t n : lengths) {
     for (const schedule how : all_schedules()) {
       for (int round = 0; round < seldom; ++round) {
-        ASSERT_EQ(workers.parallel_reduce(
+        ASSERT_EQ(workers.reduce_each(
                       lockstep::fast, std::size_t{0}, n, std::uint64_t{5},
                       [](std::size_t i) -> std::uint64_t { return i + 1; },
                       std::plus<std::uint64_t>(), how),
@@ -322,7 +320,7 @@ TEST_P(learned_loops, an_exception_in_any_part_is_that_of_the_loop_and_no_part_i
       std::vector<int> visits(n);
       std::size_t caught = n;
       try {
-        workers.parallel_for(
+        workers.for_each(
             std::size_t{0}, n,
             [&](std::size_t i) {
               ++visits[i];
@@ -337,7 +335,7 @@ TEST_P(learned_loops, an_exception_in_any_part_is_that_of_the_loop_and_no_part_i
       for (std::size_t i = 0; i < n; ++i) ASSERT_LE(visits[i], 1) << i << ", " << name_of(how);
     }
     std::vector<int> visits(n);
-    ASSERT_TRUE(workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
+    ASSERT_TRUE(workers.for_each(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
     expect_all(visits, 1, "after exceptions");
   }
 }
@@ -349,17 +347,17 @@ TEST_P(learned_loops, of_exceptions_in_many_parts_one_is_thrown_and_none_is_left
     return 0;
   };
   for (int round = 0; round < often; ++round) {
-    EXPECT_THROW(workers.parallel_for(
+    EXPECT_THROW(workers.for_each(
                      std::size_t{0}, std::size_t{128}, [](std::size_t i) { throw failure{i}; },
                      lockstep::grain(1)),
                  failure);
-    EXPECT_THROW(workers.parallel_reduce(std::size_t{0}, std::size_t{128}, 0, fail,
-                                         std::plus<int>(), lockstep::grain(1)),
+    EXPECT_THROW(workers.reduce_each(std::size_t{0}, std::size_t{128}, 0, fail, std::plus<int>(),
+                                     lockstep::grain(1)),
                  failure);
-    EXPECT_THROW(workers.parallel_scan(std::size_t{0}, std::size_t{128}, 0, fail, std::plus<int>(),
-                                       [](std::size_t, int) {}),
+    EXPECT_THROW(workers.scan_each(std::size_t{0}, std::size_t{128}, 0, fail, std::plus<int>(),
+                                   [](std::size_t, int) {}),
                  failure);
-    EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{128}, [](std::size_t) {}));
+    EXPECT_TRUE(workers.for_each(std::size_t{0}, std::size_t{128}, [](std::size_t) {}));
   }
 }
 
@@ -375,7 +373,7 @@ TEST_P(learned_loops, an_operation_that_throws_when_the_values_are_combined_is_h
     };
     const auto reduce = [&](std::size_t n) {
       return workers
-          .parallel_reduce(std::size_t{0}, n, std::vector<int>(), one, join, lockstep::grain(1))
+          .reduce_each(std::size_t{0}, n, std::vector<int>(), one, join, lockstep::grain(1))
           .size();
     };
     EXPECT_EQ(reduce(most), most);
@@ -389,7 +387,7 @@ TEST_P(learned_loops, a_value_that_was_not_made_before_an_exception_is_not_destr
   using counted = std::vector<std::shared_ptr<int>>;
   for (int round = 0; round < often; ++round) {
     const std::size_t thrower = static_cast<std::size_t>(round) * 7 % 128;
-    EXPECT_THROW(workers.parallel_reduce(
+    EXPECT_THROW(workers.reduce_each(
                      std::size_t{0}, std::size_t{128}, counted(),
                      [&](std::size_t i) {
                        if (i == thrower) throw failure{i};
@@ -411,7 +409,7 @@ TEST_P(learned_loops, a_request_to_stop_in_the_middle_leaves_out_what_was_not_be
   for (const schedule how : all_schedules()) {
     for (const std::size_t stopper : {0u, 1u, 100u, 160u, 319u}) {
       std::vector<int> visits(n);
-      EXPECT_FALSE(workers.parallel_for(
+      EXPECT_FALSE(workers.for_each(
           std::size_t{0}, n,
           [&](std::size_t i) {
             ++visits[i];
@@ -420,17 +418,17 @@ TEST_P(learned_loops, a_request_to_stop_in_the_middle_leaves_out_what_was_not_be
           how));
       EXPECT_EQ(visits[stopper], 1);
       for (std::size_t i = 0; i < n; ++i) ASSERT_LE(visits[i], 1) << i << ", " << name_of(how);
-      ASSERT_TRUE(workers.parallel_for(std::size_t{0}, n, [](std::size_t) {}, how));
+      ASSERT_TRUE(workers.for_each(std::size_t{0}, n, [](std::size_t) {}, how));
     }
   }
   const auto stop = [&](std::size_t i) { return i == 64 ? (workers.request_stop(), 1) : 1; };
   for (int round = 0; round < often; ++round) {
     EXPECT_THROW(
-        workers.parallel_reduce(std::size_t{0}, n, 0, stop, std::plus<int>(), lockstep::grain(1)),
+        workers.reduce_each(std::size_t{0}, n, 0, stop, std::plus<int>(), lockstep::grain(1)),
         lockstep::region_stopped);
-    EXPECT_THROW(workers.parallel_scan(std::size_t{0}, n, 0, stop, std::plus<int>(),
-                                       [](std::size_t, int) {}),
-                 lockstep::region_stopped);
+    EXPECT_THROW(
+        workers.scan_each(std::size_t{0}, n, 0, stop, std::plus<int>(), [](std::size_t, int) {}),
+        lockstep::region_stopped);
   }
 }
 
@@ -441,17 +439,16 @@ TEST_P(learned_loops, loops_in_loops_of_the_same_team_run_where_they_are_called)
   constexpr std::size_t outer = 24, inner = 20;
   std::vector<int> visits(outer * inner), sums(outer), fast_sums(outer), scans(outer);
   for (int round = 0; round < often; ++round) {
-    ASSERT_TRUE(workers.parallel_for(
+    ASSERT_TRUE(workers.for_each(
         std::size_t{0}, outer,
         [&](std::size_t i) {
-          workers.parallel_for(std::size_t{0}, inner,
-                               [&](std::size_t j) { ++visits[inner * i + j]; });
+          workers.for_each(std::size_t{0}, inner, [&](std::size_t j) { ++visits[inner * i + j]; });
           const auto one = [](std::size_t) { return 1; };
-          sums[i] = workers.parallel_reduce(std::size_t{0}, inner, 1, one, std::plus<int>());
-          fast_sums[i] = workers.parallel_reduce(lockstep::fast, std::size_t{0}, inner, 1, one,
-                                                 std::plus<int>());
-          scans[i] = workers.parallel_scan(std::size_t{0}, inner, 1, one, std::plus<int>(),
-                                           [](std::size_t, int) {});
+          sums[i] = workers.reduce_each(std::size_t{0}, inner, 1, one, std::plus<int>());
+          fast_sums[i] =
+              workers.reduce_each(lockstep::fast, std::size_t{0}, inner, 1, one, std::plus<int>());
+          scans[i] = workers.scan_each(std::size_t{0}, inner, 1, one, std::plus<int>(),
+                                       [](std::size_t, int) {});
         },
         round % 2 == 0 ? lockstep::static_schedule() : lockstep::grain(1)));
     for (const std::vector<int>* each : {&sums, &fast_sums, &scans}) {
@@ -466,11 +463,11 @@ TEST_P(learned_loops, loops_in_loops_of_another_team_visit_every_index_once) {
   wide_team workers(members(), learns());
   std::vector<int> visits(8 * 50);
   for (int round = 0; round < 10; ++round) {
-    ASSERT_TRUE(workers.parallel_for(
+    ASSERT_TRUE(workers.for_each(
         std::size_t{0}, std::size_t{8},
         [&](std::size_t i) {
-          inside.parallel_for(std::size_t{0}, std::size_t{50},
-                              [&](std::size_t j) { ++visits[50 * i + j]; });
+          inside.for_each(std::size_t{0}, std::size_t{50},
+                          [&](std::size_t j) { ++visits[50 * i + j]; });
         },
         lockstep::grain(1)));
   }
@@ -484,7 +481,7 @@ TEST_P(learned_loops, regions_and_loops_of_all_kinds_take_turns) {
   for (int round = 0; round < often; ++round) {
     ASSERT_TRUE(workers.run([&](lockstep::member& me) { ++came[me.rank()]; }));
     for (const schedule how : all_schedules()) {
-      workers.parallel_for(std::size_t{0}, visits.size(), [&](std::size_t i) { ++visits[i]; }, how);
+      workers.for_each(std::size_t{0}, visits.size(), [&](std::size_t i) { ++visits[i]; }, how);
     }
   }
   expect_all(came, often, "members");

@@ -74,25 +74,50 @@ TEST_P(member_loops, for_each_of_a_backward_range_visits_nothing) {
   workers.run([&](member& self) {
     for (const schedule how : schedules()) {
       EXPECT_TRUE(self.for_each(10, 3, [&](std::size_t) { ++visits; }, how));
-      self.for_range(10, 3, [&](std::size_t, std::size_t) { ++visits; }, how);
+      self.for_range(lockstep::nowait, 10, 3, [&](std::size_t, std::size_t) { ++visits; }, how);
     }
   });
   EXPECT_EQ(visits.load(), 0);
 }
 
-TEST_P(member_loops, for_range_gives_each_part_once_with_every_schedule_and_waits_for_nobody) {
+/// f(first, last) that counts visits from offset on.
+auto visit_parts(std::vector<int>& visits) {
+  return [&](std::size_t first, std::size_t last) {
+    EXPECT_LT(first, last);
+    for (std::size_t i = first; i < last; ++i) ++visits[i - offset];
+  };
+}
+
+TEST_P(member_loops, LOOPS_1_for_range_gives_each_part_once_and_all_see_it_after_the_wait) {
+  team workers(members(), policy());
+  constexpr std::size_t length = 200;
+  std::vector<int> visits(length, 0);  // plain
+  lockstep::weighted_schedule weighted(workers.size());
+  std::atomic<int> wrong{0};
+  workers.run([&](member& self) {
+    int expected = 0;
+    for (const schedule how : schedules()) {
+      dawdle(self.rank(), static_cast<std::size_t>(expected));
+      wrong += !self.for_range(offset, offset + length, visit_parts(visits), how);
+      wrong += !all_are(visits, ++expected);
+      self.sync_threads();
+    }
+    for (int round = 0; round < 3; ++round) {
+      wrong += !self.for_range(offset, offset + length, visit_parts(visits), weighted);
+      wrong += !all_are(visits, ++expected);
+      self.sync_threads();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(member_loops, for_range_gives_each_part_once_with_every_schedule_without_a_wait) {
   team workers(members(), policy());
   constexpr std::size_t length = 200;
   std::vector<int> visits(length, 0);  // plain
   workers.run([&](member& self) {
     for (const schedule how : schedules()) {
-      EXPECT_TRUE(self.for_range(
-          offset, offset + length,
-          [&](std::size_t first, std::size_t last) {
-            EXPECT_LT(first, last);
-            for (std::size_t i = first; i < last; ++i) ++visits[i - offset];
-          },
-          how));
+      EXPECT_TRUE(self.for_range(nowait, offset, offset + length, visit_parts(visits), how));
       self.sync_threads();
     }
   });
@@ -107,7 +132,7 @@ TEST_P(member_loops, LOOPS_6_the_default_schedule_gives_each_member_the_same_blo
       const auto is_own = [&](std::size_t i) { EXPECT_EQ(owner[i], self.rank()); };
       self.for_each(nowait, 0, owner.size(), [&](std::size_t i) { owner[i] = self.rank(); });
       self.for_each(0, owner.size(), is_own);
-      self.for_range(0, owner.size(), [&](std::size_t first, std::size_t last) {
+      self.for_range(lockstep::nowait, 0, owner.size(), [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) is_own(i);
       });
       self.for_each(0, owner.size(), is_own);
@@ -296,7 +321,7 @@ TEST_P(member_loops,
     expected += 5;
     workers.run(1 + static_cast<std::size_t>(region) % members(),
                 [&](member& self) { self.for_each(0, visits.size(), visit, how); });
-    workers.parallel_for(0, visits.size(), visit, how);
+    workers.for_each(0, visits.size(), visit, how);
     expected += 2;
     EXPECT_FALSE(workers.run([&](member& self) {
       self.request_stop();

@@ -35,9 +35,8 @@ TEST_P(member_nested, TEAM_2_every_construct_works_alone_in_a_region_inside_a_re
       wrong += self.size() != 1;
       wrong += use_everything(self, own);
     });
-    workers.parallel_for(0, 50, [&](std::size_t i) { ++visits[50 * outer.rank() + i]; });
-    wrong +=
-        workers.parallel_reduce(0, 100, 1, [](std::size_t) { return 1; }, std::plus<int>()) != 101;
+    workers.for_each(0, 50, [&](std::size_t i) { ++visits[50 * outer.rank() + i]; });
+    wrong += workers.reduce_each(0, 100, 1, [](std::size_t) { return 1; }, std::plus<int>()) != 101;
     wrong += !outer.sync_threads();
   }));
   EXPECT_EQ(wrong.load(), 0);

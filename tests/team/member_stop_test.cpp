@@ -112,7 +112,7 @@ std::vector<waiting_place> waiting_places() {
          return !going;
        }},
       {"for_range again and again", throws([](member& self) {
-         while (true) self.for_range(0, 9, [](std::size_t, std::size_t) {});
+         while (true) self.for_range(lockstep::nowait, 0, 9, [](std::size_t, std::size_t) {});
        })},
       {"single nowait, the ring is full", throws([](member& self) {
          while (true) self.single(nowait, [] {});

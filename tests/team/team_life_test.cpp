@@ -176,7 +176,7 @@ TEST_P(started_team, TEAM_2_regions_between_start_and_join_run_inline) {
   EXPECT_TRUE(workers.run([&](member& me) { inner_size = me.size(); }));
   EXPECT_EQ(inner_size, 1u);
   std::vector<int> visits(50);
-  workers.parallel_for(0, visits.size(), [&](std::size_t i) { ++visits[i]; });
+  workers.for_each(0, visits.size(), [&](std::size_t i) { ++visits[i]; });
   EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
   EXPECT_TRUE(started.join());
   EXPECT_EQ(calls, std::vector<int>(members(), 1));

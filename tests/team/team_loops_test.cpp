@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/team_loops_test.cpp -- regions with one loop in them: parallel_for, _2d, _3d, _invoke, _reduce, _scan
+// tests/team/team_loops_test.cpp -- regions with one loop in them: for_each, sections, reductions, a scan
 #include <lockstep/detail/team/team_loops.hpp>
 
 #include <gtest/gtest.h>
@@ -56,97 +56,95 @@ TEST_P(one_liners_of, loops_whose_condition_does_not_hold_run_on_the_caller_alon
     };
     for (schedule how : schedules()) {
       how = only_if(condition, how);
-      EXPECT_TRUE(workers.parallel_for(0, 300, count, how));
-      EXPECT_TRUE(workers.parallel_for_2d(
-          index_range{0, 10}, index_range{0, 30}, [&](std::size_t i, std::size_t) { count(i); },
+      EXPECT_TRUE(workers.for_each(0, 300, count, how));
+      EXPECT_TRUE(workers.for_each(
+          lockstep::index_range_2{{0, 10}, {0, 30}}, [&](std::size_t i, std::size_t) { count(i); },
           how));
-      EXPECT_TRUE(workers.parallel_for_3d(
-          index_range{0, 3}, index_range{0, 10}, index_range{0, 10},
+      EXPECT_TRUE(workers.for_each(
+          lockstep::index_range_3{{0, 3}, {0, 10}, {0, 10}},
           [&](std::size_t i, std::size_t, std::size_t) { count(i); }, how));
     }
-    EXPECT_TRUE(workers.parallel_for(0, 300, count, only_if(condition)));
+    EXPECT_TRUE(workers.for_each(0, 300, count, only_if(condition)));
     EXPECT_EQ(calls.load(), static_cast<int>(900 * schedules().size() + 300));
     const auto value = [&](std::size_t i) {
       count(i);
       return 1.0 / static_cast<double>(i + 1);
     };
     const std::plus<double> add;
-    const double sum = workers.parallel_reduce(0, 5000, 0.5, value, add);
+    const double sum = workers.reduce_each(0, 5000, 0.5, value, add);
     std::vector<double> running(5000), prefixes(5000);
-    const double all = workers.parallel_scan(0, 5000, 0.5, value, add,
-                                             [&](std::size_t i, double s) { prefixes[i] = s; });
+    const double all = workers.scan_each(0, 5000, 0.5, value, add,
+                                         [&](std::size_t i, double s) { prefixes[i] = s; });
     others = 0;
-    EXPECT_EQ(workers.parallel_reduce(0, 5000, 0.5, value, add, only_if(condition)), sum);
-    EXPECT_EQ(workers.parallel_scan(
+    EXPECT_EQ(workers.reduce_each(0, 5000, 0.5, value, add, only_if(condition)), sum);
+    EXPECT_EQ(workers.scan_each(
                   0, 5000, 0.5, value, add, [&](std::size_t i, double s) { running[i] = s; },
                   only_if(condition)),
               all);
     EXPECT_EQ(running, prefixes) << "the same bits";
-    EXPECT_NEAR(
-        workers.parallel_reduce(lockstep::fast, 0, 5000, 0.5, value, add, only_if(condition)), sum,
-        1e-9);
+    EXPECT_NEAR(workers.reduce_each(lockstep::fast, 0, 5000, 0.5, value, add, only_if(condition)),
+                sum, 1e-9);
     EXPECT_TRUE(condition || others.load() == 0);
   }
   static_assert(only_if(true) == lockstep::static_schedule(), "the default");
   static_assert(only_if(true, lockstep::guided_schedule(3)) == lockstep::guided_schedule(3), "");
 }
 
-TEST_P(one_liners_of, parallel_for_visits_every_index_once_with_closures_of_every_size) {
+TEST_P(one_liners_of, for_each_visits_every_index_once_with_closures_of_every_size) {
   team workers(members(), policy());
   std::vector<int> visits(300, 0);  // plain
   int expected = 0;
   int* const at = visits.data();
   const auto check = [&](bool answer) { EXPECT_TRUE(answer && all_are(visits, ++expected)); };
-  check(workers.parallel_for(0, 300, [at](std::size_t i) { ++at[i]; }));  // 8 bytes
+  check(workers.for_each(0, 300, [at](std::size_t i) { ++at[i]; }));  // 8 bytes
   const std::size_t zero = members() - members();
-  check(workers.parallel_for(0, 300, [at, zero](std::size_t i) { ++at[i + zero]; }));  // 16
-  check(workers.parallel_for(0, 300,
-                             [at, zero, z = zero](std::size_t i) { ++at[i + zero + z]; }));  // 24
-  check(workers.parallel_for(
+  check(workers.for_each(0, 300, [at, zero](std::size_t i) { ++at[i + zero]; }));  // 16
+  check(
+      workers.for_each(0, 300, [at, zero, z = zero](std::size_t i) { ++at[i + zero + z]; }));  // 24
+  check(workers.for_each(
       0, 300, [at, zero, y = zero, z = zero](std::size_t i) { ++at[i + zero + y + z]; }));  // 32
   const std::array<std::size_t, 20> zeros = {};
-  check(workers.parallel_for(0, 300, [at, zeros](std::size_t i) { ++at[i + zeros[i % 20]]; }));
+  check(workers.for_each(0, 300, [at, zeros](std::size_t i) { ++at[i + zeros[i % 20]]; }));
   const std::vector<std::size_t> many(300, 0);
-  check(workers.parallel_for(0, 300, [at, many](std::size_t i) { ++at[i + many[i]]; }));
+  check(workers.for_each(0, 300, [at, many](std::size_t i) { ++at[i + many[i]]; }));
   const std::function<void(std::size_t)> erased = [at](std::size_t i) { ++at[i]; };
-  check(workers.parallel_for(0, 300, erased));
+  check(workers.for_each(0, 300, erased));
 }
 
 std::atomic<int> counted{0};
 void count(std::size_t) { ++counted; }
 
-TEST_P(one_liners_of, parallel_for_takes_functions_pointers_and_functors_that_are_not_const) {
+TEST_P(one_liners_of, for_each_takes_functions_pointers_and_functors_that_are_not_const) {
   team workers(members(), policy());
   counted = 0;
-  workers.parallel_for(0, 50, count);
-  workers.parallel_for(0, 50, &count);
+  workers.for_each(0, 50, count);
+  workers.for_each(0, 50, &count);
   EXPECT_EQ(counted.load(), 100);
   struct functor {
     std::atomic<int>& calls;
     void operator()(std::size_t) { ++calls; }
   };
   functor not_const{counted};
-  workers.parallel_for(0, 50, not_const);
-  workers.parallel_for(0, 50, functor{counted});
-  workers.parallel_for(0, 50, functor{counted}, lockstep::dynamic_schedule());
+  workers.for_each(0, 50, not_const);
+  workers.for_each(0, 50, functor{counted});
+  workers.for_each(0, 50, functor{counted}, lockstep::dynamic_schedule());
   EXPECT_EQ(counted.load(), 250);
 }
 
 TEST(one_liners, a_functor_with_a_state_of_its_own_is_not_copied) {
   team workers(1);
   std::size_t seen = 0;
-  workers.parallel_for(0, 10,
-                       [&seen, calls = std::size_t{0}](std::size_t) mutable { seen = ++calls; });
+  workers.for_each(0, 10, [&seen, calls = std::size_t{0}](std::size_t) mutable { seen = ++calls; });
   EXPECT_EQ(seen, 10u);
   struct counter {
     std::size_t calls = 0;
     void operator()(std::size_t) { ++calls; }
   } own;
-  workers.parallel_for(0, 10, own);
+  workers.for_each(0, 10, own);
   EXPECT_EQ(own.calls, 10u);
 }
 
-TEST_P(one_liners_of, parallel_for_visits_every_index_once_with_every_schedule) {
+TEST_P(one_liners_of, for_each_visits_every_index_once_with_every_schedule) {
   team workers(members(), policy());
   lockstep::weighted_schedule weighted(members());
   for (const std::size_t length : {0u, 1u, 5u, 200u}) {
@@ -154,25 +152,26 @@ TEST_P(one_liners_of, parallel_for_visits_every_index_once_with_every_schedule) 
     int expected = 0;
     const auto visit = [&](std::size_t i) { ++visits[i - 3]; };
     for (const schedule how : schedules()) {
-      EXPECT_TRUE(workers.parallel_for(3, 3 + length, visit, how));
+      EXPECT_TRUE(workers.for_each(3, 3 + length, visit, how));
       EXPECT_TRUE(all_are(visits, ++expected));
     }
     for (int round = 0; round < times(10); ++round) {
-      EXPECT_TRUE(workers.parallel_for(3, 3 + length, visit, weighted));
+      EXPECT_TRUE(workers.for_each(3, 3 + length, visit, weighted));
       EXPECT_TRUE(all_are(visits, ++expected));
     }
   }
 }
 
-TEST_P(one_liners_of, parallel_for_2d_and_3d_visit_every_tuple_once_with_every_schedule) {
+TEST_P(one_liners_of, for_each_visits_every_tuple_once_with_every_schedule) {
   team workers(members(), policy());
   std::vector<int> pairs(7 * 11, 0), triples(3 * 5 * 4, 0);
   int expected = 0;
   for (const schedule how : schedules()) {
-    workers.parallel_for_2d(
-        {2, 9}, {1, 12}, [&](std::size_t i, std::size_t j) { ++pairs[(i - 2) * 11 + j - 1]; }, how);
-    workers.parallel_for_3d(
-        {1, 4}, {0, 5}, {6, 10},
+    workers.for_each(
+        lockstep::index_range_2{{2, 9}, {1, 12}},
+        [&](std::size_t i, std::size_t j) { ++pairs[(i - 2) * 11 + j - 1]; }, how);
+    workers.for_each(
+        lockstep::index_range_3{{1, 4}, {0, 5}, {6, 10}},
         [&](std::size_t i, std::size_t j, std::size_t k) {
           ++triples[((i - 1) * 5 + j) * 4 + k - 6];
         },
@@ -182,30 +181,43 @@ TEST_P(one_liners_of, parallel_for_2d_and_3d_visit_every_tuple_once_with_every_s
     ASSERT_TRUE(all_are(triples, expected));
   }
   const auto none = [](std::size_t, std::size_t) { FAIL(); };
-  EXPECT_TRUE(workers.parallel_for_2d({0, 0}, {0, 5}, none));
-  EXPECT_TRUE(workers.parallel_for_2d({0, 5}, {3, 3}, none));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_2{{0, 0}, {0, 5}}, none));
+  EXPECT_TRUE(workers.for_each(lockstep::index_range_2{{0, 5}, {3, 3}}, none));
 }
 
-TEST_P(one_liners_of, parallel_invoke_calls_each_function_once_whether_fewer_or_more_than_members) {
+TEST_P(one_liners_of, for_ordered_takes_turns_in_the_order_of_the_indices) {
+  team workers(members(), policy());
+  std::vector<int> in_order;  // plain
+  const auto append = [&](int i, lockstep::ordered_turn& turn) {
+    turn([&] { in_order.push_back(i); });
+  };
+  EXPECT_TRUE(workers.for_ordered(3, 40, append));
+  EXPECT_TRUE(workers.for_ordered(40, 50, append, lockstep::dynamic_schedule(2)));
+  ASSERT_EQ(in_order.size(), 47u);
+  for (int i = 3; i < 50; ++i) EXPECT_EQ(in_order[static_cast<std::size_t>(i - 3)], i);
+  EXPECT_FALSE(
+      workers.for_ordered(0, 9, [&](int, lockstep::ordered_turn&) { workers.request_stop(); }));
+}
+
+TEST_P(one_liners_of, sections_calls_each_function_once_whether_fewer_or_more_than_members) {
   team workers(members(), policy());
   std::vector<int> calls(20, 0);
   const auto f = [&](std::size_t k) { return [&calls, k] { ++calls[k]; }; };
   int expected = 0;
   for (int round = 0; round < times(20); ++round) {
-    EXPECT_TRUE(workers.parallel_invoke(f(0)));
+    EXPECT_TRUE(workers.sections(f(0)));
     EXPECT_EQ(calls[0], ++expected);
-    EXPECT_TRUE(workers.parallel_invoke(f(0), f(1), f(2)));
+    EXPECT_TRUE(workers.sections(f(0), f(1), f(2)));
     EXPECT_EQ(calls[0], ++expected);
-    EXPECT_TRUE(workers.parallel_invoke(f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9),
-                                        f(10), f(11), f(12), f(13), f(14), f(15), f(16), f(17),
-                                        f(18), f(19)));
+    EXPECT_TRUE(workers.sections(f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9), f(10),
+                                 f(11), f(12), f(13), f(14), f(15), f(16), f(17), f(18), f(19)));
     EXPECT_EQ(calls[0], ++expected);
     for (std::size_t k = 1; k < 3; ++k) ASSERT_EQ(calls[k], 2 * (round + 1));
     for (std::size_t k = 3; k < 20; ++k) ASSERT_EQ(calls[k], round + 1);
   }
 }
 
-TEST_P(one_liners_of, parallel_scan_stores_every_prefix_and_returns_the_whole) {
+TEST_P(one_liners_of, scan_each_stores_every_prefix_and_returns_the_whole) {
   team workers(members(), policy());
   for (const std::size_t length : {0u, 1u, 2u, 100u, 129u, 1000u}) {
     std::vector<long> out(length, -1), expected(length);
@@ -213,7 +225,7 @@ TEST_P(one_liners_of, parallel_scan_stores_every_prefix_and_returns_the_whole) {
     for (std::size_t i = 0; i < length; ++i) {
       expected[i] = (i == 0 ? 10 : expected[i - 1]) + static_cast<long>(i * i);
     }
-    const long whole = workers.parallel_scan(
+    const long whole = workers.scan_each(
         5, 5 + length, 10L, [](std::size_t i) { return static_cast<long>((i - 5) * (i - 5)); },
         std::plus<long>(),
         [&](std::size_t i, long value) {
@@ -236,33 +248,33 @@ TEST_P(one_liners_of, an_exception_in_any_of_them_reaches_the_caller_and_the_nex
   const auto call = [&](std::size_t i) { fail_at(i); };
   const auto add = std::plus<int>();
   for (const schedule how : schedules()) {
-    EXPECT_THROW(workers.parallel_for(0, 50, call, how), failure);
-    EXPECT_THROW(workers.parallel_reduce(0, 50, 0, fail_at, add, how), failure);
-    EXPECT_THROW(workers.parallel_reduce(lockstep::fast, 0, 50, 0, fail_at, add, how), failure);
+    EXPECT_THROW(workers.for_each(0, 50, call, how), failure);
+    EXPECT_THROW(workers.reduce_each(0, 50, 0, fail_at, add, how), failure);
+    EXPECT_THROW(workers.reduce_each(lockstep::fast, 0, 50, 0, fail_at, add, how), failure);
   }
-  EXPECT_THROW(workers.parallel_for(0, 50, call), failure);
-  EXPECT_THROW(workers.parallel_reduce(0, 50, 0, fail_at, add), failure);
-  EXPECT_THROW(workers.parallel_scan(0, 50, 0, fail_at, add, [](std::size_t, int) {}), failure);
-  EXPECT_THROW(workers.parallel_invoke([] {}, [&] { fail_at(40); }), failure);
-  EXPECT_EQ(workers.parallel_reduce(0, 40, 0, fail_at, add), 40);
+  EXPECT_THROW(workers.for_each(0, 50, call), failure);
+  EXPECT_THROW(workers.reduce_each(0, 50, 0, fail_at, add), failure);
+  EXPECT_THROW(workers.scan_each(0, 50, 0, fail_at, add, [](std::size_t, int) {}), failure);
+  EXPECT_THROW(workers.sections([] {}, [&] { fail_at(40); }), failure);
+  EXPECT_EQ(workers.reduce_each(0, 40, 0, fail_at, add), 40);
 }
 
 TEST_P(one_liners_of, a_request_to_stop_ends_loops_with_false_and_reductions_with_region_stopped) {
   team workers(members(), policy());
   const auto stop = [&](std::size_t) { return workers.request_stop(), 1; };
-  EXPECT_FALSE(workers.parallel_for(0, 100, [&](std::size_t i) { stop(i); }));
+  EXPECT_FALSE(workers.for_each(0, 100, [&](std::size_t i) { stop(i); }));
   std::atomic<std::size_t> calls{0};
-  EXPECT_FALSE(workers.parallel_for(
+  EXPECT_FALSE(workers.for_each(
       0, 1000, [&](std::size_t i) { stop(i), ++calls; }, lockstep::dynamic_schedule()));
   EXPECT_TRUE(members() == 1 || calls < 1000);
   const auto add = std::plus<int>();
-  EXPECT_THROW(workers.parallel_reduce(0, 100, 0, stop, add), lockstep::region_stopped);
-  EXPECT_THROW(workers.parallel_reduce(0, 100, 0, stop, add, lockstep::dynamic_schedule()),
+  EXPECT_THROW(workers.reduce_each(0, 100, 0, stop, add), lockstep::region_stopped);
+  EXPECT_THROW(workers.reduce_each(0, 100, 0, stop, add, lockstep::dynamic_schedule()),
                lockstep::region_stopped);
-  EXPECT_THROW(workers.parallel_scan(0, 100, 0, stop, add, [](std::size_t, int) {}),
+  EXPECT_THROW(workers.scan_each(0, 100, 0, stop, add, [](std::size_t, int) {}),
                lockstep::region_stopped);
-  EXPECT_FALSE(workers.parallel_invoke([&] { workers.request_stop(); }, [] {}));
-  EXPECT_TRUE(workers.parallel_invoke([] {}, [] {}));
+  EXPECT_FALSE(workers.sections([&] { workers.request_stop(); }, [] {}));
+  EXPECT_TRUE(workers.sections([] {}, [] {}));
 }
 
 TEST_P(one_liners_of, TEAM_2_inside_a_region_of_the_same_team_they_run_on_the_caller_alone) {
@@ -270,16 +282,17 @@ TEST_P(one_liners_of, TEAM_2_inside_a_region_of_the_same_team_they_run_on_the_ca
   std::atomic<int> wrong{0};
   workers.run([&](member&) {
     int calls = 0;  // plain: of this thread alone
-    workers.parallel_for(0, 10, [&](std::size_t) { ++calls; });
-    workers.parallel_for(0, 10, [&](std::size_t) { ++calls; }, lockstep::guided_schedule());
-    workers.parallel_for_2d({0, 2}, {0, 5}, [&](std::size_t, std::size_t) { ++calls; });
-    workers.parallel_invoke([&] { ++calls; }, [&] { ++calls; });
+    workers.for_each(0, 10, [&](std::size_t) { ++calls; });
+    workers.for_each(0, 10, [&](std::size_t) { ++calls; }, lockstep::guided_schedule());
+    workers.for_each(lockstep::index_range_2{{0, 2}, {0, 5}},
+                     [&](std::size_t, std::size_t) { ++calls; });
+    workers.sections([&] { ++calls; }, [&] { ++calls; });
     wrong += calls != 32;
     const auto text = [](std::size_t i) { return std::to_string(i); };
     const auto join = std::plus<std::string>();
-    wrong += workers.parallel_reduce(0, 5, std::string("<"), text, join) != "<01234";
-    wrong += workers.parallel_scan(0, 3, std::string("<"), text, join,
-                                   [](std::size_t, const std::string&) {}) != "<012";
+    wrong += workers.reduce_each(0, 5, std::string("<"), text, join) != "<01234";
+    wrong += workers.scan_each(0, 3, std::string("<"), text, join,
+                               [](std::size_t, const std::string&) {}) != "<012";
   });
   EXPECT_EQ(wrong.load(), 0);
 }

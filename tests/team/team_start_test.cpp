@@ -96,9 +96,8 @@ TEST(team_start, TEAM_4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what
     expect_refusal_of([](lockstep::team& workers) { workers.resume(); });
   }
   {
-    SCOPED_TRACE("parallel_for");
-    expect_refusal_of(
-        [](lockstep::team& workers) { workers.parallel_for(0, 9, [](std::size_t) {}); });
+    SCOPED_TRACE("for_each");
+    expect_refusal_of([](lockstep::team& workers) { workers.for_each(0, 9, [](std::size_t) {}); });
   }
 }
 

@@ -78,11 +78,11 @@ TEST_P(team_of, sync_threads_lets_every_member_see_what_all_wrote) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(team_of, parallel_for_visits_every_index_once) {
+TEST_P(team_of, for_each_visits_every_index_once) {
   team workers(members(), policy());
   for (const std::size_t length : {0u, 1u, 2u, 7u, 1000u}) {
     std::vector<int> visits(length + 5, 0);
-    workers.parallel_for(5, length + 5, [&](std::size_t i) { ++visits[i]; });
+    workers.for_each(5, length + 5, [&](std::size_t i) { ++visits[i]; });
     EXPECT_EQ(std::accumulate(visits.begin(), visits.end(), 0), static_cast<int>(length));
     for (std::size_t i = 5; i < visits.size(); ++i) EXPECT_EQ(visits[i], 1) << i;
   }
@@ -92,11 +92,11 @@ TEST_P(team_of, for_range_gives_each_member_one_block_and_nothing_when_there_is_
   team workers(members(), policy());
   std::vector<int> calls(members(), 0);
   workers.run([&](member& self) {
-    self.for_range(0, 1, [&](std::size_t first, std::size_t last) {
+    self.for_range(lockstep::nowait, 0, 1, [&](std::size_t first, std::size_t last) {
       EXPECT_EQ(last - first, 1u);
       ++calls[self.rank()];
     });
-    self.for_range(3, 3, [&](std::size_t, std::size_t) { ++calls[self.rank()]; });
+    self.for_range(lockstep::nowait, 3, 3, [&](std::size_t, std::size_t) { ++calls[self.rank()]; });
   });
   EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0), 1);
 }
@@ -109,7 +109,7 @@ TEST_P(team_of, TEAM_2_run_inside_a_region_of_the_same_team_runs_inline_as_a_tea
       EXPECT_EQ(inner.rank(), 0u);
       EXPECT_EQ(inner.size(), 1u);
       EXPECT_TRUE(inner.sync_threads());
-      inner.for_range(0, 10,
+      inner.for_range(lockstep::nowait, 0, 10,
                       [&](std::size_t first, std::size_t last) { inner_calls += last - first; });
     });
     outer.sync_threads();
@@ -237,7 +237,7 @@ TEST(team, closures_of_any_size_and_kind_run_on_all_members) {
   team workers(3);
   std::vector<double> x(100, 1.0), y(100, 2.0);
   const double a = 3.0;
-  workers.parallel_for(0, x.size(), [&, a](std::size_t i) { y[i] += a * x[i]; });
+  workers.for_each(0, x.size(), [&, a](std::size_t i) { y[i] += a * x[i]; });
   for (const double value : y) EXPECT_EQ(value, 5.0);
   std::atomic<int> counted{0};
   struct functor {

@@ -238,7 +238,7 @@ TEST(debug_aids, with_one_member_all_runs_on_the_calling_thread) {
                 me.sync_threads();
                 is_inline &= me.sync_sum(5) == 5;
               });
-              team.parallel_for(
+              team.for_each(
                   0, 1000, [&](std::size_t) { is_inline &= std::this_thread::get_id() == caller; });
               return is_inline ? 0 : 2;
             }),

@@ -163,8 +163,8 @@ TEST(ledger, knows_who_ends_a_region_last) {
 TEST(ledger, counts_loops_by_the_members_they_ran_on) {
   team two(kept(2).learn(false));
   std::vector<int> values(1000);
-  for (int i = 0; i < 9; ++i) two.parallel_for(0, 1000, [&](int k) { ++values[std::size_t(k)]; });
-  for (int i = 0; i < 4; ++i) two.parallel_for(0, 1, [&](int k) { ++values[std::size_t(k)]; });
+  for (int i = 0; i < 9; ++i) two.for_each(0, 1000, [&](int k) { ++values[std::size_t(k)]; });
+  for (int i = 0; i < 4; ++i) two.for_each(0, 1, [&](int k) { ++values[std::size_t(k)]; });
   const ledger result = two.ledger();
   EXPECT_EQ(result.decided.loops_on.at(2), 9u);
   EXPECT_EQ(result.decided.loops_on.at(1), 4u);
@@ -179,7 +179,7 @@ TEST(ledger, counts_loops_and_regions_that_members_call_and_run_alone) {
   std::atomic<int> sum_of_all{0};
   two.run([&](member& me) {
     for (std::size_t i = 0; i <= me.rank(); ++i)
-      two.parallel_for(0, 10, [&](int k) { sum_of_all += k; });
+      two.for_each(0, 10, [&](int k) { sum_of_all += k; });
     two.run([&](member&) { sum_of_all += 1000; });
   });
   EXPECT_EQ(sum_of_all.load(), 3 * 45 + 2 * 1000);
@@ -225,7 +225,7 @@ TEST(ledger, constructs_are_told_apart_by_the_users_region_around_them) {
     {
       LOCKSTEP_TRACE_SCOPE("inner");
       step(3);
-      two.parallel_for(0, 10, [](int) {});
+      two.for_each(0, 10, [](int) {});
     }
     step(5);
   }
@@ -249,7 +249,7 @@ TEST(ledger, has_the_time_of_each_place_and_that_of_the_whole) {
     two.run([](member& me) {
       for (std::size_t k = 0; k < 100; ++k) me.sync_threads();
     });
-    two.parallel_for(0, 1000, [](std::size_t) {});
+    two.for_each(0, 1000, [](std::size_t) {});
   }
   const ledger result = two.ledger();
   const ledger::construct &run = find(result, "run"), &loop = find(result, "loop"),
@@ -276,7 +276,7 @@ TEST(ledger, has_the_time_of_each_place_and_that_of_the_whole) {
 TEST(ledger, says_what_regions_that_need_all_members_cost_between_loops) {
   team two(kept(2).learn(false));
   for (int i = 0; i < 10; ++i) {
-    two.parallel_for(0, 1000, [](std::size_t) {});
+    two.for_each(0, 1000, [](std::size_t) {});
     two.run([](member&) {}, call_site{"after.cpp", 1});
     two.run([](member&) {}, call_site{"later.cpp", 2});
   }
@@ -460,7 +460,7 @@ TEST(ledger, is_switched_and_read_by_others_while_regions_run) {
       for (int i = 0; i < 5; ++i) me.sync_threads();
       (void)me.sync_sum(me.rank());
     });
-    two.parallel_for(0, 64, [](int) {});
+    two.for_each(0, 64, [](int) {});
     ++rounds;
   }
   switcher.join();

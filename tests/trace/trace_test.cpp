@@ -57,8 +57,8 @@ TEST(trace, VIEW_2_EXPORT_2_whatever_a_team_does_gives_a_valid_file_whose_slices
           half->sync_threads();
           workers.run([](member& alone) { alone.sync_threads(); });
         });
-        workers.parallel_for(0, 1000, [&](std::size_t k) { values[k] *= 0.5; });
-        static_cast<void>(workers.parallel_reduce(
+        workers.for_each(0, 1000, [&](std::size_t k) { values[k] *= 0.5; });
+        static_cast<void>(workers.reduce_each(
             0, 1000, 0.0, [&](std::size_t k) { return values[k]; }, std::plus<double>()));
       }
       EXPECT_THROW(workers.run([](member& me) {
@@ -410,7 +410,7 @@ TEST(trace, regions_have_the_place_of_their_call) {
   unsigned lines[2] = {};
   const seen_trace seen = trace_of([&] {
     for (int i = 0; i < 3; ++i) {
-      workers.parallel_for(0, 10, [](int) {}), lines[0] = __LINE__;
+      workers.for_each(0, 10, [](int) {}), lines[0] = __LINE__;
       workers.run([](member&) {}), lines[1] = __LINE__;
     }
     const std::string summary = lockstep::trace_summary();
@@ -667,8 +667,8 @@ TEST(trace, decisions_about_loops_are_marks_with_their_reasons) {
   team workers(2);
   std::vector<int> values(100000);
   const seen_trace seen = trace_of([&] {
-    workers.parallel_for(0, 1, [&](std::size_t i) { values[i] += 1; });
-    workers.parallel_for(
+    workers.for_each(0, 1, [&](std::size_t i) { values[i] += 1; });
+    workers.for_each(
         0, values.size(), [&](std::size_t i) { values[i] += 1; }, lockstep::static_schedule());
     workers.run(1, [&](member&) { workers.run([](member&) {}); });
     const team crowd(64);
@@ -733,7 +733,7 @@ class busy_threads {
           half->sync_threads();
           me.for_each(0, 64, [](std::size_t) {}, lockstep::dynamic_schedule(4));
         });
-        workers.parallel_for(0, 64, [](std::size_t) {});
+        workers.for_each(0, 64, [](std::size_t) {});
         rounds_.fetch_add(1);
       }
     });

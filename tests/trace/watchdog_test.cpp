@@ -600,7 +600,7 @@ TEST(watchdog, threads_are_read_while_they_run) {
         lock.unlock();
         me.sync_threads();
       });
-      team.parallel_for(0, 100, [&](std::size_t) {});
+      team.for_each(0, 100, [&](std::size_t) {});
     }
     reader.join();
     return sum % 3 == 0 ? 0 : 1;

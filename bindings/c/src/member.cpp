@@ -52,6 +52,28 @@ int result_of_single(const char* function, int code, bool goes_on) noexcept {
   return goes_on ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
 }
 
+/// The loop of a member, with a wait at its end or without one.
+int for_range(const char* name, lockstep_member* me, std::int64_t first, std::int64_t last,
+              int schedule, std::size_t chunk, lockstep_block_fn function, void* context,
+              bool waits) {
+  const int refused = check_schedule(name, schedule, chunk);
+  if (refused != LOCKSTEP_OK) return refused;
+  return result_of(name, [=] {
+    lockstep::member& at = member_of(me);
+    int code = LOCKSTEP_OK;
+    const auto block = [&](std::int64_t from, std::int64_t to) {
+      if (code != LOCKSTEP_OK) return;
+      code = called(function, from, to, context);
+      if (code != LOCKSTEP_OK) at.request_stop();
+    };
+    const lockstep::schedule how = schedule_of(schedule, chunk);
+    const bool goes_on =
+        waits ? at.for_range_unless_stopped(first, last, block, how, nowhere())
+              : at.for_range_unless_stopped(lockstep::nowait, first, last, block, how);
+    return result_of_single(name, code, goes_on);
+  });
+}
+
 }  // namespace
 
 size_t lockstep_member_rank(const lockstep_member* me) {
@@ -192,21 +214,14 @@ int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, 
                               size_t chunk, lockstep_block_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(function);
-  const int refused = check_schedule(__func__, schedule, chunk);
-  if (refused != LOCKSTEP_OK) return refused;
-  const char* const name = __func__;
-  return result_of(name, [=] {
-    lockstep::member& at = member_of(me);
-    int code = LOCKSTEP_OK;
-    const auto block = [&](std::int64_t from, std::int64_t to) {
-      if (code != LOCKSTEP_OK) return;
-      code = called(function, from, to, context);
-      if (code != LOCKSTEP_OK) at.request_stop();
-    };
-    const bool goes_on =
-        at.for_range_unless_stopped(first, last, block, schedule_of(schedule, chunk));
-    return result_of_single(name, code, goes_on);
-  });
+  return for_range(__func__, me, first, last, schedule, chunk, function, context, true);
+}
+
+int lockstep_member_for_range_nowait(lockstep_member* me, int64_t first, int64_t last, int schedule,
+                                     size_t chunk, lockstep_block_fn function, void* context) {
+  LOCKSTEP_C_REFUSE_NULL(me);
+  LOCKSTEP_C_REFUSE_NULL(function);
+  return for_range(__func__, me, first, last, schedule, chunk, function, context, false);
 }
 
 int lockstep_member_reduce_double(lockstep_member* me, int64_t first, int64_t last, int operation,

@@ -117,8 +117,11 @@ static int loops(lockstep_member* me, void* context) {
   TRY(lockstep_member_sync_threads(me));
   for (schedule = LOCKSTEP_STATIC; schedule <= LOCKSTEP_GUIDED; ++schedule) {
     TRY(lockstep_member_for_range(me, 0, length, schedule, 3, count_part, shared->counts));
+    for (i = 0; i < length; ++i) EXPECT(shared->counts[i] == 2 * schedule + 1);
     TRY(lockstep_member_sync_threads(me));
-    for (i = 0; i < length; ++i) EXPECT(shared->counts[i] == schedule + 1);
+    TRY(lockstep_member_for_range_nowait(me, 0, length, schedule, 3, count_part, shared->counts));
+    TRY(lockstep_member_sync_threads(me));
+    for (i = 0; i < length; ++i) EXPECT(shared->counts[i] == 2 * schedule + 2);
     TRY(lockstep_member_sync_threads(me));
   }
   return 0;
@@ -283,6 +286,7 @@ static int bad_arguments(lockstep_member* me, void* context) {
   EXPECT(lockstep_member_block(me, 0, 1, NULL, &i) == LOCKSTEP_ERROR_ARGUMENT);
   EXPECT(lockstep_member_block(me, 0, 1, &i, NULL) == LOCKSTEP_ERROR_ARGUMENT);
   EXPECT(lockstep_member_for_range(NULL, 0, 1, 0, 0, count_part, NULL) == LOCKSTEP_ERROR_ARGUMENT);
+  EXPECT(lockstep_member_for_range_nowait(NULL, 0, 1, 0, 0, count_part, NULL) == LOCKSTEP_ERROR_ARGUMENT);
   EXPECT(lockstep_member_for_range(me, 0, 1, 0, 0, NULL, NULL) == LOCKSTEP_ERROR_ARGUMENT);
   EXPECT(lockstep_member_for_range(me, 0, 1, 4, 1, count_part, NULL) == LOCKSTEP_ERROR_ARGUMENT);
   EXPECT(lockstep_member_for_range(me, 0, 1, LOCKSTEP_GUIDED, 0, count_part, NULL) == LOCKSTEP_ERROR_ARGUMENT);

@@ -228,8 +228,7 @@ contains
     end do
     code = lockstep_member_sync_threads(me)
     if (code == 0) code = lockstep_member_for_range(me, 1_c_int64_t, int(n + 1, c_int64_t), count_block, context)
-    if (code == 0) code = lockstep_member_sync_threads(me)  ! loops of members do not wait
-    if (code == 0) code = lockstep_member_for_range(me, 1_c_int64_t, int(n + 1, c_int64_t), count_block, context, &
+    if (code == 0) code = lockstep_member_for_range_nowait(me, 1_c_int64_t, int(n + 1, c_int64_t), count_block, context, &
         lockstep_dynamic, 10_c_int64_t)
     if (code == 0) code = lockstep_member_sync_threads(me)
     if (code == 0) code = failures_of(all(at%counts == 2), __LINE__)

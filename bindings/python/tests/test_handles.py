@@ -150,7 +150,7 @@ def test_a_plan_and_a_loop_are_interrupted():
         graph.wide_node("wide", lambda me, i: (waiting.set(), me.sync_threads()) if me.rank == 0 else None)
         lockstep.Plan(graph, team).run()"""
     assert interrupted(call=wide) == (0, "interrupted\n", "")
-    loop = """team.run(lambda me: (waiting.set(), me.sync_threads()) if me.rank == 0 else me.for_blocks(0, 4, lambda a, b: None))"""
+    loop = """team.run(lambda me: (waiting.set(), me.sync_threads()) if me.rank == 0 else me.for_blocks(0, 4, lambda a, b: None, nowait=True))"""
     assert interrupted(call=loop) == (0, "interrupted\n", "")
 
 

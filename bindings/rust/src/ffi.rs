@@ -91,6 +91,16 @@ pub struct lockstep_team_options {
 
 pub type lockstep_region_fn = unsafe extern "C" fn(me: *mut lockstep_member, context: *mut c_void) -> c_int;
 pub type lockstep_block_fn = unsafe extern "C" fn(first: i64, last: i64, context: *mut c_void) -> c_int;
+/// A loop of a member over blocks.
+pub type MemberLoop = unsafe extern "C" fn(
+    me: *mut lockstep_member,
+    first: i64,
+    last: i64,
+    schedule: c_int,
+    chunk: usize,
+    function: lockstep_block_fn,
+    context: *mut c_void,
+) -> c_int;
 pub type lockstep_block_value_fn =
     unsafe extern "C" fn(first: i64, last: i64, value: *mut c_void, context: *mut c_void) -> c_int;
 pub type lockstep_combine_fn = unsafe extern "C" fn(into: *mut c_void, from: *const c_void, context: *mut c_void);
@@ -197,6 +207,15 @@ extern "C" {
         block_last: *mut i64,
     ) -> c_int;
     pub fn lockstep_member_for_range(
+        me: *mut lockstep_member,
+        first: i64,
+        last: i64,
+        schedule: c_int,
+        chunk: usize,
+        function: lockstep_block_fn,
+        context: *mut c_void,
+    ) -> c_int;
+    pub fn lockstep_member_for_range_nowait(
         me: *mut lockstep_member,
         first: i64,
         last: i64,

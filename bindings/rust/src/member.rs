@@ -274,8 +274,7 @@ impl Member {
         from as usize..to as usize
     }
 
-    /// Calls `f` for this member's parts of the range: none, one or several. Waits for nobody: before the next step reads
-    /// what others wrote, call [`Member::sync_threads`].
+    /// Calls `f` for this member's parts of the range: none, one or several; then waits for all.
     ///
     /// # Panics
     /// For a schedule with a chunk of 0, and for indices above `i64::MAX`; and where `f` panics.
@@ -284,19 +283,29 @@ impl Member {
         F: FnMut(Range<usize>) -> R,
         R: Outcome,
     {
-        let (first, last) = checked_bounds(&range);
+        self.blocks(ffi::lockstep_member_for_range, &range, how, f)
+    }
+
+    /// The same, and waits for nobody: before the next step reads what others wrote, call [`Member::sync_threads`].
+    pub fn for_blocks_nowait<F, R>(&self, range: Range<usize>, how: Schedule, f: F) -> InRegion<()>
+    where
+        F: FnMut(Range<usize>) -> R,
+        R: Outcome,
+    {
+        self.blocks(ffi::lockstep_member_for_range_nowait, &range, how, f)
+    }
+
+    fn blocks<F, R>(&self, call: ffi::MemberLoop, range: &Range<usize>, how: Schedule, f: F) -> InRegion<()>
+    where
+        F: FnMut(Range<usize>) -> R,
+        R: Outcome,
+    {
+        let (first, last) = checked_bounds(range);
         let (schedule, chunk) = how.code();
         let mut job = OwnJob { function: f, panics: Panics::default() };
+        // SAFETY: the member lives in this region, and the job until the call returns: nobody else calls its parts.
         let code = unsafe {
-            ffi::lockstep_member_for_range(
-                self.raw(),
-                first,
-                last,
-                schedule,
-                chunk,
-                call_part::<F, R>,
-                ptr::from_mut(&mut job).cast(),
-            )
+            call(self.raw(), first, last, schedule, chunk, call_part::<F, R>, ptr::from_mut(&mut job).cast())
         };
         job.panics.finish_in_region(code)
     }

@@ -115,7 +115,6 @@ solution solve_cg_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
           p[row] = r[row] + now.squares / before * p[row];
         }
       });
-      me.sync_threads();
       ++now.iterations;
     }
     // The true residual needs x where p was.

@@ -70,7 +70,6 @@ solution solve_jacobi_on_ranks(lockstep::mpi::world& world, lockstep::team& team
       me.for_range(0, own.unknowns(), [&](std::size_t from, std::size_t to) {
         for (std::size_t row = from; row < to; ++row) x[row] += r[row] / own.diagonal[row];
       });
-      me.sync_threads();
     }
   });
   answer.x.assign(&x[0], &x[0] + own.unknowns());

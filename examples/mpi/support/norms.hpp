@@ -17,7 +17,7 @@ namespace examples {
 template <class Value>
 [[nodiscard]] double serial_sum(std::size_t n, const Value& value) {
   static thread_local lockstep::team alone(1);
-  return alone.parallel_reduce(std::size_t{0}, n, 0.0, value, std::plus<>());
+  return alone.reduce_each(std::size_t{0}, n, 0.0, value, std::plus<>());
 }
 template <class Value>
 [[nodiscard]] double serial_norm(std::size_t n, const Value& value) {

@@ -16,7 +16,7 @@ static bool team_fills_array() { return true; }
 static bool team_fills_array() {
   std::vector<std::size_t> values(1000);
   lockstep::team team(3);
-  team.parallel_for(0, values.size(), [&](std::size_t i) { values[i] = i; });
+  team.for_each(0, values.size(), [&](std::size_t i) { values[i] = i; });
   return std::accumulate(values.begin(), values.end(), std::size_t{0}) == 499500;
 }
 #endif

@@ -27,11 +27,11 @@ void require(bool good, const char* what) {
 
 void loops_reach_each_index(lockstep::team& team) {
   std::vector<std::size_t> values(1000);
-  team.parallel_for(0, values.size(), [&](std::size_t i) { values[i] = i; });
+  team.for_each(0, values.size(), [&](std::size_t i) { values[i] = i; });
   team.for_range(0, values.size(), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i != last; ++i) ++values[i];
   });
-  const std::size_t sum = team.parallel_reduce(
+  const std::size_t sum = team.reduce_each(
       0, values.size(), std::size_t{0}, [&](std::size_t i) { return values[i]; },
       std::plus<std::size_t>());
   require(sum == 500500, "loops");

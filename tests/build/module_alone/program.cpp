@@ -22,7 +22,7 @@ int adds_in_a_region() {
 int adds_in_a_loop() {
   lockstep::team team(2);
   int values[100] = {};
-  team.parallel_for(0, 100, [&](int i) { values[i] = i; });
+  team.for_each(0, 100, [&](int i) { values[i] = i; });
   int sum = 0;
   for (const int each : values) sum += each;
   return sum;

@@ -57,10 +57,10 @@ void use(lockstep::team& workers) {
   const sum_of<T> sum = {};
   const auto store = [](std::size_t, const T& at) { at.check(); };
   const lockstep::schedule dynamic = lockstep::dynamic_schedule();
-  expect(workers.parallel_reduce(0, 90, T(2), one, sum).value, 92, "parallel_reduce");
-  expect(workers.parallel_reduce(0, 90, T(2), one, sum, dynamic).value, 92, "the same, dynamic");
-  expect(workers.parallel_reduce(lockstep::fast, 0, 90, T(2), one, sum).value, 92, "fast");
-  expect(workers.parallel_scan(0, 90, T(2), one, sum, store).value, 92, "parallel_scan");
+  expect(workers.reduce_each(0, 90, T(2), one, sum).value, 92, "reduce_each");
+  expect(workers.reduce_each(0, 90, T(2), one, sum, dynamic).value, 92, "the same, dynamic");
+  expect(workers.reduce_each(lockstep::fast, 0, 90, T(2), one, sum).value, 92, "fast");
+  expect(workers.scan_each(0, 90, T(2), one, sum, store).value, 92, "scan_each");
   double met = 0, told = 0;
   workers.run([&](lockstep::member& me) {
     const T all = me.sync_reduce(T(1), sum);
@@ -85,8 +85,8 @@ int main() {
                    a.value[3] + b.value[3]}};
     };
     const four zero = {};
-    expect(workers.parallel_reduce(0, 90, zero, ones, add).value[3], 90, "four doubles");
-    expect(workers.parallel_reduce(lockstep::fast, 0, 90, zero, ones, add).value[3], 90, "fast");
+    expect(workers.reduce_each(0, 90, zero, ones, add).value[3], 90, "four doubles");
+    expect(workers.reduce_each(lockstep::fast, 0, 90, zero, ones, add).value[3], 90, "fast");
   }
   expect(misplaced.load(), 0, "values that do not lie where they must");
   return wrong == 0 ? 0 : 1;

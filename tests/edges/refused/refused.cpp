@@ -30,29 +30,29 @@ struct throws_when_moved {
 int main() {
   lockstep::team team(2);
 #if REFUSED == 0
-  team.parallel_reduce(0, 9, 0.0f, half, std::plus<float>());
-  team.parallel_reduce(0, 9, static_cast<short>(0), one, std::plus<int>());
-  team.parallel_reduce(0, 9, made(0), made, first_of);
+  team.reduce_each(0, 9, 0.0f, half, std::plus<float>());
+  team.reduce_each(0, 9, static_cast<short>(0), one, std::plus<int>());
+  team.reduce_each(0, 9, made(0), made, first_of);
 #elif REFUSED == 1
-  team.parallel_reduce(0, 9, 0, half, std::plus<double>());
+  team.reduce_each(0, 9, 0, half, std::plus<double>());
 #elif REFUSED == 2
-  team.parallel_reduce(0, 9, 0, one, [](int a, int b) { return a + 0.5 * b; });
+  team.reduce_each(0, 9, 0, one, [](int a, int b) { return a + 0.5 * b; });
 #elif REFUSED == 3
-  team.parallel_reduce(0, 9, 0, one, [](int& a, int b) { return a += b; });
+  team.reduce_each(0, 9, 0, one, [](int& a, int b) { return a += b; });
 #elif REFUSED == 4
-  team.parallel_reduce(
+  team.reduce_each(
       0, 9, std::string(), [](std::size_t) { return &half; }, std::plus<std::string>());
 #elif REFUSED == 5
   team.run([](lockstep::member& me) { me.reduce_each(0, 9, made(0), made, first_of); });
 #elif REFUSED == 6
-  team.parallel_reduce<const int>(0, 9, 0, one, std::plus<int>());
+  team.reduce_each<const int>(0, 9, 0, one, std::plus<int>());
 #elif REFUSED == 7
-  team.parallel_reduce(
+  team.reduce_each(
       0, 9, rigid{0}, [](std::size_t) { return rigid{1}; }, [](rigid a, rigid) { return a; });
 #elif REFUSED == 8
-  team.parallel_reduce(0, 9, 0, one, [](int, int) { return std::string(); });
+  team.reduce_each(0, 9, 0, one, [](int, int) { return std::string(); });
 #elif REFUSED == 9
-  team.parallel_for(0, 9, takes_text);
+  team.for_each(0, 9, takes_text);
 #elif REFUSED == 10
   team.run([](lockstep::member& me) { me.for_each(0, 9, takes_text); });
 #elif REFUSED == 11
@@ -66,23 +66,24 @@ int main() {
 #elif REFUSED == 14
   team.run([](lockstep::member& me) { me.sections(takes_text); });
 #elif REFUSED == 15
-  team.parallel_invoke(takes_text);
+  team.sections(takes_text);
 #elif REFUSED == 16
-  team.parallel_reduce(0, 9, 0.0, of_text, std::plus<double>());
+  team.reduce_each(0, 9, 0.0, of_text, std::plus<double>());
 #elif REFUSED == 17
   team.run([](lockstep::member& me) { me.reduce_range(0, 9, 0.0, half, std::plus<double>()); });
 #elif REFUSED == 18
-  team.parallel_scan(0, 9, 0.0, of_text, std::plus<double>(), [](int, double) {});
+  team.scan_each(0, 9, 0.0, of_text, std::plus<double>(), [](int, double) {});
 #elif REFUSED == 19
-  team.parallel_for(0.0, 9.0, [](double) {});
+  team.for_each(0.0, 9.0, [](double) {});
 #elif REFUSED == 20
-  team.parallel_for_2d(lockstep::index_range(0.0, 2.0), lockstep::index_range(0, 2),
-                       [](std::size_t, std::size_t) {});
+  team.for_each(
+      lockstep::index_range_2{lockstep::index_range(0.0, 2.0), lockstep::index_range(0, 2)},
+      [](std::size_t, std::size_t) {});
 #elif REFUSED == 21
   lockstep::value_and_index<double, double> found{0.5, 1.0};
   static_cast<void>(found);
 #elif REFUSED == 22
-  team.parallel_reduce(
+  team.reduce_each(
       0, 9, std::make_tuple(0, 0), [](int i) { return std::make_tuple(i, i); },
       lockstep::together(lockstep::plus()));
 #elif REFUSED == 23
@@ -107,7 +108,7 @@ int main() {
 #elif REFUSED == 31
   team.run([](lockstep::member& me) { me.for_each(0, 9, takes_index, lockstep::nowait); });
 #elif REFUSED == 32
-  team.run([](lockstep::member& me) { me.for_range(lockstep::nowait, 0, 9, takes_indices); });
+  team.run([](lockstep::member& me) { me.for_range(0, 9, takes_indices, lockstep::nowait); });
 #elif REFUSED == 33
   team.run([](lockstep::member& me) {
     const int sum = me.reduce_each(lockstep::nowait, 0, 9, 0, one, std::plus<int>());
@@ -118,18 +119,18 @@ int main() {
 #elif REFUSED == 35
   team.run([](lockstep::member& me) { me.sections([] {}, [] {}, lockstep::nowait); });
 #elif REFUSED == 36
-  team.parallel_for(9, takes_index);
+  team.for_each(9, takes_index);
 #elif REFUSED == 37
   team.run([](lockstep::member& me) { me.for_each(9, takes_index, lockstep::static_schedule(3)); });
 #elif REFUSED == 38
-  const double sum = team.parallel_reduce(9, 0.0, half, std::plus<double>());
+  const double sum = team.reduce_each(9, 0.0, half, std::plus<double>());
   static_cast<void>(sum);
 #elif REFUSED == 39
   team.run([](lockstep::member& me) { me.single([](lockstep::member&) {}); });
 #elif REFUSED == 40
   team.run([](lockstep::member& me) { me.for_each(lockstep::nowait, 9, takes_index); });
 #elif REFUSED == 41
-  team.parallel_for(0, 9, takes_index, lockstep::nowait);
+  team.for_each(0, 9, takes_index, lockstep::nowait);
 #elif REFUSED == 42
   team.run([](lockstep::member& me) {
     me.scan_each(9, 0.0, half, std::plus<double>(), [](std::size_t, double) {});
@@ -153,5 +154,16 @@ int main() {
 #elif REFUSED == 49
   const int sum = team.reduce_range(0, 9, 0, one, std::plus<int>());
   static_cast<void>(sum);
+#elif REFUSED == 50  // compiles, with a warning for each
+  const auto each = [](int) {};
+  team.parallel_for(0, 9, each, lockstep::static_schedule(2));
+  team.parallel_for_2d({0, 3}, {0, 3}, [](int, int) {});
+  team.parallel_for_3d({0, 3}, {0, 3}, {0, 3}, [](int, int, int) {});
+  team.parallel_invoke([] {}, [] {});
+  double sum = team.parallel_reduce(0, 9, 0.0, half, std::plus<double>());
+  sum += team.parallel_scan(0, 9, 0.0, half, std::plus<double>(), [](std::size_t, double) {});
+  static_cast<void>(sum);
+#elif REFUSED == 51
+  team.sections(lockstep::nowait, [] {});
 #endif
 }

@@ -31,7 +31,7 @@ void be_seen(lockstep::team& team) {
     me.sync_threads();
     me.single([] { lockstep::trace_mark("a mark of the plug-in"); });
   });
-  team.parallel_for(0, 100, [](int) {});
+  team.for_each(0, 100, [](int) {});
   lockstep::graph graph;
   const auto first = graph.node("a node of the plug-in", [] {});
   graph.edge(first, graph.node("another node of the plug-in", [] {}));

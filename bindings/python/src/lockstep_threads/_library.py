@@ -96,6 +96,7 @@ FUNCTIONS = {
     "lockstep_member_sync_threads": (c_int, [_P]),
     "lockstep_member_block": (c_int, [*_LOOP, POINTER(c_int64), POINTER(c_int64)]),
     "lockstep_member_for_range": (c_int, [*_LOOP, c_int, c_size_t, _P, _P]),
+    "lockstep_member_for_range_nowait": (c_int, [*_LOOP, c_int, c_size_t, _P, _P]),
     "lockstep_member_publish": (c_int, [_P, c_size_t]),
     "lockstep_member_await_step": (c_int, [_P, c_size_t, c_size_t]),
     "lockstep_member_stop_requested": (c_int, [_P]),

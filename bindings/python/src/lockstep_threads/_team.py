@@ -152,9 +152,13 @@ class Member(Handle):
         check(quick.lockstep_member_block(self.handle, first, last, byref(start), byref(stop)))
         return range(start.value, stop.value)
 
-    def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None):
-        """Calls the function for this member's parts of [first, last). Waits for nobody. As Team.for_blocks otherwise."""
-        call, handle = c.lockstep_member_for_range, self.handle
+    def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None, nowait=False):
+        """Calls the function for this member's parts of [first, last); then waits for all, unless `nowait`.
+
+        As Team.for_blocks otherwise.
+        """
+        call = c.lockstep_member_for_range_nowait if nowait else c.lockstep_member_for_range
+        handle = self.handle
         if not _run_blocks(call, self.request_stop, handle, first, last, function, context, schedule, chunk):
             raise Stopped()
 

@@ -185,7 +185,7 @@ using leaf_of_each = leaf<each_index<Index, has_independent_iterations<Function>
 template <class Index, class Function>
 leaf_of_each<Index, Function> each_of(const index_span<Index>& span, Function& f) {
   static_assert(is_callable<Function&, Index&>::value,
-                "lockstep: the function of parallel_for, or of for_each, must be callable with one "
+                "lockstep: the function of for_each must be callable with one "
                 "index, f(i): of the common type of the bounds, or the iterator");
   return {{span.first}, f};
 }

@@ -32,8 +32,8 @@ bool hand_out_singly(member_state& at, std::size_t count, const range_body& body
 bool hand_out_and_wait(member_state& at, source_place where, std::size_t length, schedule how,
                        const range_body& body);
 /// Blocks by what was measured, then waits for all.
-bool hand_out_by_weight(member_state& at, source_place where, std::size_t length,
-                        weighted_schedule& how, const range_body& body);
+bool hand_out_by_weight(member_state& at, std::size_t length, weighted_schedule& how,
+                        const range_body& body);
 
 /// An iteration of an ordered loop, its type erased.
 struct ordered_body {

@@ -5,7 +5,7 @@
 // where a call fits none. For the usual mistakes there is an overload that says what is wrong:
 //   a loop without its first index       for_each(n, f)
 //   nowait anywhere but in front         for_each(0, n, f, nowait)
-//   nowait for what has no such form     for_range(nowait, 0, n, f)
+//   nowait for what has no such form     team.for_range(nowait, 0, n, f)
 // They take part only in calls that no other overload takes.
 #ifndef LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
 #define LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
@@ -54,9 +54,8 @@ struct loop_call {
   static refused refuse() {
     static_assert(
         !has_nowait<Arguments...>::value,
-        "lockstep: nowait is the first argument of for_each, single and sections: "
-        "me.for_each(lockstep::nowait, 0, n, f); a member's for_range never waits, and the "
-        "other loops always do");
+        "lockstep: nowait is the first argument of a member's for_each, for_range, single and "
+        "sections: me.for_each(lockstep::nowait, 0, n, f); the other loops always wait");
     static_assert(has_nowait<Arguments...>::value,
                   "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
     return {};

@@ -189,6 +189,15 @@
 #define LOCKSTEP_NODISCARD_UNLESS_THROWN LOCKSTEP_NODISCARD
 #endif
 
+/// Before a function that will go; the text says what to write.
+#if defined(__GNUC__)
+#define LOCKSTEP_DEPRECATED(text) __attribute__((deprecated(text)))
+#elif defined(_MSC_VER)
+#define LOCKSTEP_DEPRECATED(text) __declspec(deprecated(text))
+#else
+#define LOCKSTEP_DEPRECATED(text)
+#endif
+
 /// A public constant. From C++17 on it is one for the whole program, which a module can export.
 #if defined(__cpp_inline_variables)
 #define LOCKSTEP_CONSTANT inline constexpr

@@ -6,10 +6,10 @@
 //
 // What is asked of the types:
 //   init, of type Type   movable, by construction and by assignment. Copyable where every member gets the result;
-//                     the forms that are a region by themselves (parallel_reduce) do with moves.
+//                     the forms that are a region by themselves (a team's reduce_each) do with moves.
 //   f                 returns what converts to Type; a Type, or a reference to one, is passed on as it is
 //   op                takes two Type, each by value or by const&, and returns what converts to Type
-// Floating point is not cut off to a whole number: parallel_reduce(0, n, 0, f, op), where 0.0 was meant,
+// Floating point is not cut off to a whole number: reduce_each(0, n, 0, f, op), where 0.0 was meant,
 // does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
 // is a narrower whole number.
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTION_OPERATIONS_HPP
@@ -87,7 +87,7 @@ template <class Type>
 inline void check_copyable() noexcept {
   static_assert(std::is_copy_constructible<Type>::value,
                 "lockstep: every member gets a copy of the result, so the type must be copyable; "
-                "one that can only be moved is for team::parallel_reduce");
+                "one that can only be moved is for team::reduce_each");
 }
 
 // --- the table ---
