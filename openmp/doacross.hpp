@@ -16,8 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/wait/published_words.hpp>
 #include <lockstep/member.hpp>
+#include "wait/published_words.hpp"
 
 #include "loop_cursor.hpp"
 

@@ -302,17 +302,20 @@ struct task_pool::task_below {
 
 /// For help().
 template <class Done>
-struct task_pool::news_wait : detail::waitable {
+struct task_pool::news_wait final : detail::waitable {
   const task_pool& tasks;
   member_tasks& mine;
   const Done& done;
   std::uint64_t listed;
 
-  bool ready() const noexcept {
+  news_wait(const task_pool& of, member_tasks& own, const Done& is_done,
+            std::uint64_t so_many) noexcept
+      : tasks(of), mine(own), done(is_done), listed(so_many) {}
+  bool ready() noexcept override {
     return done() || tasks.listed_.load(detail::memory_order_relaxed) != listed;  // 13
   }
-  void sleep(deadline until) { mine.news.sleep(*this, until, detail::fence_payer::both); }
-  void describe(detail::wait_subject& to) const noexcept {
+  void sleep(deadline until) override { mine.news.sleep(*this, until, detail::fence_payer::both); }
+  void describe(detail::wait_subject& to) const noexcept override {
     to.object = &tasks;
     to.sleeps_on = &mine.news;
     to.kind = detail::wait_kind::end_of_part;
@@ -320,13 +323,16 @@ struct task_pool::news_wait : detail::waitable {
 };
 
 /// For finish().
-struct task_pool::finish_wait : detail::waitable {
+struct task_pool::finish_wait final : detail::waitable {
   task_pool& tasks;
   std::uint32_t parity;
 
-  bool ready() const noexcept { return tasks.has_ready() || !tasks.has_unfinished(parity); }
-  void sleep(deadline until) { tasks.finishers_.sleep(*this, until, detail::fence_payer::both); }
-  void describe(detail::wait_subject& to) const noexcept {
+  finish_wait(task_pool& of, std::uint32_t its_parity) noexcept : tasks(of), parity(its_parity) {}
+  bool ready() noexcept override { return tasks.has_ready() || !tasks.has_unfinished(parity); }
+  void sleep(deadline until) override {
+    tasks.finishers_.sleep(*this, until, detail::fence_payer::both);
+  }
+  void describe(detail::wait_subject& to) const noexcept override {
     to.object = &tasks;
     to.sleeps_on = &tasks.finishers_;
     to.kind = detail::wait_kind::end_of_part;
@@ -351,7 +357,7 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
       continue;
     }
     report(mine);
-    news_wait<Done> what{{}, *this, mine, done, listed};
+    news_wait<Done> what(*this, mine, done, listed);
     const deadline until = self.is_alone() ? deadline::never() : deadline::after(pause);
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
     if (pause < longest_pause) pause *= 2;
@@ -430,7 +436,7 @@ void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t c
 void task_pool::finish(part& self, std::uint32_t parity) noexcept {
   while (has_unfinished(parity)) {
     if (has_ready()) run_ready(self);
-    finish_wait what{{}, *this, parity};
+    finish_wait what(*this, parity);
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self));
   }
 }

@@ -80,9 +80,9 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
+#include "wait/published_words.hpp"
+#include "wait/short_lock.hpp"
 
 #include "abi.hpp"
 #include "task.hpp"

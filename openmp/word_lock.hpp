@@ -25,7 +25,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait/wait_engine.hpp"
 
 #include "control_variables.hpp"
 
@@ -60,17 +60,18 @@ class word_lock {
   static constexpr std::uint32_t slept_on = 1;
 
   /// What the wait engine looks at: takes the lock when it is free.
-  struct attempt : detail::waitable {
+  struct attempt final : detail::waitable {
     detail::wait_word& word;
     std::uint32_t take_as;
 
-    bool ready() noexcept {
+    attempt(detail::wait_word& of, std::uint32_t tag) noexcept : word(of), take_as(tag) {}
+    bool ready() noexcept override {
       std::uint32_t expected = 0;
       return word.load(detail::memory_order_relaxed) == 0 &&                                // 4
              word.compare_exchange_strong(expected, take_as, detail::memory_order_acquire,  // 1
                                           detail::memory_order_relaxed);                    // 4
     }
-    void sleep(deadline until) {
+    void sleep(deadline until) override {
       take_as |= slept_on;
       std::uint32_t seen = word.load(detail::memory_order_relaxed);  // 4
       if (seen == 0) return;
@@ -81,14 +82,14 @@ class word_lock {
       }
       detail::futex_wait(word, seen | slept_on, until.nanoseconds());
     }
-    void describe(detail::wait_subject& to) const noexcept {
+    void describe(detail::wait_subject& to) const noexcept override {
       to.object = to.sleeps_on = &word;
       to.kind = detail::wait_kind::mutex;
     }
   };
 
   [[gnu::noinline]] void lock_slowly(std::uint32_t tag) noexcept {
-    attempt now{{}, word_, tag};
+    attempt now(word_, tag);
     detail::wait_engine::wait(now, process_settings().waiting, detail::this_thread_history());
   }
 

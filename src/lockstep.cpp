@@ -70,7 +70,6 @@
 #include "wait/misuse.cpp"
 #include "wait/parking_lot.cpp"
 #include "wait/published_words.cpp"
-#include "wait/ranked_phases.cpp"
 #include "wait/short_lock.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"
@@ -99,6 +98,7 @@
 
 // loop
 #include "loop/loop_steering.cpp"
+#include "loop/loop_timing.cpp"
 #include "loop/loops.cpp"
 #include "loop/weighted_schedule.cpp"
 

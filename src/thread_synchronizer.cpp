@@ -16,6 +16,5 @@
 #include "toolbox/phase_board.cpp"
 #include "wait/arrival_tree.cpp"
 #include "wait/published_words.cpp"
-#include "wait/ranked_phases.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"

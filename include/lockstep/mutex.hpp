@@ -158,8 +158,8 @@ class recursive_mutex {
  private:
   static const char* kind() noexcept { return "lockstep::recursive_mutex"; }
 
-  bool enter() noexcept;
-  bool enter_again() noexcept;
+  bool enter(std::uint64_t self) noexcept;
+  bool enter_again(std::uint64_t self) noexcept;
 
   mutex mutex_;
   std::uint32_t depth_;

@@ -7,7 +7,7 @@
 // member::sync_threads().
 //
 // A thread that has long shared its CPU with the one it waits for moves to another, if its affinity lets it: not that of
-// rank 0, nor with a policy other than the default, nor with LOCKSTEP_CPU_SEPARATION=0. See detail/wait/cpu_separation.hpp.
+// rank 0, nor with a policy other than the default, nor with LOCKSTEP_CPU_SEPARATION=0. See src/wait/cpu_separation.hpp.
 //
 // The barrier chooses how arrivals are counted by the number of participants: see ranked_phases.hpp.
 //

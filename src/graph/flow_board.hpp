@@ -37,8 +37,8 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
 #include "../region/stop_source.hpp"
+#include "../wait/published_words.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -27,9 +27,9 @@
 
 #include <lockstep/detail/mpi/library.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/wait/short_lock.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "../wait/published_words.hpp"
+#include "../wait/short_lock.hpp"
+#include "../wait/wait_engine.hpp"
 
 #include "polling_nap.hpp"
 
@@ -136,20 +136,20 @@ class call_permit {
 
 /// What the wait engine looks at. Stop: bool requested(), after which nobody waits any more.
 template <class Stop>
-class awaited_requests : public waitable {
+class awaited_requests final : public waitable {
  public:
   awaited_requests(int level, const char* what, int count, MPI_Request* requests,
                    const Stop& stop) noexcept
       : level_(level), what_(what), count_(count), requests_(requests), stop_(stop) {}
 
   /// Also after an error, which is kept: the engine's looks do not throw.
-  bool ready() noexcept {
+  bool ready() noexcept override {
     if (is_complete_ != 0 || code_ != MPI_SUCCESS || stop_.requested()) return true;
     const call_permit permit(level_, what_);
     code_ = MPI_Testall(count_, requests_, &is_complete_, MPI_STATUSES_IGNORE);
     return is_complete_ != 0 || code_ != MPI_SUCCESS;
   }
-  void sleep(deadline) { nap_.take(); }
+  void sleep(deadline) override { nap_.take(); }
 
   /// Whether all are complete; false where it was stopped. Fails with what MPI said.
   bool result() const {

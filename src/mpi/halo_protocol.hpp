@@ -61,8 +61,8 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
 #include "../region/group.hpp"
+#include "../wait/published_words.hpp"
 #include "polling_nap.hpp"
 
 namespace lockstep {
@@ -202,10 +202,12 @@ class halo_protocol {
     awaited_exchange(halo_protocol& protocol, member_state& member, std::size_t i,
                      std::uint32_t number, call_site from) noexcept
         : of(protocol), self(member), neighbour(i), exchange(number), where(from) {}
-    void describe(wait_subject& to) const noexcept { of.describe(to, self, exchange, where); }
+    void describe(wait_subject& to) const noexcept override {
+      of.describe(to, self, exchange, where);
+    }
   };
   /// What the poller waits with: a look at the transport in place of one at a word.
-  struct polling : awaited_exchange {
+  struct polling final : awaited_exchange {
     using awaited_exchange::awaited_exchange;
     using awaited_exchange::exchange;
     using awaited_exchange::neighbour;
@@ -215,7 +217,7 @@ class halo_protocol {
 
     /// Looks several times: a library that shares CPUs gives this one away at the end of each call that finds nothing, and the
     /// next call sees what has come meanwhile. A yield of the engine's between the two would give it away once more.
-    bool ready() {
+    bool ready() override {
       for (unsigned i = 0; i < looks_at_once; ++i) {
         if (looks()) return true;
       }
@@ -225,27 +227,27 @@ class halo_protocol {
       of.look_at_all();
       return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
     }
-    void sleep(deadline) { nap.take(); }
+    void sleep(deadline) override { nap.take(); }
   };
 
   /// What the other members wait with.
-  struct following : awaited_exchange {
+  struct following final : awaited_exchange {
     using awaited_exchange::awaited_exchange;
     using awaited_exchange::exchange;
     using awaited_exchange::neighbour;
     using awaited_exchange::of;
     using awaited_exchange::self;
 
-    bool ready() const noexcept {
+    bool ready() noexcept override {
       return of.is_done(neighbour, exchange) || self.is_stopped() ||
              (of.has_no_poller() && of.can_poll(self, neighbour, exchange));
     }
-    void sleep(deadline until) {
+    void sleep(deadline until) override {
       if (self.is_alone()) return;  // what it waits for only it can bring about
       const stop_wakes_sleepers here(of.mark_, self.shared().barrier.stop());  // HALO-5
       of.mark_.sleep(*this, until, fence_payer::both);
     }
-    const void* line() const noexcept { return &of.words_[neighbour].value.read.done; }
+    const void* line() const noexcept override { return &of.words_[neighbour].value.read.done; }
   };
 
   class stop_wakes_sleepers final : public stoppable {

@@ -33,8 +33,8 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "../wait/published_words.hpp"
+#include "../wait/wait_engine.hpp"
 #include "meeting_record.hpp"
 
 namespace lockstep {
@@ -120,21 +120,21 @@ class node_board {
   static_assert(offsetof(place, sleepers) == 64, "number and slots are on one line");
 
   /// What the wait engine looks at.
-  struct waiter : waitable {
+  struct waiter final : waitable {
     place& at;
     const phase_reached done;
 
     waiter(place& of, std::uint32_t number) noexcept : at(of), done{number} {}
-    bool ready() const noexcept { return done(at.number.load(memory_order_acquire)); }  // 2
-    void sleep(deadline until) {
+    bool ready() noexcept override { return done(at.number.load(memory_order_acquire)); }  // 2
+    void sleep(deadline until) override {
       at.sleepers.fetch_add(1, memory_order_relaxed);                   // 6
       thread_fence(memory_order_seq_cst);                               // 5
       const std::uint32_t seen = at.number.load(memory_order_relaxed);  // 8
       if (!done(seen)) shared_futex::wait(at.number, seen, until.nanoseconds());
       at.sleepers.fetch_sub(1, memory_order_relaxed);  // 7
     }
-    const void* line() const noexcept { return &at.number; }
-    void describe(wait_subject& to) const noexcept {
+    const void* line() const noexcept override { return &at.number; }
+    void describe(wait_subject& to) const noexcept override {
       to.object = to.sleeps_on = &at.number;
       done.describe(to);
     }

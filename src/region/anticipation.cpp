@@ -6,7 +6,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE void anticipating_wait::wait_long(any_waitable what, wait_policy policy,
+LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy policy,
                                                   wait_history& history) {
   observed_wait seen(what);
   start_ = now_ = monotonic_nanoseconds();
@@ -28,8 +28,7 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(any_waitable what, wait_policy
   } else if (is_resumed) {  // nothing is about to come: what it was woken for is over
     sleep_for_good(what, seen);
   } else {
-    what.is_separated();
-    wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
+    wait_engine::wait_after_poll(what, policy, history, seen);  // it has polled already
     now_ = monotonic_nanoseconds();
   }
   if (catch_up()) {  // it was woken because of them, and not by what they tell of
@@ -58,7 +57,7 @@ LOCKSTEP_INLINE bool anticipating_wait::catch_up() noexcept {
   return true;
 }
 
-LOCKSTEP_INLINE void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
+LOCKSTEP_INLINE void anticipating_wait::follow(waitable& what, observed_wait& seen) {
   std::uint64_t polled = now_ - start_;
   bool has_slept = false;
   while (known_.is_on()) {
@@ -88,13 +87,13 @@ LOCKSTEP_INLINE void anticipating_wait::follow(any_waitable what, observed_wait&
   tell(mark_kind::missed_wake_up, "missed wake-up");
 }
 
-LOCKSTEP_INLINE void anticipating_wait::sleep_for_good(any_waitable what, observed_wait& seen) {
+LOCKSTEP_INLINE void anticipating_wait::sleep_for_good(waitable& what, observed_wait& seen) {
   seen.enter(wait_stage::sleep);
   while (!what.ready()) what.sleep(deadline::never());
   now_ = monotonic_nanoseconds();
 }
 
-LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(any_waitable what) {
+LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(waitable& what) {
   if (missed_ == nullptr || missed_->count() == 0) return false;  // nothing that it would find
   for (std::uint64_t until = 2 * (now_ - start_); until <= anticipation::longest_gap; until *= 2) {
     if (sleep_until(what, until)) return true;
@@ -103,13 +102,13 @@ LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(any_waitable what) {
   return false;
 }
 
-LOCKSTEP_INLINE bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
+LOCKSTEP_INLINE bool anticipating_wait::poll_until(waitable& what, std::uint64_t until) {
   std::uint64_t has_cpu_since = now_;
   while (now_ - start_ < until) {
     const std::uint64_t elapsed = now_ - start_, running = now_ - has_cpu_since;
     const std::uint64_t left = smaller(until - elapsed, time_between_yields - running);
-    const bool is_ready = elapsed < anticipation::shortest_gap ? wait_engine::poll(what)
-                                                               : wait_engine::poll_for(what, left);
+    const bool pauses = elapsed < anticipation::shortest_gap;
+    const bool is_ready = wait_engine::poll(what, pauses ? 0 : left);
     const std::uint64_t before = now_;
     now_ = monotonic_nanoseconds();
     if (is_ready) {
@@ -131,7 +130,7 @@ LOCKSTEP_INLINE bool anticipating_wait::poll_until(any_waitable what, std::uint6
   return false;
 }
 
-LOCKSTEP_INLINE bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
+LOCKSTEP_INLINE bool anticipating_wait::sleep_until(waitable& what, std::uint64_t until) {
   const std::uint64_t slack = shorten_timer_slack(short_slack);
   what.sleep(deadline::after(
       std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));

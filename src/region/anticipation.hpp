@@ -29,9 +29,9 @@
 
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../observe/hooks.hpp"
+#include "../wait/wait_engine.hpp"
 #include "missed_loops.hpp"
 
 namespace lockstep {
@@ -193,7 +193,7 @@ class anticipation {
 //             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
 //   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
 //             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
-//             From shortest_gap on it polls by wait_engine::poll_for(), which waits in the processor where that can.
+//             From shortest_gap on it polls by wait_engine::poll(), which waits in the processor where that can.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
 //   EXPECT-4  Loops that it slept through count as if it had been there: their gaps are learned, and the next one is
 //             expected after the last of them.
@@ -228,27 +228,27 @@ class anticipating_wait {
 
   template <class Waitable>
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
-    if (!wait_engine::first_poll(what)) wait_long(any_waitable::of(what), policy, history);
+    if (!wait_engine::first_poll(what)) wait_long(what, policy, history);
   }
   /// What follows the first poll.
-  void wait_long(any_waitable what, wait_policy policy, wait_history& history);
-  void follow(any_waitable what, observed_wait& seen);
+  void wait_long(waitable& what, wait_policy policy, wait_history& history);
+  void follow(waitable& what, observed_wait& seen);
   /// For observers: how an anticipated wait ended.
   static void tell(mark_kind kind, const char* text) noexcept {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
   }
   /// Whether it got ready before the wait had lasted `until`.
-  bool poll_until(any_waitable what, std::uint64_t until);
+  bool poll_until(waitable& what, std::uint64_t until);
   /// As poll_until(), asleep.
-  bool sleep_until(any_waitable what, std::uint64_t until);
+  bool sleep_until(waitable& what, std::uint64_t until);
   static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
   bool has_missed_some() const noexcept { return missed_ != nullptr && missed_->count() != heard_; }
   /// EXPECT-4. Whether there were any. The wait goes on as if it had begun at the end of the last one.
   bool catch_up() noexcept;
-  void sleep_for_good(any_waitable what, observed_wait& seen);
+  void sleep_for_good(waitable& what, observed_wait& seen);
   /// Where what was expected has not come: sleeps for twice the time each time, until it got ready (true), or some were
   /// missed, or the gap is too long to be expected.
-  bool look_now_and_then(any_waitable what);
+  bool look_now_and_then(waitable& what);
 
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet

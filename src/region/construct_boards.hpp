@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
+#include "../wait/published_words.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {

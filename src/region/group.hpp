@@ -31,7 +31,7 @@
 #include <new>
 
 #include <lockstep/detail/region/member_state.hpp>
-#include <lockstep/detail/wait/short_lock.hpp>
+#include "../wait/short_lock.hpp"
 #include "construct_boards.hpp"
 #include "share_claims.hpp"
 #include "team_barrier.hpp"

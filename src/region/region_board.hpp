@@ -46,7 +46,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
+#include "../wait/published_words.hpp"
 #include "announcement.hpp"
 #include "anticipation.hpp"
 #include "missed_loops.hpp"
@@ -205,8 +205,8 @@ class region_board {
   };
 
   /// What a worker waits for: news on its line, or the end.
-  struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
-    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
+  struct watched_line final : awaited_word<std::uint64_t, is_news, stops_when_set> {
+    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set>;
 
     /// Made in its place: a copy on the stack would be read before the report has left the store buffer.
     watched_line(const published_word<std::uint64_t>& line, is_news news, stops_when_set closed,
@@ -217,7 +217,7 @@ class region_board {
     const bool is_alone;  ///< nobody else watches this line
     bool has_slept = false;
 
-    void sleep(deadline until) {
+    void sleep(deadline until) override {
       has_slept = true;
       asleep.fetch_add(1, memory_order_relaxed);  // 4
       awaited::sleep(until);

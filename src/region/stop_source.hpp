@@ -41,8 +41,8 @@
 
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/short_lock.hpp>
 #include <lockstep/region_stopped.hpp>
+#include "../wait/short_lock.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

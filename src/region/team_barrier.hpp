@@ -16,8 +16,8 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include <lockstep/detail/wait/cpu_separation.hpp>
-#include <lockstep/detail/wait/ranked_phases.hpp>
+#include "../wait/cpu_separation.hpp"
+#include "../wait/ranked_phases.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {

@@ -32,7 +32,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
+#include "../wait/published_words.hpp"
 #include "nesting.hpp"
 
 namespace lockstep {

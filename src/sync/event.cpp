@@ -38,17 +38,17 @@ LOCKSTEP_INLINE bool event::wait_slowly(deadline until, call_site where) {
 /// To be ready is to have taken: it is true once, and the wait ends with it. So a waiter that is overtaken continues
 /// where it was, and does not begin to spin anew. A sleeper is counted, not marked, because only one is woken: hence no
 /// word_waiter.
-struct auto_reset_event::taker : detail::waitable {
+struct auto_reset_event::taker final : detail::waitable {
   auto_reset_event& owner;
   std::uint32_t announced = 0;  // what this waiter has added to the word
   const detail::source_place where;
 
   taker(auto_reset_event& of, call_site from) noexcept : owner(of), where(from) {}
 
-  bool ready() const noexcept { return owner.take(announced); }
-  const void* line() const noexcept { return &owner.word_; }
+  bool ready() noexcept override { return owner.take(announced); }
+  const void* line() const noexcept override { return &owner.word_; }
 
-  void sleep(deadline until) {
+  void sleep(deadline until) override {
     const std::uint32_t word =
         announced == 0
             ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 3
@@ -57,7 +57,7 @@ struct auto_reset_event::taker : detail::waitable {
     if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
   }
 
-  void describe(detail::wait_subject& to) const noexcept {
+  void describe(detail::wait_subject& to) const noexcept override {
     to.object = to.sleeps_on = &owner;
     to.kind = detail::wait_kind::auto_reset_event;
     to.where = where;

@@ -23,31 +23,33 @@ LOCKSTEP_INLINE bool mutex::lock_slowly(deadline until) {
 }
 LOCKSTEP_INLINE void mutex::wake_next() { detail::mutex_queue(*this).wake_next(); }
 
-LOCKSTEP_INLINE bool recursive_mutex::enter() noexcept {
-  owner_.store(detail::number_of_this_thread(), detail::memory_order_relaxed);  // 2
+LOCKSTEP_INLINE bool recursive_mutex::enter(std::uint64_t self) noexcept {
+  owner_.store(self, detail::memory_order_relaxed);  // 2
   depth_ = 1;
   return true;
 }
 
-LOCKSTEP_INLINE bool recursive_mutex::enter_again() noexcept {
-  const std::uint64_t owner = owner_.load(detail::memory_order_relaxed);  // 1
-  if (owner != detail::number_of_this_thread()) return false;
+LOCKSTEP_INLINE bool recursive_mutex::enter_again(std::uint64_t self) noexcept {
+  if (owner_.load(detail::memory_order_relaxed) != self) return false;  // 1
   ++depth_;
   return true;
 }
 
 LOCKSTEP_INLINE void recursive_mutex::lock() {
-  if (enter_again()) return;
+  const std::uint64_t self = detail::number_of_this_thread();
+  if (enter_again(self)) return;
   mutex_.lock();
-  enter();
+  enter(self);
 }
 
 LOCKSTEP_INLINE bool recursive_mutex::try_lock() {
-  return enter_again() || (mutex_.try_lock() && enter());
+  const std::uint64_t self = detail::number_of_this_thread();
+  return enter_again(self) || (mutex_.try_lock() && enter(self));
 }
 
 LOCKSTEP_INLINE bool recursive_mutex::try_lock_until(deadline until) {
-  return enter_again() || (mutex_.try_lock_until(until) && enter());
+  const std::uint64_t self = detail::number_of_this_thread();
+  return enter_again(self) || (mutex_.try_lock_until(until) && enter(self));
 }
 
 LOCKSTEP_INLINE void recursive_mutex::unlock() {

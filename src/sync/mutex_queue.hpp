@@ -91,42 +91,30 @@ class mutex_queue : public queued_word<mutex_rules> {
  public:
   explicit mutex_queue(mutex& of) noexcept : queued_word(of.word_, of.policy_) {}
 
+  /// After a look in vain; false if `until` came first.
   bool lock_slowly(deadline until) {
     const misuse::waiting_scope waiting(&word_);
-    if (poll_slowly(rules::newcomer, until, call_site::none())) return true;
+    if (poll(rules::newcomer, until)) return true;
     parked_thread self(0, key());
     return !enqueue(self, rules::newcomer) || finish(self, until);
   }
 
   /// From the queue to the lock; false if `until` came first.
   bool finish(parked_thread& self, deadline until) {
-    if (!self.wait(policy_, until) && leave(self)) return false;
-    if (self.was_ahead()) {
-      if (poll(rules::newcomer, until)) return true;
-      if (is_over(until)) return false;
-      if (!enqueue(self, rules::newcomer)) return true;
-      if (!self.wait(policy_, until) && leave(self)) return false;
-    }
-    return finish_woken(self, until);
-  }
-
-  /// As finish(), for a waiter that is on its way.
-  bool finish_woken(parked_thread& self, deadline until) {
     while (true) {
-      if (poll(rules::woken, until)) return arrive(self);
-      if (is_over(until)) return give_up(self);
-      if (!enqueue(self, rules::woken)) return true;
       if (!self.wait(policy_, until) && leave(self)) return false;
+      // Else it was let go ahead of its turn (MUTEX-6).
+      const bool is_woken = self.is_on_its_way();
+      const rules::purpose as = is_woken ? rules::woken : rules::newcomer;
+      if (try_take(as) || poll(as, until)) return arrive(self);
+      if (wait_engine::is_over(until)) return is_woken && give_up(self);
+      if (!enqueue(self, as)) return true;
     }
-  }
-
-  static bool is_over(deadline until) {
-    return !until.is_never() && until.is_past(monotonic_nanoseconds());
   }
 
   /// Is on its way no more.
   bool arrive(parked_thread& self) {
-    parking_lot::queue(key()).arrive(self);
+    if (self.is_on_its_way()) parking_lot::queue(key()).arrive(self);
     return true;
   }
 

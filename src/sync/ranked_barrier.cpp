@@ -15,9 +15,9 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/cpu_separation.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/ranked_phases.hpp>
+#include "../wait/cpu_separation.hpp"
+#include "../wait/ranked_phases.hpp"
 
 #include "../wait/word_waiter.hpp"
 
@@ -33,22 +33,31 @@ struct ranked_barrier::state {
     detail::wait_history history = {};
   };
 
-  /// Where a rank waits: for the wait engine, and for observers.
-  struct meeting {
+  /// A wait for another rank, or for the end of the phase.
+  struct meeting final
+      : detail::awaited_word<std::uint32_t, detail::phase_reached, detail::stops_when_set> {
     const ranked_barrier& of;
-    const own_state& self;
-    detail::whereabouts whom;
-    detail::source_place where;
+    const std::uint32_t self;
+    const detail::phase_reached phase;
+    const detail::source_place where;
 
-    bool is_separated() noexcept { return whom.is_separated(); }
-    void describe(detail::wait_subject& to) const noexcept {
+    meeting(const ranked_barrier& barrier, const phase_word& word, detail::phase_reached reached,
+            detail::whereabouts whom, call_site from) noexcept
+        : awaited_word(word, reached, {barrier.state_->terminated}, whom),
+          of(barrier),
+          self(static_cast<std::uint32_t>(whom.self)),
+          phase(reached),
+          where(from) {}
+
+    void describe(detail::wait_subject& to) const noexcept override {
       const state& all = *of.state_;
+      awaited_word::describe(to);
       to.kind = detail::wait_kind::ranked_barrier;
       to.object = &of;
       to.where = where;
-      to.rank = static_cast<std::uint32_t>(whom.self);
+      to.rank = self;
       to.expected = static_cast<std::uint32_t>(all.participants);
-      to.come = all.phases.arrived_ranks(all.participants, {self.arrived});
+      to.come = all.phases.arrived_ranks(all.participants, phase);
     }
   };
 
@@ -104,9 +113,7 @@ struct ranked_barrier::state {
                                      call_site where) {
     own_state& self = ranks[rank].value;
     detail::cpu_separation* const known = other < participants ? &separation : nullptr;
-    auto what =
-        word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated},
-                     meeting{of, self, {known, rank, other}, where});
+    meeting what(of, word, {self.arrived}, {known, rank, other}, where);
     return detail::wait_watched(what, &of, phases.policy(), self.history, until,
                                 detail::wait_engine::shared_yield_time);
   }

@@ -33,7 +33,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
+#include "../wait/published_words.hpp"
 
 #include "../wait/word_waiter.hpp"
 
@@ -52,16 +52,18 @@ struct mailbox::queue {
   };
 
   /// What the wait engine looks at.
-  struct call_or_end : detail::waitable {
+  struct call_or_end final : detail::waitable {
     queue& of;
     const mailbox& owner;
     const detail::source_place where;
 
     call_or_end(queue& its_queue, const mailbox& its_owner, call_site from) noexcept
         : of(its_queue), owner(its_owner), where(from) {}
-    bool ready() const noexcept { return of.is_posted(of.head) || of.is_over(); }
-    void sleep(deadline until) { of.mark.sleep(*this, until, detail::fence_payer_of(of.policy)); }
-    void describe(detail::wait_subject& to) const noexcept {
+    bool ready() noexcept override { return of.is_posted(of.head) || of.is_over(); }
+    void sleep(deadline until) override {
+      of.mark.sleep(*this, until, detail::fence_payer_of(of.policy));
+    }
+    void describe(detail::wait_subject& to) const noexcept override {
       to.object = &owner;
       to.sleeps_on = &of.mark;
       to.kind = detail::wait_kind::mailbox;

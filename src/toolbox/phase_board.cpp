@@ -15,7 +15,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/published_words.hpp>
+#include "../wait/published_words.hpp"
 
 #include "../wait/misuse_registry.hpp"
 #include "../wait/word_waiter.hpp"
@@ -50,14 +50,21 @@ struct phase_board::state {
   }
 };
 
-/// For observers.
-struct phase_board::notifiers {
+/// A wait for one of the writers.
+struct phase_board::next_phase final : awaited_word<std::uint32_t, phase_reached, stops_when_set> {
   const phase_board& of;
-  phase_reached next;
-  source_place where;
+  const phase_reached next;
+  const source_place where;
 
-  static constexpr bool is_separated() noexcept { return false; }
-  void describe(wait_subject& to) const noexcept {
+  next_phase(const phase_board& board, std::size_t writer, phase_reached phase,
+             call_site from) noexcept
+      : awaited_word(board.state_->phases[writer], phase, {board.state_->terminated}),
+        of(board),
+        next(phase),
+        where(from) {}
+
+  void describe(wait_subject& to) const noexcept override {
+    awaited_word::describe(to);
     to.kind = of.state_->kind;
     to.object = &of;
     to.where = where;
@@ -92,8 +99,7 @@ LOCKSTEP_INLINE wait_status phase_board::wait_until(std::size_t reader, std::siz
   for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
     if (writer == writers()) writer = 0;
     if (next(all.phases[writer].value())) continue;
-    auto what = all.phases[writer].awaited(next, stops_when_set{all.terminated},
-                                           notifiers{*this, next, where});
+    next_phase what(*this, writer, next, where);
     if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time)) {
       return wait_status::timed_out;
     }

@@ -8,11 +8,12 @@ namespace detail {
 
 LOCKSTEP_AT_LOAD watch_queues_at_load() { parking_lot::watch_forks(); }
 
-LOCKSTEP_INLINE void parked_thread::describe(wait_subject& to) const noexcept {
-  const std::uintptr_t which = first_queue_ & 3u;
-  to.sleeps_on = &word_;
-  to.object = reinterpret_cast<const void*>(first_queue_ - which);
-  if (first_queue_ != 0) to.kind = parking_lot::wait_kind_of(static_cast<parking_lot::kind>(which));
+LOCKSTEP_INLINE void parked_thread::located_wait::describe(wait_subject& to) const noexcept {
+  const std::uintptr_t queue = self.first_queue_, which = queue & 3u;
+  to.sleeps_on = &self.word_;
+  to.object = reinterpret_cast<const void*>(queue - which);
+  to.where = where;
+  if (queue != 0) to.kind = parking_lot::wait_kind_of(static_cast<parking_lot::kind>(which));
 }
 
 }  // namespace detail

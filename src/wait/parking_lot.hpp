@@ -47,12 +47,12 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/short_lock.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/fork_tables.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
+#include "short_lock.hpp"
+#include "wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -69,7 +69,6 @@ class parked_thread : public list_node<parked_thread> {
 
   /// What it waits for, in its object's terms.
   std::uint32_t purpose() const noexcept { return purpose_; }
-  void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, deadline until = deadline::never(),
@@ -84,27 +83,15 @@ class parked_thread : public list_node<parked_thread> {
   }
 
   /// To be used again, by its own thread, after it was notified.
-  void renew() noexcept { word_.store(0, detail::memory_order_relaxed); }  // 4
+  void renew() noexcept { word_.store(0, memory_order_relaxed); }  // 4
 
-  /// True once it was released ahead of its turn (queue::send_ahead). For its own thread after that notification, and
-  /// for the thread that holds the lock of its queue.
+  // For its own thread after a notification, and for the thread that holds the lock of its queue:
+  /// True once it was released ahead of its turn (queue::send_ahead).
   bool was_ahead() const noexcept { return was_ahead_; }
+  /// True from queue::send_out() to arrive().
+  bool is_on_its_way() const noexcept { return is_on_its_way_; }
   /// True once it was taken out of the queue without what it waits for: it goes back to the front.
   bool goes_first() const noexcept { return goes_first_; }
-
-  bool ready() const noexcept {
-    return word_.load(detail::memory_order_acquire) == notified_;  // 2
-  }
-  void sleep(deadline until) {
-    slept_ = true;
-    std::uint32_t word = 0;
-    if (!word_.compare_exchange_strong(word, sleeping_, detail::memory_order_relaxed,  // 3
-                                       detail::memory_order_relaxed) &&                // 3
-        word != sleeping_) {
-      return;
-    }
-    detail::futex_wait(word_, sleeping_, until.nanoseconds());
-  }
 
  private:
   friend class parking_lot;
@@ -112,28 +99,36 @@ class parked_thread : public list_node<parked_thread> {
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
 
   /// A wait of the thread, and where it was called: not in the node, which is to stay small.
-  struct located_wait : waitable {
+  struct located_wait final : waitable {
     parked_thread& self;
     const source_place where;
 
     located_wait(parked_thread& of, call_site from) noexcept : self(of), where(from) {}
-    bool ready() const noexcept { return self.ready(); }
-    const void* line() const noexcept { return &self.word_; }
-    void sleep(deadline until) { self.sleep(until); }
-    void describe(wait_subject& to) const noexcept {
-      self.describe(to);
-      to.where = where;
+    bool ready() noexcept override {
+      return self.word_.load(memory_order_acquire) == notified_;  // 2
     }
+    const void* line() const noexcept override { return &self.word_; }
+    void sleep(deadline until) override {
+      self.slept_ = true;
+      std::uint32_t word = 0;
+      if (!self.word_.compare_exchange_strong(word, sleeping_, memory_order_relaxed,  // 3
+                                              memory_order_relaxed) &&                // 3
+          word != sleeping_) {
+        return;
+      }
+      futex_wait(self.word_, sleeping_, until.nanoseconds());
+    }
+    void describe(wait_subject& to) const noexcept override;
   };
 
   /// Releases the thread; returns what to wake, or nothing if it does not sleep.
-  const detail::wait_word* notify() noexcept {
-    const detail::wait_word* const word = &word_;
-    const bool sleeps = word_.exchange(notified_, detail::memory_order_release) == sleeping_;  // 1
+  const wait_word* notify() noexcept {
+    const wait_word* const word = &word_;
+    const bool sleeps = word_.exchange(notified_, memory_order_release) == sleeping_;  // 1
     return sleeps ? word : nullptr;
   }
 
-  detail::wait_word word_;
+  wait_word word_;
   std::uint32_t purpose_;
   const std::uintptr_t first_queue_;
   bool slept_ = false;
@@ -156,7 +151,7 @@ class wake_list {
   wake_list& operator=(const wake_list&) = delete;
 
   void notify(parked_thread& thread) {
-    const detail::wait_word* const word = thread.notify();
+    const wait_word* const word = thread.notify();
     if (word == nullptr) return;
     if (count_ == capacity) flush();
     words_[count_++] = word;
@@ -169,35 +164,34 @@ class wake_list {
     const bool is_seen = count_ > 0 && LOCKSTEP_UNLIKELY(observers() != 0);
     for (std::size_t i = 0; i < count_; ++i) {
       if (is_seen) note_wake(words_[i]);
-      detail::futex_wake_one(words_[i]);
+      futex_wake_one(words_[i]);
     }
     count_ = 0;
   }
 
-  const detail::wait_word* words_[capacity];
+  const wait_word* words_[capacity];
   std::size_t count_;
 };
 
 /// The table is one for the process (process.hpp): waiters and wakers may be of different modules.
 class parking_lot {
-  using bucket = detail::parking_bucket;
+  using bucket = parking_bucket;
   using list = intrusive_list<parked_thread>;
 
  public:
   /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
   /// object that is gone does not mistake the waiters of another kind of object for its own (PARKING-2).
   enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
-  static std::uintptr_t key(const detail::wait_word& word, kind of) noexcept {
-    static_assert(alignof(detail::wait_word) >= 4, "two bits are free");
+  static std::uintptr_t key(const wait_word& word, kind of) noexcept {
+    static_assert(alignof(wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
   /// As observers are told.
   static wait_kind wait_kind_of(kind of) noexcept {
-    return of == kind::mutex          ? wait_kind::mutex
-           : of == kind::semaphore    ? wait_kind::counting_semaphore
-           : of == kind::shared_mutex ? wait_kind::shared_mutex
-                                      : wait_kind::condition_variable;
+    constexpr wait_kind all[] = {wait_kind::mutex, wait_kind::counting_semaphore,
+                                 wait_kind::shared_mutex, wait_kind::condition_variable};
+    return all[static_cast<std::size_t>(of)];
   }
 
   /// The bits of an object's word that do not tell of its waiters (PARKING-4).
@@ -210,7 +204,7 @@ class parking_lot {
 
   /// ATFORK-3. A lock that is contended sleeps: the portable futex's own locks are taken after ours.
   static void watch_forks() {
-    detail::native_futex::prepare_for_fork();
+    native_futex::prepare_for_fork();
     detail::watch_forks<around_fork>();
   }
 
@@ -291,13 +285,13 @@ class parking_lot {
 
   /// What is done around a fork() (PARKING-4): before it and after it in the parent, and in the child.
   static void lock_all() {
-    for (bucket& each : detail::process().parking) short_lock::lock(each.lock);
+    for (bucket& each : process().parking) short_lock::lock(each.lock);
   }
   static void unlock_all() {
-    for (bucket& each : detail::process().parking) short_lock::unlock(each.lock);
+    for (bucket& each : process().parking) short_lock::unlock(each.lock);
   }
   static void forget_all() noexcept {
-    for (bucket& each : detail::process().parking) {
+    for (bucket& each : process().parking) {
       forget(each.waiting);
       forget(each.on_their_way);
       ::new (&each) bucket();
@@ -309,32 +303,32 @@ class parking_lot {
   static void forget(const list& of) noexcept {
     for (const parked_thread* each = of.first(); each != nullptr; each = each->next()) {
       const std::uintptr_t which = each->key_ & 3u;
-      detail::wait_word& word = *reinterpret_cast<detail::wait_word*>(each->key_ - which);
+      wait_word& word = *reinterpret_cast<wait_word*>(each->key_ - which);
       word.fetch_and(without_waiters(static_cast<kind>(which)),
-                     detail::memory_order_relaxed);  // 5
+                     memory_order_relaxed);  // 5
     }
   }
 
   static bucket& bucket_of(std::uintptr_t key) noexcept {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    constexpr unsigned bits = detail::process_state::parking_bits;
-    return detail::process().parking[converted<std::size_t>(product >> (64 - bits))];
+    constexpr unsigned bits = process_state::parking_bits;
+    return process().parking[converted<std::size_t>(product >> (64 - bits))];
   }
 
   struct around_fork {
     static void before() {
-      if (detail::process().parking_forks.enter()) lock_all();
+      if (process().parking_forks.enter()) lock_all();
     }
     static void after() {
-      if (!detail::process().parking_forks.is_held()) return;
+      if (!process().parking_forks.is_held()) return;
       unlock_all();
-      detail::process().parking_forks.leave();
+      process().parking_forks.leave();
     }
     static void child() {
-      if (!detail::process().parking_forks.is_held()) return;
+      if (!process().parking_forks.is_held()) return;
       forget_all();
-      detail::process().parking_forks.leave();
+      process().parking_forks.leave();
     }
   };
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/wait/published_words.cpp -- the bodies of published_words.hpp (layer: wait)
-#include <lockstep/detail/wait/published_words.hpp>
+#include "published_words.hpp"
 
 #include "../observe/hooks.hpp"
 
@@ -25,20 +25,21 @@ LOCKSTEP_INLINE void sleeper_mark::wake() {
   }
 }
 
-LOCKSTEP_INLINE sleeper_mark::announced_sleep sleeper_mark::announce(fence_payer payer) {
+LOCKSTEP_INLINE void sleeper_mark::sleep(waitable& what, deadline until, fence_payer payer) {
   const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
-  if (payer == fence_payer::sleeper) return {odd, fence_heavy()};
-  thread_fence(memory_order_seq_cst);  // 6
-  return {odd, true};
-}
-
-LOCKSTEP_INLINE void sleeper_mark::sleep_on(announced_sleep now, deadline until) {
+  bool is_fenced = true;
+  if (payer == fence_payer::sleeper) {
+    is_fenced = fence_heavy();
+  } else {
+    thread_fence(memory_order_seq_cst);  // 6
+  }
+  if (what.ready()) return;
   std::uint64_t end = until.nanoseconds();
-  if (!now.fenced) {  // a notifier may have missed the announcement: look again in a millisecond
+  if (!is_fenced) {  // a notifier may have missed the announcement: look again in a millisecond
     const std::uint64_t soon = monotonic_nanoseconds() + 1000000;
     if (soon < end) end = soon;
   }
-  futex_wait(mark_, now.odd, end);
+  futex_wait(mark_, odd, end);
 }
 
 LOCKSTEP_INLINE lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,

@@ -33,10 +33,9 @@
 #define LOCKSTEP_SRC_WAIT_QUEUED_WORD_HPP
 
 #include <cstdint>
-#include <type_traits>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait_engine.hpp"
 
 #include "misuse_registry.hpp"
 #include "parking_lot.hpp"
@@ -63,14 +62,11 @@ class queued_word {
     return false;
   }
 
-  /// As try_take(), for the time that `policy` waits awake.
-  bool poll(std::uint32_t as, deadline until) {
-    return try_take(as) || poll_slowly(as, until, call_site::none());
-  }
-  /// The same after a look in vain.
-  bool poll_slowly(std::uint32_t as, deadline until, call_site where) {
+  /// As try_take(), after one in vain, for the time that the policy waits awake. It begins with a pause: a look takes the
+  /// word's line away from the holder.
+  bool poll(std::uint32_t as, deadline until, call_site where = call_site::none()) {
     attempt now(*this, as, where);
-    return wait_engine::wait_awake(any_waitable::of(now), policy_, this_thread_history(), until);
+    return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
 
   /// Queues the thread up, unless it could take after all: then false. A thread that was released in vain goes to the
@@ -129,37 +125,30 @@ class queued_word {
   const wait_policy& policy_;
 
  private:
-  /// What the wait engine looks at before a thread queues up.
-  struct plain_attempt : waitable {
+  /// A wait before the thread queues up.
+  struct attempt final : waitable {
+    static constexpr unsigned first_pause = Rules::backs_off ? 8 : 1, longest_pause = 64;
+
     queued_word& owner;
     const std::uint32_t as;
     const source_place where;
+    unsigned pause = first_pause;
 
-    plain_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
+    attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
         : owner(of), as(purpose), where(from) {}
-    bool ready() noexcept { return owner.try_take(as); }
-    void describe(wait_subject& to) const noexcept {
+    bool ready() noexcept override { return owner.try_take(as); }
+    /// Each look takes the word's line away from the holder.
+    unsigned pauses() noexcept override {
+      const unsigned now = pause;
+      if (Rules::backs_off && pause < longest_pause) pause *= 2;
+      return now;
+    }
+    void describe(wait_subject& to) const noexcept override {
       to.object = &owner.word_;
       to.kind = parking_lot::wait_kind_of(Rules::queue);
       to.where = where;
     }
   };
-  /// Each look takes the word's line away from the holder.
-  struct backing_off_attempt : plain_attempt {
-    static constexpr bool has_pauses = true;
-    static constexpr unsigned longest_pause = 64;
-    unsigned pause = 8;
-
-    backing_off_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
-        : plain_attempt(of, purpose, from) {}
-    unsigned pauses() noexcept {
-      const unsigned now = pause;
-      if (pause < longest_pause) pause *= 2;
-      return now;
-    }
-  };
-  using attempt =
-      typename std::conditional<Rules::backs_off, backing_off_attempt, plain_attempt>::type;
 };
 
 /// A queued_word whose waiters are handed what they wait for, in their order: nobody overtakes the queue. A thread that
@@ -172,7 +161,7 @@ class handed_word : public queued_word<Rules> {
   /// Waits its turn and takes; false if `until` came first.
   bool take_slowly(std::uint32_t as, deadline until, call_site where = call_site::none()) {
     const misuse::waiting_scope waiting(&this->word_);
-    if (this->poll_slowly(as, until, where)) return true;
+    if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());
     return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
   }

@@ -21,10 +21,10 @@
 //   5  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Source [DREPPER], the second mutex.
-#include <lockstep/detail/wait/short_lock.hpp>
+#include "short_lock.hpp"
 
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -35,27 +35,27 @@ enum : std::uint32_t { is_free = 0, held = 1, slept_on = 2 };
 }  // namespace short_lock_words
 
 /// Takes the lock when it is free.
-struct short_lock_attempt : waitable {
+struct short_lock_attempt final : waitable {
   wait_word& word;
   std::uint32_t take_as = short_lock_words::held;
   bool taken = false;
 
   explicit short_lock_attempt(wait_word& of) noexcept : word(of) {}
 
-  bool ready() noexcept {
+  bool ready() noexcept override {
     std::uint32_t expected = short_lock_words::is_free;
     return taken || (word.load(memory_order_relaxed) == short_lock_words::is_free &&  // 4
                      word.compare_exchange_strong(expected, take_as,                  //
                                                   memory_order_acquire,               // 1
                                                   memory_order_relaxed));             // 5
   }
-  void sleep(deadline until) {
+  void sleep(deadline until) override {
     take_as = short_lock_words::slept_on;
     taken = word.exchange(short_lock_words::slept_on, memory_order_acquire) ==  // 2
             short_lock_words::is_free;
     if (!taken) futex_wait(word, short_lock_words::slept_on, until.nanoseconds());
   }
-  void describe(wait_subject& to) const noexcept {
+  void describe(wait_subject& to) const noexcept override {
     to.object = to.sleeps_on = &word;
     to.kind = wait_kind::internal_lock;
   }

@@ -30,7 +30,7 @@
 //                 have a CPU of its own. It is more than a wake-up takes: two threads that have begun to sleep and
 //                 wake each other stop doing so. Beside two busy processes a fork/join of 2 takes 0.4 us so and
 //                 15 without, a barrier 0.17 and 40.
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait_engine.hpp"
 
 #include <chrono>
 
@@ -92,185 +92,94 @@ LOCKSTEP_INLINE const wait_pulse*& wait_pulse::of_this_thread() noexcept {
   return per_thread<const wait_pulse*, struct name_of_pulse>();
 }
 
-// The ladder.
+// The rungs.
 
-/// One wait that its first look has not ended.
-class wait_ladder {
- public:
-  wait_ladder(any_waitable what, wait_policy policy, wait_history& history, deadline until,
-              std::uint64_t yield_time) noexcept
-      : what_(what), policy_(policy), history_(history), until_(until), yield_time_(yield_time) {}
+LOCKSTEP_INLINE bool wait_engine::is_over(deadline until) {
+  return !until.is_never() && until.is_past(monotonic_nanoseconds());
+}
 
-  /// What follows the first poll; `spins` says whether there was one, or was to be.
-  bool climb(bool spins, bool sleeps, observed_wait& seen) {
-    if (policy_.is_spin()) return sleeps ? spin_for_good() : spin(spin_budget);
-    if (!policy_.is_block()) {
-      if (spins && spin(spin_time())) return note_spin();
-      if (spins && policy_.is_adaptive()) history_.spinning.failed();
-      const bool is_separated =
-          policy_.is_adaptive() && !policy_.is_crowded() && what_.is_separated();
-      if (policy_.is_hybrid() || history_.yielding.asks()) {
-        seen.enter(wait_stage::yield);
-        if (yield()) return true;
-      } else if (is_separated) {
-        if ((!what_.has_pauses() && wait_engine::poll(what_)) || spin(far_budget)) return true;
-      }
-    }
-    if (!sleeps) return false;
-    seen.enter(wait_stage::sleep);
-    if (LOCKSTEP_UNLIKELY(wait_pulse::of_this_thread() != nullptr)) return wait_with_pulse(false);
-    while (!what_.ready()) {
-      if (!until_.is_never() && until_.is_past(monotonic_nanoseconds())) return what_.ready();
-      what_.sleep(until_);
-    }
-    return true;
-  }
-
+struct wait_rungs {
+  static constexpr std::uint64_t spin_budget = 2000, line_budget = 8000, far_budget = 50000;
   static constexpr std::uint64_t longest_line_wait = 10000;
-  static constexpr unsigned unmeasured_yields = 6;
-  static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
-
- private:
-  static constexpr std::uint64_t spin_budget = 2000;
-  static constexpr std::uint64_t far_budget = 50000;
-  static constexpr std::uint64_t line_budget = 8000;
-  static constexpr unsigned yield_limit = 64;
+  static constexpr unsigned yield_limit = 64, unmeasured_yields = 6;
   static constexpr std::uint64_t long_yield = 2000000;
 
-  bool note_spin() noexcept {
-    if (policy_.is_adaptive()) history_.spinning.paid();
-    return true;
-  }
-  std::uint64_t spin_time() const {
-    if (policy_.is_hybrid()) return static_cast<std::uint64_t>(policy_.spin_time().count());
-    return shortest_line_wait() < line_budget && what_.line() != nullptr ? spin_budget + line_budget
-                                                                         : spin_budget;
+  static deadline earlier(deadline a, deadline b) noexcept {
+    return a.nanoseconds() < b.nanoseconds() ? a : b;
   }
 
-  /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses for spin_budget, then by poll_for().
-  bool spin(std::uint64_t budget) { return spin(budget, until_); }
-  bool spin(std::uint64_t budget, deadline until) {
+  /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses at first, then in the processor.
+  static bool spin(waitable& what, std::uint64_t budget, deadline until) {
     if (budget == no_deadline && until.is_never() && shortest_line_wait() == no_deadline) {
-      while (!wait_engine::poll(what_)) continue;
+      while (!wait_engine::poll(what)) continue;
       return true;
     }
     const std::uint64_t start = monotonic_nanoseconds();
-    std::uint64_t now = start;
-    while (now - start < budget && !until.is_past(now)) {
-      const std::uint64_t spun = now - start;
-      const std::uint64_t left = smaller(budget - spun, until.nanoseconds() - now);
-      if (spun < spin_budget ? wait_engine::poll(what_) : wait_engine::poll_for(what_, left)) {
-        return true;
-      }
+    for (std::uint64_t now = start; now - start < budget && !until.is_past(now);) {
+      const std::uint64_t spun = now - start, left = budget - spun;
+      const std::uint64_t to_end = until.nanoseconds() - now;
+      const bool pauses = spun < spin_budget;
+      if (wait_engine::poll(what, pauses ? 0 : left < to_end ? left : to_end)) return true;
       now = monotonic_nanoseconds();
     }
     return false;
   }
-  bool spin_for_good() {
-    if (wait_pulse::of_this_thread() != nullptr) return wait_with_pulse(true);
-    return spin(no_deadline) || what_.ready();
-  }
 
   /// Gives the CPU to others while that helps.
-  bool yield() {
+  static bool yield(waitable& what, backoff_trust& trust, std::uint64_t most, deadline until) {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
-    for (unsigned i = 0; i < yield_limit && !until_.is_past(before); ++i) {
+    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
       yield_thread();
       const std::uint64_t after = monotonic_nanoseconds();
       if (after - before > long_yield) {
-        history_.yielding.failed_badly();
-        return what_.ready();
+        trust.failed_badly();
+        return what.ready();
       }
-      if (what_.ready()) {
-        history_.yielding.paid_measurably();
+      if (what.ready()) {
+        trust.paid_measurably();
         return true;
       }
-      if (after - start > yield_time_) return false;
+      if (after - start > most) return false;
       before = after;
     }
     return false;
   }
 
-  /// The sleep of a thread that has a pulse; with spin() the whole wait.
-  bool wait_with_pulse(bool spins) {
+  /// Sleeps until it is ready; with spin() polls. In between the thread's pulse beats, if it has one.
+  static bool stay(waitable& what, deadline until, bool sleeps) {
     const wait_pulse*& own = wait_pulse::of_this_thread();
     const wait_pulse* const pulse = own;
-    std::uint64_t now = monotonic_nanoseconds();
-    while (!what_.ready()) {
-      if (until_.is_past(now)) return what_.ready();
-      const deadline next =
-          deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(pulse->interval)));
-      const deadline end = next.nanoseconds() < until_.nanoseconds() ? next : until_;
-      while (!what_.ready() && !end.is_past(now)) {
-        if (!spins) {
-          what_.sleep(end);
-        } else if (spin(no_deadline, end)) {
-          return true;
-        }
-        now = monotonic_nanoseconds();
+    const auto next_beat = [pulse] {
+      return pulse == nullptr ? deadline::never()
+                              : deadline::after(std::chrono::nanoseconds(
+                                    static_cast<std::int64_t>(pulse->interval)));
+    };
+    for (deadline beat = next_beat(); !what.ready();) {
+      if (wait_engine::is_over(until)) return what.ready();
+      if (sleeps) {
+        what.sleep(earlier(beat, until));
+      } else if (spin(what, no_deadline, earlier(beat, until))) {
+        return true;
       }
-      if (!next.is_past(now)) continue;
+      if (!wait_engine::is_over(beat)) continue;
       own = nullptr;  // the call may wait, too
       pulse->call(pulse->context);
       own = pulse;
-      now = monotonic_nanoseconds();
+      beat = next_beat();
     }
     return true;
   }
-
-  const any_waitable what_;
-  const wait_policy policy_;
-  wait_history& history_;
-  const deadline until_;
-  const std::uint64_t yield_time_;
 };
 
-LOCKSTEP_INLINE bool begins_with_spin(wait_policy policy, wait_history& history) {
-  if (policy.is_crowded() || policy.is_block()) return false;
-  return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
-}
-
-LOCKSTEP_INLINE wait_engine::way wait_engine::begin(wait_policy policy, deadline until,
-                                                    wait_history& history) {
-  if (policy.is_crowded()) {
-    const bool is_sure = until.is_never() && observers() == 0 && history.yielding.goes_unmeasured();
-    return is_sure ? way::yields_unmeasured : way::neither;
+LOCKSTEP_INLINE bool wait_engine::poll(waitable& what, std::uint64_t most) {
+  const bool may_wait = LOCKSTEP_UNLIKELY(shortest_line_wait() < most);
+  if (const void* const line = may_wait ? what.line() : nullptr) {
+    arm_line(line);
+    if (what.ready()) return true;
+    wait_on_line(most < wait_rungs::longest_line_wait ? most : wait_rungs::longest_line_wait);
+    return what.ready();
   }
-  return begins_with_spin(policy, history) ? way::polls : way::neither;
-}
-
-LOCKSTEP_INLINE bool wait_engine::wait_long(any_waitable what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time, way now) {
-  if (now == way::yields_unmeasured) {
-    for (unsigned i = 0; i < wait_ladder::unmeasured_yields; ++i) {
-      yield_thread();
-      if (what.ready()) return true;
-    }
-  }
-  observed_wait seen(what);
-  return wait_ladder(what, policy, history, until, yield_time).climb(now == way::polls, true, seen);
-}
-
-LOCKSTEP_INLINE bool wait_engine::wait_awake(any_waitable what, wait_policy policy,
-                                             wait_history& history, deadline until,
-                                             std::uint64_t yield_time) {
-  if (policy.is_block()) return false;
-  const bool spins = begins_with_spin(policy, history);
-  if (spins && !what.has_pauses() && poll(what)) return note_poll(policy, history);
-  observed_wait seen(what);
-  return wait_ladder(what, policy, history, until, yield_time).climb(spins, false, seen);
-}
-
-LOCKSTEP_INLINE bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy,
-                                                    wait_history& history, observed_wait& seen) {
-  return what.ready() ||
-         wait_ladder(what, policy.when_crowded(true), history, deadline::never(), shared_yield_time)
-             .climb(false, true, seen);
-}
-
-LOCKSTEP_INLINE bool wait_engine::poll(any_waitable what) {
   for (unsigned paused = 0; paused < pauses_per_poll;) {
     const unsigned pauses = what.pauses();
     for (unsigned i = 0; i < pauses; ++i) polling_pause();
@@ -280,16 +189,61 @@ LOCKSTEP_INLINE bool wait_engine::poll(any_waitable what) {
   return false;
 }
 
-LOCKSTEP_INLINE bool wait_engine::poll_for(any_waitable what, std::uint64_t most) {
-  if (LOCKSTEP_UNLIKELY(shortest_line_wait() < most)) {
-    if (const void* const line = what.line()) {
-      arm_line(line);
+// The ladder.
+
+LOCKSTEP_INLINE wait_engine::rung wait_engine::first_rung(wait_policy policy,
+                                                          wait_history& history) {
+  if (policy.is_block()) return rung::sleep;
+  if (policy.is_crowded()) return rung::yield;
+  const bool polls = !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
+  return polls ? rung::poll : rung::yield;
+}
+
+LOCKSTEP_INLINE bool wait_engine::wait_long(waitable& what, wait_policy policy,
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time, rung first, rung last) {
+  if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
+      history.yielding.goes_unmeasured()) {
+    for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
+      yield_thread();
       if (what.ready()) return true;
-      wait_on_line(wait_ladder::smaller(most, wait_ladder::longest_line_wait));
-      return what.ready();
     }
   }
-  return poll(what);
+  observed_wait seen(what);
+  return climb(what, policy, history, until, yield_time, first, last, seen);
+}
+
+LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait_history& history,
+                                        deadline until, std::uint64_t yield_time, rung first,
+                                        rung last, observed_wait& seen) {
+  const bool adapts = policy.is_adaptive() && !policy.is_crowded();
+
+  if (first == rung::poll && !(policy.is_spin() && last == rung::sleep)) {
+    std::uint64_t budget = wait_rungs::spin_budget;
+    if (policy.is_hybrid()) {
+      budget = static_cast<std::uint64_t>(policy.spin_time().count());
+    } else if (shortest_line_wait() < wait_rungs::line_budget && what.line() != nullptr) {
+      budget += wait_rungs::line_budget;
+    }
+    const bool is_ready = wait_rungs::spin(what, budget, until);
+    if (adapts && is_ready) history.spinning.paid();
+    if (adapts && !is_ready) history.spinning.failed();
+    if (is_ready) return true;
+  }
+
+  if (first <= rung::yield && !policy.is_spin()) {
+    const bool is_separated = adapts && what.is_separated();
+    if (policy.is_hybrid() || history.yielding.asks()) {
+      seen.enter(wait_stage::yield);
+      if (wait_rungs::yield(what, history.yielding, yield_time, until)) return true;
+    } else if (is_separated && wait_rungs::spin(what, wait_rungs::far_budget, until)) {
+      return true;
+    }
+  }
+
+  if (last != rung::sleep) return false;
+  if (!policy.is_spin()) seen.enter(wait_stage::sleep);
+  return wait_rungs::stay(what, until, !policy.is_spin());
 }
 
 }  // namespace detail

@@ -11,6 +11,7 @@ namespace detail {
 struct word_differs {
   std::uint32_t value;
   bool operator()(std::uint32_t word) const noexcept { return (word | sleeping_bit) != value; }
+  void describe(wait_subject&) const noexcept {}
 };
 
 LOCKSTEP_INLINE void wait_for_change(wait_word& word, std::uint32_t value, const void* object) {

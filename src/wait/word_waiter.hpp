@@ -40,8 +40,8 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "wait_engine.hpp"
 
 #include "misuse_registry.hpp"
 
@@ -49,18 +49,18 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
+/// A wait for a word. Done: bool(std::uint32_t word), which ignores the sleeping bit, and describe() as a waitable's.
 template <class Done>
-class word_waiter : public waitable {
+class word_waiter final : public waitable {
  public:
   word_waiter(wait_word& word, Done done, call_site where = call_site::none()) noexcept
       : word_(word), done_(done), announced_(false), where_(where) {}
 
-  bool ready() const noexcept {
+  bool ready() noexcept override {
     return done_(word_.load(memory_order_acquire));  // 1
   }
 
-  void sleep(deadline until) {
+  void sleep(deadline until) override {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 3
     if (done_(word)) return;
     announced_ = true;
@@ -73,12 +73,12 @@ class word_waiter : public waitable {
   }
 
   /// What ends it is a change of this word.
-  const void* line() const noexcept { return &word_; }
-  /// For observers. The word is the first of its object.
-  void describe(wait_subject& to) const noexcept {
+  const void* line() const noexcept override { return &word_; }
+  /// The word is the first of its object.
+  void describe(wait_subject& to) const noexcept override {
     to.object = to.sleeps_on = &word_;
     to.where = where_;
-    describe_part(done_, to, 0);
+    done_.describe(to);
   }
 
   /// True if this waiter may have set the sleeping bit.

@@ -5,7 +5,7 @@
 // least that task_pool.hpp asks for. Memory that the pool gives back stays where it is until the execution ends, and counts
 // as written then: so a use that is not ordered before is found, and so is memory that is given back twice.
 #include <lockstep/detail/platform/process_fence.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait/wait_engine.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -26,11 +26,12 @@ constexpr std::uint64_t us = 1000, ms = 1000000;
 /// Ready from a point of the clock on; the thread that makes it so wakes who sleeps.
 struct region : lockstep::detail::waitable {
   std::uint64_t at;
-  std::uint64_t late = 0;                  ///< how much later than wanted sleeps end
+  std::uint64_t late;                      ///< how much later than wanted sleeps end
   std::vector<std::uint64_t> sleeps = {};  ///< deadlines
 
-  bool ready() const { return scripted_system::instance().now >= at; }
-  void sleep(deadline until) {
+  explicit region(std::uint64_t from, std::uint64_t its_late = 0) : at(from), late(its_late) {}
+  bool ready() override { return scripted_system::instance().now >= at; }
+  void sleep(deadline until) override {
     sleeps.push_back(until.nanoseconds());
     std::uint64_t& now = scripted_system::instance().now;
     now = std::max(now, std::min(at, until.nanoseconds())) + late;
@@ -44,7 +45,7 @@ class anticipating_wait_test : public testing::Test {
   /// A wait for what comes after `gap`.
   region wait_for(std::uint64_t gap, std::uint64_t late = 0) {
     begin_ = scripted_system::instance().now;
-    region what{{}, begin_ + gap, late};
+    region what(begin_ + gap, late);
     wait_.wait(what, wait_policy(), history_);
     EXPECT_TRUE(what.ready());
     end_ = scripted_system::instance().now;
@@ -138,18 +139,20 @@ struct missed_and_then : lockstep::detail::waitable {
   unsigned done = 0;
   bool was_woken = false;
 
+  missed_and_then(missed_loops& of, std::uint64_t begin, unsigned how_many, unsigned so_many)
+      : noted(of), first(begin), count(how_many), wakes_after(so_many) {}
   std::uint64_t begin(unsigned i) const { return first + i * ms; }
   void go_on(std::uint64_t now) {
     for (; done < count && begin(done) + 20 * us <= now; ++done) {
       noted.note({begin(done), begin(done) + 20 * us});
     }
   }
-  bool ready() {
+  bool ready() override {
     const std::uint64_t now = scripted_system::instance().now;
     go_on(now);
     return was_woken || now >= begin(count);
   }
-  void sleep(deadline until) {
+  void sleep(deadline until) override {
     sleeps.push_back(until.nanoseconds());
     std::uint64_t& now = scripted_system::instance().now;
     const std::uint64_t woken = wakes_after != 0 ? begin(wakes_after - 1) + 20 * us : begin(count);
@@ -161,13 +164,13 @@ struct missed_and_then : lockstep::detail::waitable {
 TEST_F(anticipating_wait_test, who_slept_through_loops_expects_the_next_one_EXPECT_4) {
   missed_loops noted;
   wait_.listen_to(noted);
-  missed_and_then slept{{}, noted, scripted_system::instance().now + ms, 100, 6};
+  missed_and_then slept(noted, scripted_system::instance().now + ms, 100, 6);
   wait_.wait(slept, wait_policy(), history_);
   ASSERT_TRUE(slept.was_woken);
   ASSERT_EQ(slept.done, 6u);
   // Nothing was done with it: the wait goes on, and the next one is due a millisecond after the begin of the last.
   const std::uint64_t next = slept.begin(slept.done);
-  region what{{}, next};
+  region what(next);
   wait_.wait(what, wait_policy(), history_);
   ASSERT_EQ(what.sleeps.size(), 1u) << "until shortly before it is due";
   EXPECT_LT(what.sleeps[0], next);
@@ -180,7 +183,7 @@ TEST_F(anticipating_wait_test, who_was_late_for_one_expects_the_one_after_it_EXP
   wait_.listen_to(noted);
   for (int i = 0; i < 8; ++i) wait_for(ms);
   wait_.took_part();
-  missed_and_then slept{{}, noted, scripted_system::instance().now + 300 * us, 5, 0};
+  missed_and_then slept(noted, scripted_system::instance().now + 300 * us, 5, 0);
   wait_.wait(slept, wait_policy(), history_);
   EXPECT_EQ(slept.done, 5u);
   ASSERT_GE(slept.sleeps.size(), 5u) << "one before each";

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <lockstep/detail/wait/ranked_phases.hpp>
+#include "wait/ranked_phases.hpp"
 
 #include <lockstep/ranked_barrier.hpp>
 

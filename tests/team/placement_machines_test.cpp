@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/team/placement_machines_test.cpp -- where members go on real machines, and which trees they get there
-#include <lockstep/detail/wait/ranked_phases.hpp>
 #include "region/region_tree.hpp"
 #include "team/placement.hpp"
 #include "wait/arrival_tree.hpp"
+#include "wait/ranked_phases.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/line_wait_test.cpp -- when a wait uses the processor's own, and for how long, on the scripted system
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,11 +37,11 @@ struct plain_waitable : lockstep::detail::waitable {
   std::function<bool()> ready_when;
   std::size_t looks = 0, sleeps = 0;
 
-  bool ready() {
+  bool ready() override {
     if (++looks > 100000) throw stranded("polls for ever");
     return ready_when && ready_when();
   }
-  void sleep(deadline until) {
+  void sleep(deadline until) override {
     ++sleeps;
     if (until.is_never()) throw stranded("asleep for ever");
     scripted_system& system = scripted_system::instance();
@@ -51,7 +51,7 @@ struct plain_waitable : lockstep::detail::waitable {
 /// The same, with a line.
 struct watched_waitable : plain_waitable {
   std::uint32_t word = 0;
-  const void* line() const noexcept { return &word; }
+  const void* line() const noexcept override { return &word; }
 };
 
 class line_wait_test : public testing::Test {

@@ -3,7 +3,7 @@
 //
 // A lost wake-up is a ctest timeout, a hole in the order of payload and phase a report of
 // ThreadSanitizer or a wrong value. The steps one by one are in sleeper_mark_test.cpp.
-#include <lockstep/detail/wait/published_words.hpp>
+#include "wait/published_words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 #include <tuple>
 #include <vector>
 
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "wait/wait_engine.hpp"
 
 namespace {
 
@@ -43,7 +43,7 @@ class counter {
     mark_.notify(payer_);
   }
   bool wait(std::uint32_t target, wait_policy policy, wait_history& history) {
-    reached what{{}, *this, target};
+    reached what(*this, target);
     return wait_engine::wait(what, policy, history);
   }
 
@@ -52,8 +52,9 @@ class counter {
     counter& owner;
     std::uint32_t target;
 
-    bool ready() const noexcept { return owner.phase_.load(memory_order_acquire) >= target; }
-    void sleep(lockstep::deadline until) { owner.mark_.sleep(*this, until, owner.payer_); }
+    reached(counter& of, std::uint32_t to) noexcept : owner(of), target(to) {}
+    bool ready() noexcept override { return owner.phase_.load(memory_order_acquire) >= target; }
+    void sleep(lockstep::deadline until) override { owner.mark_.sleep(*this, until, owner.payer_); }
   };
 
   fence_payer payer_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/published_words_test.cpp -- each step of notifier and sleeper, on the scripted system
-#include <lockstep/detail/wait/published_words.hpp>
+#include "wait/published_words.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -40,12 +40,12 @@ void set(sleeper_mark& mark, std::uint32_t value) {
 }
 
 /// What the sleeper waits for; `looks` counts its looks, `at_look` runs before each.
-struct condition {
+struct condition : lockstep::detail::waitable {
   bool is_ready = false;
-  mutable int looks = 0;
+  int looks = 0;
   std::function<void()> at_look;
 
-  bool ready() const {
+  bool ready() override {
     ++looks;
     if (at_look) at_look();
     return is_ready;
@@ -57,7 +57,7 @@ class sleeper_mark_test : public testing::TestWithParam<fence_payer> {
   sleeper_mark_test() { scripted_fences::reset(); }
 
   void notify() { mark_.notify(GetParam()); }
-  void sleep(const condition& what, deadline until = deadline::never()) {
+  void sleep(condition& what, deadline until = deadline::never()) {
     mark_.sleep(what, until, GetParam());
   }
   void sleep() { sleep(condition_); }

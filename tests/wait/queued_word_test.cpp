@@ -2,8 +2,8 @@
 // tests/wait/queued_word_test.cpp -- how long a thread polls before it queues and sleeps, on the scripted system
 #include <lockstep/condition_variable.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/mutex.hpp>
+#include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/ranked_phases_test.cpp -- phases whose participants are in groups; tests/sync/ranked_barrier_test.cpp has
 // those without
+#include "wait/ranked_phases.hpp"
 #include <lockstep/detail/base/rank_groups.hpp>
-#include <lockstep/detail/wait/ranked_phases.hpp>
 #include "wait/arrival_tree.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/short_lock_test.cpp -- exclusion, and nobody left asleep
-#include <lockstep/detail/wait/short_lock.hpp>
+#include "wait/short_lock.hpp"
 
 #include <gtest/gtest.h>
 

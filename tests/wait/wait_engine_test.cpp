@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_engine_test.cpp -- which stage follows which, on the scripted system
+#include "wait/wait_engine.hpp"
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 
 #include <gtest/gtest.h>
 
@@ -40,15 +40,15 @@ struct waitable : lockstep::detail::waitable {
   scripted_system& system = scripted_system::instance();
   std::function<bool()> ready_when;
   std::function<void()> on_sleep;
-  mutable std::size_t looks = 0;
+  std::size_t looks = 0;
   std::size_t sleeps = 0, looks_before_sleep = 0, yields_before_sleep = 0;
   std::uint64_t last_until = 0;
 
-  bool ready() const {
+  bool ready() override {
     if (++looks > 1000000) throw lockstep::test::stranded("polls for ever");
     return ready_when && ready_when();
   }
-  void sleep(deadline until) {
+  void sleep(deadline until) override {
     if (++sleeps == 1) {
       looks_before_sleep = looks;
       yields_before_sleep = system.count(call::yield);
@@ -80,8 +80,7 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return what_.ready() || wait_engine::wait_awake(lockstep::detail::any_waitable::of(what_),
-                                                    policy, history_, until);
+    return what_.ready() || wait_engine::wait_awake(what_, policy, history_, until);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 
@@ -505,7 +504,7 @@ TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_no
 struct placed_waitable : waitable {
   bool elsewhere = true;
   std::size_t asked = 0;
-  bool is_separated() {
+  bool is_separated() noexcept override {
     ++asked;
     return elsewhere;
   }

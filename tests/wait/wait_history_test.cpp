@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_history_test.cpp -- every state of a stage's trust, reached by its own operations
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -23,11 +23,18 @@ class word_waiter_sleep : public testing::Test {
  protected:
   void sleep(std::uint32_t before, std::uint32_t meanwhile, bool is_done) {
     word_.store(before);
-    const auto done = [this, meanwhile, is_done](std::uint32_t) {
-      word_.store(meanwhile);
-      return is_done;
+    struct condition {
+      wait_word& word;
+      std::uint32_t meanwhile;
+      bool is_done;
+      bool operator()(std::uint32_t) const {
+        word.store(meanwhile);
+        return is_done;
+      }
+      void describe(lockstep::detail::wait_subject&) const {}
     };
-    lockstep::detail::word_waiter<decltype(done)>(word_, done).sleep(deadline::after(timeout_));
+    const condition done{word_, meanwhile, is_done};
+    lockstep::detail::word_waiter<condition>(word_, done).sleep(deadline::after(timeout_));
   }
 
   const std::chrono::microseconds timeout_{5};

@@ -17,7 +17,10 @@ using lockstep::detail::wait_word;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
 
-bool is_eight(std::uint32_t word) { return (word & ~1u) == 8; }
+constexpr struct {
+  bool operator()(std::uint32_t word) const { return (word & ~1u) == 8; }
+  void describe(lockstep::detail::wait_subject&) const {}
+} is_eight = {};
 
 std::uint32_t value(const wait_word& word) { return word.load(std::memory_order_relaxed); }
 

@@ -2,7 +2,7 @@
 // One thread notifies, one waits, with and without a deadline; a third may terminate.
 //
 // Models: event of include/lockstep/sync/event.hpp (notify, wait_until, terminate, state::sleep, take)
-// and wait_engine::sleep of detail/wait/wait_engine.hpp; futex: lib/futex.inc. All state that two threads share
+// and wait_engine::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. All state that two threads share
 // is one word, changed by read-modify-writes, so one memory for all is exact; orders do not appear.
 //
 // Checked: E1 as far as 0 <= n - t; no notification is lost, merged or taken twice; nobody sleeps for

@@ -21,7 +21,7 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
+#include <lockstep/detail/wait/wait_history.hpp>
 #include <lockstep/schedule.hpp>
 
 namespace lockstep {

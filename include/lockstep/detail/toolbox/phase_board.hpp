@@ -55,7 +55,7 @@ class phase_board {
 
  private:
   struct state;
-  struct notifiers;
+  struct next_phase;
 
   state* const state_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
+// src/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
 //
 // Not for users: it is not fair; see mutex.hpp.
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
-#ifndef LOCKSTEP_DETAIL_WAIT_SHORT_LOCK_HPP
-#define LOCKSTEP_DETAIL_WAIT_SHORT_LOCK_HPP
+#ifndef LOCKSTEP_SRC_WAIT_SHORT_LOCK_HPP
+#define LOCKSTEP_SRC_WAIT_SHORT_LOCK_HPP
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
@@ -35,4 +35,4 @@ class short_lock {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_SHORT_LOCK_HPP
+#endif  // LOCKSTEP_SRC_WAIT_SHORT_LOCK_HPP

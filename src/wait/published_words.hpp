@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/published_words.hpp -- words that some threads publish and others wait for (layer: wait)
+// src/wait/published_words.hpp -- words that some threads publish and others wait for (layer: wait)
 //
 // What every board of the library is made of. A published word lies on a cache line of its own, with room for
 // plain data beside it. Whoever publishes stores the data, then the word, then looks whether anybody sleeps.
@@ -52,8 +52,8 @@
 //
 // Cost   publish: one store, and one load of a line that nobody writes while nobody sleeps; no read-modify-write,
 //        and no fence where the sleeper pays and the system has a process-wide one. wait: one line fetch.
-#ifndef LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
-#define LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+#ifndef LOCKSTEP_SRC_WAIT_PUBLISHED_WORDS_HPP
+#define LOCKSTEP_SRC_WAIT_PUBLISHED_WORDS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -62,8 +62,9 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/wait/wait_engine.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "cpu_separation.hpp"
+#include "wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -99,25 +100,14 @@ class sleeper_mark {
   }
 
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
-  template <class Waitable>
-  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
-    const announced_sleep now = announce(payer);
-    if (!what.ready()) sleep_on(now, until);
-  }
+  void sleep(waitable& what, deadline until, fence_payer payer = fence_payer::sleeper);
 
   /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
   /// ever sleeps on this mark: one that does would be forgotten.
   void withdraw() noexcept;
 
  private:
-  struct announced_sleep {
-    std::uint32_t odd;
-    bool fenced;
-  };
-
   void wake();
-  announced_sleep announce(fence_payer payer);
-  void sleep_on(announced_sleep now, deadline until);
 
   wait_word mark_{0};
 };
@@ -136,11 +126,6 @@ struct stops_when_set {
   }
 };
 
-/// For waits that do not know where the awaited thread runs.
-struct anywhere {
-  static constexpr bool is_separated() noexcept { return false; }
-};
-
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {
   std::uint32_t target;
@@ -154,35 +139,33 @@ struct phase_reached {
 template <class Word>
 class published_word;
 
-/// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: bool
-/// is_separated() as the engine has it.
-template <class Word, class Done, class Stop, class Where>
+/// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested(), with acquire order.
+template <class Word, class Done, class Stop>
 class awaited_word : public waitable {
  public:
-  awaited_word(const published_word<Word>& at, Done done, Stop stop, Where where) noexcept
+  awaited_word(const published_word<Word>& at, Done done, Stop stop, whereabouts whom = {}) noexcept
       : word_(at.word_),
         mark_(at.mark_),
         payer_(at.payer_),
         done_(done),
         stop_(stop),
-        where_(where) {}
+        whom_(whom) {}
 
-  bool ready() const noexcept {
+  bool ready() noexcept override {
     return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
   }
-  void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
+  void sleep(deadline until) override { mark_.sleep(*this, until, payer_); }
   /// What ends it is a change of this word, but for the stop.
-  const void* line() const noexcept { return &word_; }
+  const void* line() const noexcept override { return &word_; }
   /// After a sleep that came to its deadline: see sleeper_mark.
   void withdraw() noexcept { mark_.withdraw(); }
-  /// For observers.
-  void describe(wait_subject& to) const noexcept {
+  bool is_separated() noexcept override { return whom_.is_separated(); }
+  void describe(wait_subject& to) const noexcept override {
     to.object = &word_;
     to.sleeps_on = &mark_;
-    describe_part(done_, to, 0);
-    describe_part(where_, to, 0);
+    whom_.describe(to);
+    done_.describe(to);
   }
-  bool is_separated() noexcept { return where_.is_separated(); }
 
  private:
   const atomic<Word>& word_;
@@ -190,7 +173,7 @@ class awaited_word : public waitable {
   const fence_payer payer_;
   Done done_;
   Stop stop_;
-  Where where_;
+  const whereabouts whom_;
 };
 
 /// One published word: a handle on the word, its mark, and how its waiters wait.
@@ -223,22 +206,16 @@ class published_word {
 
   /// Waits until done(word), or the stop. False if `until` came first. What the engine looks at is put together only after
   /// a look in vain.
-  template <class Done, class Stop, class Where = anywhere>
+  template <class Done, class Stop>
   bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
-            Where where = Where()) const {
+            whereabouts whom = {}) const {
     if (done(value()) || stop.requested()) return true;
-    auto what = awaited(done, stop, where);
+    awaited_word<Word, Done, Stop> what(*this, done, stop, whom);
     return wait_engine::wait_slowly(what, policy_, history, until);
-  }
-  /// For waiters that wait in a way of their own.
-  template <class Done, class Stop, class Where = anywhere>
-  awaited_word<Word, Done, Stop, Where> awaited(Done done, Stop stop,
-                                                Where where = Where()) const noexcept {
-    return {*this, done, stop, where};
   }
 
  private:
-  template <class, class, class, class>
+  template <class, class, class>
   friend class awaited_word;
 
   atomic<Word>& word_;
@@ -303,4 +280,4 @@ class published_words {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+#endif  // LOCKSTEP_SRC_WAIT_PUBLISHED_WORDS_HPP

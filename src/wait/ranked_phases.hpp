@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/ranked_phases.hpp -- all wait for all: behind ranked_barrier and the barrier of teams (layer: wait)
+// src/wait/ranked_phases.hpp -- all wait for all: behind ranked_barrier and the barrier of teams (layer: wait)
 //
 // Participants have ranks from 0. Each keeps the number of the phase that it is in and passes it along: a phase
 // begins when the last one is over. A value may travel with each arrival, on its line. How a participant waits, and
@@ -35,13 +35,16 @@
 //        for 3 participants. With groups: fewer of the RMWs go from cache to cache, the one that ends the phase makes a
 //        store for each group, and the others fetch the line of theirs. No system call unless somebody sleeps.
 // Source flags: all-to-all dissemination [MCS91]; the combining tree [YTL87], in barriers [MCS91].
-#ifndef LOCKSTEP_DETAIL_WAIT_RANKED_PHASES_HPP
-#define LOCKSTEP_DETAIL_WAIT_RANKED_PHASES_HPP
+#ifndef LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP
+#define LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/wait/published_words.hpp>
+#include <lockstep/detail/base/rank_groups.hpp>
+
+#include "arrival_tree.hpp"
+#include "published_words.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -52,33 +55,6 @@ constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
   return policy.is_block() ? 4 : 8;
 }
 
-class rank_groups;
-
-/// The slow half of ranked_phases: who is the last to arrive, and on which line each sees the end (src/wait/arrival_tree.hpp).
-class phase_tree {
- public:
-  /// For phases of up to `most` participants, in groups or not; 0: nobody arrives here.
-  phase_tree(std::size_t most, const rank_groups& groups);
-  ~phase_tree();
-  phase_tree(const phase_tree&) = delete;
-  phase_tree& operator=(const phase_tree&) = delete;
-
-  /// True for the last of `size` participants. Never blocks.
-  bool arrive(std::size_t rank, std::size_t size) noexcept;
-  /// After a phase that was given up. Requires: no thread arrives.
-  void reset() noexcept;
-
-  /// On how many lines the end of a phase is published; on which one a rank looks; whether somebody looks at it in a phase
-  /// of `size` participants: at the first one, always.
-  std::size_t lines() const noexcept;
-  std::size_t line_of(std::size_t rank) const noexcept;
-  bool is_needed(std::size_t line, std::size_t size) const noexcept;
-
- private:
-  struct parts;
-  parts* const parts_;
-};
-
 template <class Value = nothing_beside>
 class ranked_phases {
  public:
@@ -88,9 +64,10 @@ class ranked_phases {
   /// for each participant that may meet so, or for all where they carry values. `groups`: of `most` ranks, or none.
   ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags,
                 const rank_groups& groups)
-      : tree_(most > most_flags ? most : 0, groups),
+      : tree_(most > most_flags ? most : 0, arrival_tree::usual_fan_in, groups),
+        ends_(most > most_flags ? most : 0, groups),
         flags_(lines, policy),
-        end_(tree_.lines(), policy),
+        end_(ends_.lines(), policy),
         most_flags_(most_flags) {}
 
   wait_policy policy() const noexcept { return end_.policy(); }
@@ -99,7 +76,7 @@ class ranked_phases {
   /// What travels with a rank's arrival, to be written before; what has come to `rank` with the end of a phase by the
   /// tree.
   Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
-  Value& value_of_all(std::size_t rank) noexcept { return end_.beside(tree_.line_of(rank)); }
+  Value& value_of_all(std::size_t rank) noexcept { return end_.beside(ends_.line_of(rank)); }
 
   /// Tells the others that `rank` has arrived in `phase`, one of `size` participants. Never blocks. By the tree the
   /// last to arrive calls finish(value), which travels with the end of the phase, and ends it: true for that one.
@@ -112,7 +89,7 @@ class ranked_phases {
     if (!tree_.arrive(rank, size)) return false;
     finish(end_.beside(0));
     for (std::size_t line = 1; line < end_.size(); ++line) {
-      if (!tree_.is_needed(line, size)) continue;
+      if (!ends_.is_needed(line, size)) continue;
       end_.beside(line) = end_.beside(0);
       end_[line].publish(phase);
     }
@@ -128,7 +105,7 @@ class ranked_phases {
   template <class Wait>
   LOCKSTEP_ALWAYS_INLINE bool wait_for_others(std::size_t rank, std::size_t size,
                                               const Wait& wait) {
-    if (!has_flags(size)) return wait(end_[tree_.line_of(rank)], size);
+    if (!has_flags(size)) return wait(end_[ends_.line_of(rank)], size);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = rank; i < size; ++i) {
       if (++other == size) other = 0;
@@ -147,7 +124,7 @@ class ranked_phases {
   }
   /// By a participant that is in a phase: whether another has arrived in it; by the tree, whether all have.
   bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
-    return phase(has_flags(size) ? flags_[rank].peek() : end_[tree_.line_of(rank)].peek());
+    return phase(has_flags(size) ? flags_[rank].peek() : end_[ends_.line_of(rank)].peek());
   }
 
   /// For observers, by a participant that is in a phase: the ranks below 64 that have arrived, a bit each. None by the
@@ -174,7 +151,8 @@ class ranked_phases {
   }
 
  private:
-  phase_tree tree_;
+  arrival_tree tree_;
+  ends_of_phases ends_;
   words flags_;
   words end_;
   const std::size_t most_flags_;
@@ -184,4 +162,4 @@ class ranked_phases {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_RANKED_PHASES_HPP
+#endif  // LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP

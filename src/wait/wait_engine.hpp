@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// src/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
+//
+// One ladder for all objects of the library: polls for a time, then waits in the processor where it can, then yields while
+// that helps, then sleeps in the kernel. Only the first look is compiled for each kind of wait; the ladder, its budgets
+// and their figures are in src/wait/wait_engine.cpp.
+//
+//   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
+//   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
+//           no wake-up can be lost between the last look and the sleep.
+//   WAIT-3  Where the processor can wait for a line (processor_wait.hpp), it does so between looks, from spin_budget on
+//           to the end of what is spun: it arms, looks, waits, looks again. No such wait lasts longer than what is left
+//           to the stage's end or the deadline, nor than longest_line_wait, after which a stop on another line is seen.
+//           Waits of a crowd, and for locks that are not queued for, never do.
+//   WAIT-4  A thread that has a pulse (wait_pulse) calls it once an interval while it waits, from one interval after it has
+//           begun to sleep on. No call is made within sleep(), nor by a wait that the call begins.
+//
+// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget, and line_budget. Crowded: a yield is
+//        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
+#ifndef LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
+#define LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
+
+#include <cstdint>
+
+#include <lockstep/detail/observe/wait_kinds.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/wait_history.hpp>
+#include <lockstep/wait_policy.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class observed_wait;
+
+/// What is waited for.
+class waitable {
+ public:
+  /// Looks, with acquire order; never blocks. It may take what it finds: nobody looks again after it returned true.
+  virtual bool ready() = 0;
+  /// Announces a sleeper, looks again, sleeps; may return at any time. Not called by wait_awake().
+  virtual void sleep(deadline) {}
+  /// How long to pause before the next look. Only wait_awake() asks.
+  virtual unsigned pauses() noexcept { return 1; }
+  /// The word by whose change it usually gets ready, aligned to 4 bytes; or null.
+  virtual const void* line() const noexcept { return nullptr; }
+  /// Whether the thread that will make it ready runs on another CPU. Asked after the spin, unless the policy is crowded.
+  virtual bool is_separated() noexcept { return false; }
+  /// What it is, for observers (hooks.hpp).
+  virtual void describe(wait_subject&) const noexcept {}
+
+  /// For observed_wait.
+  wait_subject subject() const noexcept {
+    wait_subject result = {};
+    result.object = result.sleeps_on = this;
+    result.awaited = wait_subject::nobody;
+    describe(result);
+    return result;
+  }
+
+ protected:
+  ~waitable() = default;
+};
+
+/// What the calling thread has learned, for objects that keep no history of each waiter.
+wait_history& this_thread_history() noexcept;
+/// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
+/// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
+wait_history& this_thread_history_in_queues() noexcept;
+
+/// What the calling thread does now and then while it waits for anything, in a wait that lasts: for languages that look for
+/// signals on one thread (the C interface has lockstep_poll_while_waiting). It may stop the region that it waits in.
+struct wait_pulse {
+  void (*call)(void* context);
+  void* context;
+  std::uint64_t interval;  ///< in nanoseconds, from the time at which the wait begins to sleep
+
+  /// Null: none. It outlives the waits of the thread.
+  static const wait_pulse*& of_this_thread() noexcept;
+};
+
+class wait_engine {
+ public:
+  /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
+  /// where it has one for itself.
+  static constexpr std::uint64_t shared_yield_time = 400000;
+  static constexpr std::uint64_t single_yield_time = 80000;
+
+  /// Waits until `what.ready()`. Returns false if `until` came first.
+  template <class Waitable>
+  static bool wait(Waitable& what, wait_policy policy, wait_history& history,
+                   deadline until = deadline::never(),
+                   std::uint64_t yield_time = shared_yield_time) {
+    return what.Waitable::ready() || wait_slowly(what, policy, history, until, yield_time);
+  }
+  /// The same after the first look.
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
+                                            wait_history& history,
+                                            deadline until = deadline::never(),
+                                            std::uint64_t yield_time = shared_yield_time) {
+    const rung first = first_rung(policy, history);
+    if (first == rung::poll && first_poll(what)) {
+      if (policy.is_adaptive()) history.spinning.paid();
+      return true;
+    }
+    return wait_long(what, policy, history, until, yield_time, first, rung::sleep);
+  }
+  /// Looks for the time between two looks at the clock. The first poll ends most waits that a look does not, so it is
+  /// compiled for each kind of them. It goes without a look at the clock, which costs as much as one pause. It begins with
+  /// some looks without a pause: where a line takes 20 ns, barrier and latch of 2 threads take 0.8 of the time so.
+  template <class Waitable>
+  static bool first_poll(Waitable& what) {
+    for (unsigned i = 0; i < looks_at_once; ++i) {
+      if (what.Waitable::ready()) return true;
+    }
+    for (unsigned i = 0; i < pauses_per_poll; ++i) {
+      polling_pause();
+      if (what.Waitable::ready()) return true;
+    }
+    return false;
+  }
+
+  /// For locks, whose waiters queue up before they sleep: the rungs before the sleep, after a look in vain; true if it got
+  /// ready in them. block() has none of them. spin() polls for the default's time.
+  static bool wait_awake(waitable& what, wait_policy policy, wait_history& history, deadline until,
+                         std::uint64_t yield_time = single_yield_time) {
+    return !policy.is_block() && wait_long(what, policy, history, until, yield_time,
+                                           first_rung(policy, history), rung::yield);
+  }
+  /// For waits that have polled in a way of their own. In the adaptive policy only.
+  static bool wait_after_poll(waitable& what, wait_policy policy, wait_history& history,
+                              observed_wait& seen) {
+    return what.ready() || climb(what, policy, history, deadline::never(), shared_yield_time,
+                                 rung::yield, rung::sleep, seen);
+  }
+  /// Looks for the time between two looks at the clock; where the processor waits for lines, and `most` nanoseconds are
+  /// enough for that, by such a wait.
+  static bool poll(waitable& what, std::uint64_t most = 0);
+
+  static bool is_over(deadline until);
+
+ private:
+  static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
+  enum class rung : unsigned char { poll, yield, sleep };
+
+  /// Where a wait begins.
+  static rung first_rung(wait_policy policy, wait_history& history);
+  static bool wait_long(waitable& what, wait_policy policy, wait_history& history, deadline until,
+                        std::uint64_t yield_time, rung first, rung last);
+  /// The ladder, after a look in vain.
+  static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
+                    std::uint64_t yield_time, rung first, rung last, observed_wait& seen);
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
