@@ -98,7 +98,6 @@
 
 // loop
 #include "loop/loop_steering.cpp"
-#include "loop/loop_timing.cpp"
 #include "loop/loops.cpp"
 #include "loop/weighted_schedule.cpp"
 

@@ -57,7 +57,7 @@ LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& ch
   for (const plan_lane& each : plan.lanes)
     most_steps = (std::max)(most_steps, std::uint64_t{each.steps});
   most_turns_ = (~std::uint64_t{0} >> 1) / most_steps;
-  first = last = origin_;
+  turns = {origin_, origin_};
   ahead = checked.overlaps ? std::uint64_t{checked.most_delay} + 1 : 0;
   reset();
 }
@@ -89,7 +89,8 @@ LOCKSTEP_INLINE void flow_machine::reset() noexcept {
     const plan_lane& of = plan.lanes[lane];
     // A loop in the graph is over as often as the graph has turns.
     const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
-    board.reset(lane, of.block == 0 ? first * of.steps : 0, loop_decision(is_outer ? first : 0, 0));
+    board.reset(lane, of.block == 0 ? turns.first * of.steps : 0,
+                loop_decision(is_outer ? turns.first : 0, 0));
   }
   for (std::size_t rank = 0; rank < plan.members; ++rank) {
     walker_state& own = walkers[rank].value;
@@ -100,10 +101,13 @@ LOCKSTEP_INLINE void flow_machine::reset() noexcept {
 
 LOCKSTEP_INLINE void flow_machine::begin(std::uint64_t iterations, const iteration_gate* asks) {
   look_at_run();
-  gate = asks;
-  last = first + (iterations < most_turns_ - first ? iterations : most_turns_ - first);
-  if (asks != nullptr) last = ~std::uint64_t{0};
-  if (asks != nullptr) board.gate().reset(first << 1);
+  const std::uint64_t most = most_turns_ - turns.first;
+  turns.last = turns.first + (iterations < most ? iterations : most);
+  if (gate != asks) gate = asks;
+  if (asks != nullptr) {
+    turns.last = ~std::uint64_t{0};
+    board.gate().reset(turns.first << 1);
+  }
   for (const owner<wide_part>& each : wide_parts_) {
     each->phase = each->shared.begin(each->shared.most());
   }
@@ -114,20 +118,22 @@ LOCKSTEP_INLINE void flow_machine::end(bool was_stopped) {
     each->shared.end(was_stopped);
     each->shared.destroy_kept_values();
   }
-  if (gate != nullptr) last = board.gate().peek() >> 1;
-  gate = nullptr;
+  if (gate != nullptr) {
+    turns.last = board.gate().peek() >> 1;
+    gate = nullptr;
+  }
   if (!was_stopped) {
-    first = last;
+    turns.first = turns.last;
     return;
   }
-  first = last = origin_;
+  turns = {origin_, origin_};
   reset();
 }
 
 LOCKSTEP_INLINE bool flow_machine::is_done() const noexcept {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     const plan_lane& of = plan.lanes[lane];
-    if (of.block == 0 && board.done(lane).value() != last * of.steps) return false;
+    if (of.block == 0 && board.done(lane).value() != turns.last * of.steps) return false;
   }
   return true;
 }

@@ -70,6 +70,11 @@ struct stop_question {
   bool operator()() const { return call(held); }
 };
 
+/// The turns of the graph that a run makes.
+struct turn_range {
+  std::uint64_t first, last;
+};
+
 /// A team-wide node: what its members share.
 struct wide_part {
   wide_part(std::size_t width, wait_policy policy, stop_source& stop)
@@ -141,14 +146,13 @@ class flow_machine {
   aligned_array<padded<walker_state>> walkers;
   // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
-  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while nodes are watched
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
   source_place where = {nullptr, 0};   ///< the plan was made, for the ledger
   /// For observers.
   const char* name_of(node_index node) const noexcept;
 
-  // Of the run: written by its caller before it.
-  std::uint64_t first = 0, last = 0;  ///< turns of the graph
+  // Of the run: written by its caller before it, and only where it changes, since members read these lines.
+  std::uint64_t looked_at = 0;  ///< timed_iterations, or all while nodes are watched
   const iteration_gate* gate = nullptr;
   std::uint64_t ahead = 0;  ///< how many turns the gate may be ahead of the slowest lane
 
@@ -161,8 +165,9 @@ class flow_machine {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
   void look_at_run() noexcept {
-    looked_at = LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers())) ? ~std::uint64_t{0}
-                                                                         : timed_iterations;
+    const bool are_watched = LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()));
+    const std::uint64_t now = are_watched ? ~std::uint64_t{0} : timed_iterations;
+    if (looked_at != now) looked_at = now;
   }
   const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
   void note_run(const bound_call& what, std::uint64_t iteration,
@@ -180,6 +185,10 @@ class flow_machine {
   std::vector<owner<wide_part>> wide_parts_;
   std::uint64_t origin_;      ///< the first turn of all: so that delays reach back
   std::uint64_t most_turns_;  ///< whose steps can be counted: "for ever" is as many
+
+ public:
+  line_gap before_turns;
+  turn_range turns;  ///< of the run: its caller's own, which tells them to the members with the job
 };
 
 }  // namespace detail

@@ -72,15 +72,11 @@ struct flow_walk::watched_lane final : waitable {
   }
 };
 
-LOCKSTEP_INLINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
-  catch_up();
-  const published_word<std::uint64_t> word = of_.board.done(lane);
-  counted_wait counted(*this, lane, steps);
+LOCKSTEP_INLINE bool flow_walk::wait_or_help(std::uint32_t lane, std::uint64_t steps) {
   const bool has_patience = looks_each_ > 1 && own_.patience.asks();
   for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
     detail::polling_pause();
-    own_.seen[lane] = word.value();
-    if (own_.seen[lane] < steps) continue;
+    if (!has_done(lane, steps)) continue;
     own_.patience.paid();
     return true;
   }
@@ -89,21 +85,31 @@ LOCKSTEP_INLINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t s
   found_step found;
   bool helped = false;
   while (find(member, found)) {
-    counted.help(*this, found);
+    help(found);
     if (has_patience && !helped) own_.patience.failed();
     helped = true;
-    own_.seen[lane] = word.value();
-    if (own_.seen[lane] >= steps) return true;
+    if (has_done(lane, steps)) return true;
     if (stop_.requested()) return false;
   }
   for (;;) {
     watched_lane what(*this, lane, steps);
     wait_engine::wait(what, of_.board.policy(), own_.history);
-    own_.seen[lane] = word.value();
-    if (own_.seen[lane] >= steps) return true;
+    if (has_done(lane, steps)) return true;
     if (stop_.requested()) return false;
-    if (what.has_found) counted.help(*this, what.found);
+    if (what.has_found) help(what.found);
   }
+}
+
+LOCKSTEP_INLINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
+  catch_up();
+  if (LOCKSTEP_UNLIKELY(counts_waits_)) {
+    ticks_of_help_ = 0;
+    const std::uint64_t begin = tick_clock::now();
+    const bool has_come = wait_or_help(lane, steps);
+    count_wait(lane, steps, tick_clock::now() - begin - ticks_of_help_);
+    return has_come;
+  }
+  return wait_or_help(lane, steps);
 }
 
 LOCKSTEP_INLINE void flow_walk::catch_up() {
@@ -144,7 +150,8 @@ LOCKSTEP_INLINE bool flow_walk::start() {
 /// False when there is no other iteration, or once the region is stopped.
 LOCKSTEP_INLINE bool flow_walk::begin_iteration() {
   const std::uint64_t turn = own_.places[0].turn;
-  if (turn < of_.last && of_.gate == nullptr) return !stop_.source.requested_relaxed(stop_.region);
+  if (turn < turns_.last && of_.gate == nullptr)
+    return !stop_.source.requested_relaxed(stop_.region);
   if (of_.gate == nullptr) return false;
   return ask_gate(turn);
 }
@@ -167,7 +174,7 @@ LOCKSTEP_INLINE bool flow_walk::ask_gate(std::uint64_t turn) {
     return (gate.value() >> 1) > turn && !stop_.requested();
   }
   if ((gate.value() >> 1) > turn) return true;
-  const std::uint64_t slowest = turn - of_.first < of_.ahead ? of_.first : turn - of_.ahead;
+  const std::uint64_t slowest = turn - turns_.first < of_.ahead ? turns_.first : turn - of_.ahead;
   for (std::uint32_t m = 1; m < plan_.members; ++m) {
     const std::uint32_t lane = plan_.lane(0, m);
     if (lane != no_lane && !await(lane, slowest * plan_.lanes[lane].steps)) return false;
@@ -227,7 +234,7 @@ LOCKSTEP_INLINE bool flow_walk::end_turn() {
 LOCKSTEP_INLINE void flow_walk::walk() {
   if (plan_.lane(0, rank_) == no_lane) {
     if (rank_ != 0 || of_.gate == nullptr) return finish_run();
-    for (std::uint64_t turn = of_.first; ask_gate(turn); ++turn) continue;
+    for (std::uint64_t turn = turns_.first; ask_gate(turn); ++turn) continue;
     return finish_run();
   }
   bool goes_on = start();
@@ -318,7 +325,7 @@ LOCKSTEP_INLINE void flow_walk::finish(lane_place& at, bool is_awaited) {
 LOCKSTEP_INLINE void flow_walk::finish_run() {
   catch_up();
   if (rank_ != 0) return;
-  const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : of_.last;
+  const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : turns_.last;
   for (std::uint32_t m = 1; m < plan_.members; ++m) {
     const std::uint32_t lane = plan_.lane(0, m);
     if (lane != no_lane && !await(lane, last * plan_.lanes[lane].steps)) return;
@@ -346,8 +353,8 @@ LOCKSTEP_INLINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_
     if (of_.board.done(lane).value() < step) return look::nothing;
     const std::uint64_t turn = step / on.steps, at = step - turn * on.steps;
     if (on.block == 0) {
-      out.iteration = turn - of_.first;
-      if (turn >= (of_.gate != nullptr ? of_.board.gate().value() >> 1 : of_.last)) {
+      out.iteration = turn - turns_.first;
+      if (turn >= (of_.gate != nullptr ? of_.board.gate().value() >> 1 : turns_.last)) {
         return look::nothing;
       }
     } else if (at == 0) {
@@ -387,6 +394,7 @@ LOCKSTEP_INLINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_
 }
 
 LOCKSTEP_INLINE void flow_walk::help(const found_step& with) {
+  const std::uint64_t begin = LOCKSTEP_UNLIKELY(counts_waits_) ? tick_clock::now() : 0;
   if (!of_.board.try_claim(with.lane, with.step)) return;
   if (LOCKSTEP_UNLIKELY(observers() != 0)) {
     note_mark(mark_kind::share_taken_over, "step taken over", nullptr,
@@ -397,6 +405,7 @@ LOCKSTEP_INLINE void flow_walk::help(const found_step& with) {
     if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);
   }
   of_.board.done(with.lane).publish(with.step + 1);
+  if (LOCKSTEP_UNLIKELY(counts_waits_)) ticks_of_help_ += tick_clock::now() - begin;
 }
 
 }  // namespace detail

@@ -27,13 +27,16 @@ namespace detail {
 class flow_walk {
  public:
   /// For member `rank`, in region `region` of `stop`.
-  flow_walk(flow_machine& of, std::size_t rank, stop_source& stop, std::uint32_t region) noexcept
+  flow_walk(flow_machine& of, const turn_range& turns, std::size_t rank, stop_source& stop,
+            std::uint32_t region) noexcept
       : of_(of),
         plan_(of.plan),
+        turns_(turns),
         own_(of.walkers[rank].value),
         rank_(static_cast<std::uint32_t>(rank)),
         stop_{stop, region},
-        looks_each_(of.board.policy().is_crowded() ? 1 : 16) {}
+        looks_each_(of.board.policy().is_crowded() ? 1 : 16),
+        counts_waits_(is_observed_by(observer::accounts)) {}
 
   void walk();
 
@@ -45,25 +48,28 @@ class flow_walk {
     const plan_step* what = nullptr;  ///< null: the lane's member is to leave a loop that is over
   };
   struct watched_lane;
-  class counted_wait;
 
   lane_place& here() noexcept { return own_.places[depth_]; }
   const plan_lane& lane_of(const lane_place& at) const noexcept { return plan_.lanes[at.lane]; }
   const plan_step& step_of(const lane_place& at) const noexcept {
     return plan_.steps[lane_of(at).first_step + at.at];
   }
-  std::uint64_t iteration() const noexcept { return own_.places[0].turn - of_.first; }
+  std::uint64_t iteration() const noexcept { return own_.places[0].turn - turns_.first; }
   std::uint64_t steps_for(const plan_wait& wait, std::uint64_t turn) const noexcept {
     return (turn - wait.delay) * plan_.lanes[wait.lane].steps + wait.steps;
   }
 
   /// Waits until a lane has done so many steps. False once the region is stopped.
   bool await(std::uint32_t lane, std::uint64_t steps) {
-    if (own_.seen[lane] >= steps) return true;
-    own_.seen[lane] = of_.board.done(lane).value();
-    return own_.seen[lane] >= steps || await_slowly(lane, steps);
+    return own_.seen[lane] >= steps || has_done(lane, steps) || await_slowly(lane, steps);
+  }
+  bool has_done(std::uint32_t lane, std::uint64_t steps) {
+    const std::uint64_t now = of_.board.done(lane).value();
+    own_.seen[lane] = now;
+    return now >= steps;
   }
   bool await_slowly(std::uint32_t lane, std::uint64_t steps);
+  bool wait_or_help(std::uint32_t lane, std::uint64_t steps);
   void count_wait(std::uint32_t lane, std::uint64_t steps, std::uint64_t ticks) const noexcept;
   /// Stores what this member has left behind: before others may have to wait for it.
   void catch_up();
@@ -91,40 +97,17 @@ class flow_walk {
 
   flow_machine& of_;
   const flow_plan& plan_;
+  const turn_range turns_;
   walker_state& own_;
   const std::uint32_t rank_;
   const stops_with_region stop_;
   const unsigned looks_each_;
+  const bool counts_waits_;          ///< for the ledger
+  std::uint64_t ticks_of_help_ = 0;  ///< given while it waits, if it counts
   std::size_t depth_ = 0;
   // What this member has decided itself: it does not read the line that it has just published.
   std::uint32_t decided_lane_ = no_lane;
   loop_decision decided_{};
-};
-
-/// How long a member waits for a step of another, for the ledger. Help that it gives meanwhile does not count.
-class flow_walk::counted_wait {
- public:
-  counted_wait(const flow_walk& walk, std::uint32_t lane, std::uint64_t steps) noexcept
-      : walk_(walk), lane_(lane), steps_(steps) {
-    if (LOCKSTEP_UNLIKELY(is_observed_by(observer::accounts))) since_ = tick_clock::now();
-  }
-  ~counted_wait() {
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) walk_.count_wait(lane_, steps_, tick_clock::now() - since_);
-  }
-  counted_wait(const counted_wait&) = delete;
-  counted_wait& operator=(const counted_wait&) = delete;
-
-  void help(flow_walk& walk, const found_step& with) {
-    const std::uint64_t begin = LOCKSTEP_UNLIKELY(since_ != 0) ? tick_clock::now() : 0;
-    walk.help(with);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) since_ += tick_clock::now() - begin;
-  }
-
- private:
-  const flow_walk& walk_;
-  const std::uint32_t lane_;
-  const std::uint64_t steps_;
-  std::uint64_t since_ = 0;
 };
 
 }  // namespace detail

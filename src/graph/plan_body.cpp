@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -163,6 +164,24 @@ class plan_run {
   plan_body& of_;
 };
 
+template <class Argument>
+job plan_body::part() {
+  struct carried {
+    plan_body* of;
+    turn_range turns;
+  };
+  const carried bytes = {this, machine->turns};
+  job made;
+  made.carry<Argument>(
+      [](const job& self, Argument& me) {
+        carried part;
+        std::memcpy(&part, self.carried(), sizeof part);
+        part.of->take_part(me, part.turns);
+      },
+      &bytes, sizeof bytes);
+  return made;
+}
+
 LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                     const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
@@ -173,7 +192,7 @@ LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* a
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.team->run(machine->plan.members, job_of(part), where, "plan")
+                         ? host.team->run(machine->plan.members, part<member>(), where, "plan")
                          : run_shares(count);
   if (was_alone && is_stopped) here.is_complete = false;
   return here.is_complete;
@@ -198,10 +217,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
       is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
       where};
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
-  job what;
-  const auto share = [this](loop_share& me) { take_part(me); };
-  what.assign<loop_share>(share);
-  const shares_outcome made = host.team->run_shares(wanted, what);
+  const shares_outcome made = host.team->run_shares(wanted, part<loop_share>());
   if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);
@@ -231,7 +247,7 @@ LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
     }
   } started = {*this, false};
   has_started = true;
-  started_region made = host.team->start(job_of(part), where, "plan");
+  started_region made = host.team->start(part<member>(), where, "plan");
   started.is_kept = true;
   stop.enter(*host.stop, host.team->core().running());
   return made;
@@ -258,25 +274,23 @@ LOCKSTEP_INLINE void plan_body::run_alone(const stops_with_region& around) {
   is_stopped = !call_alone(own_stop, run_all, alone.self, stops.own.region);
 }
 
-LOCKSTEP_INLINE void plan_body::take_part(loop_share& me) {
+LOCKSTEP_INLINE void plan_body::take_part(loop_share& me, const turn_range& turns) {
   if (&me.stop() != host.stop) return run_alone({me.stop(), me.region()});
   const part_of_plan here(stop, me.region());
   if (me.rank() == 0) stop.enter(*host.stop, me.region());
-  flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
+  flow_walk(*machine, turns, me.rank(), *host.stop, me.region()).walk();
 }
 
-LOCKSTEP_INLINE void plan_part::operator()(member& me) const {
+LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
   const member_state& state = member_access::state_of(me);
-  if (&state.stop() != of->host.stop) {
-    return of->run_alone({state.stop(), state.region()});
-  }
-  const part_of_plan here(of->stop, state.region());
-  if (me.rank() == 0) of->stop.enter(*of->host.stop, state.region());
+  if (&state.stop() != host.stop) return run_alone({state.stop(), state.region()});
+  const part_of_plan here(stop, state.region());
+  if (me.rank() == 0) stop.enter(*host.stop, state.region());
   if (me.size() == 1) {
-    of->was_alone = true;
-    of->machine->run_alone(of->iterations, of->gate, &me, stop_question::of(state));
-  } else if (me.rank() < of->machine->plan.members) {
-    flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
+    was_alone = true;
+    machine->run_alone(iterations, gate, &me, stop_question::of(state));
+  } else if (me.rank() < machine->plan.members) {
+    flow_walk(*machine, turns, me.rank(), *host.stop, state.region()).walk();
   }
 }
 

@@ -24,14 +24,6 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-struct plan_body;
-
-/// A member's part of a run: what the region is given.
-struct plan_part {
-  plan_body* of;
-  void operator()(member& me) const;
-};
-
 /// The team of a plan; or none: a plan to look at.
 struct plan_team {
   plan_team() = default;
@@ -62,7 +54,12 @@ struct plan_body {
   bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
-  void take_part(loop_share& me);
+  /// A member's part of a run.
+  void take_part(loop_share& me, const turn_range& turns);
+  void take_part(member& me, const turn_range& turns);
+  /// The same as a job, which has all that members need of what changes from run to run.
+  template <class Argument>
+  job part();
   void check_ready(const char* function);
   /// Whether a run was started, and is not over.
   bool is_open() const noexcept;
@@ -83,6 +80,7 @@ struct plan_body {
   std::vector<double> costs;
   owner<flow_machine> machine;
   bool needs_all = false;  ///< every member has to come
+  line_gap before_;  // members read what is above, and the caller writes what follows in each run
   bool is_running = false;
   bool has_started = false;
   bool was_alone = false;   ///< the run: on one thread, without the lanes
@@ -91,7 +89,6 @@ struct plan_body {
   plan_stop stop;
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
-  plan_part part{this};
 
   // Of a graph whose nodes have no hints: the plan times the first iterations, and is made anew before the run after.
   bool learns = false;

@@ -29,7 +29,7 @@
 #include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
 #include "loop_share.hpp"
-#include "loop_timing.hpp"
+#include "loop_steering.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -64,7 +64,7 @@ class loop_crew {
       const observed_share seen(team_, 0, head.region);
       run_part(common_of(head, at), 0, 0, what);
       seen.end_part();
-      if (timing != nullptr) timing->after_part(true);
+      if (timing != nullptr) timing->after_parts(true);
       const bool has_patience = !is_crowded_ && !is_woken && trust_in_others_.asks();
       if (has_patience && board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
         trust_in_others_.paid();
@@ -169,7 +169,7 @@ class loop_crew {
     while (!is_orphaned_ && !board_.has_reported(watcher, at) && board_.claim(watcher, claimed)) {
       run_claimed_part(self, watcher, claimed, false);
       took = true;
-      if (timing != nullptr) timing->after_part(watcher == self);
+      if (timing != nullptr) timing->after_parts(watcher == self);
     }
     return took;
   }

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/loop/loop_place.hpp>
+#include <lockstep/detail/loop/place_pace.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -18,22 +18,11 @@ namespace detail {
 /// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
-  const void* place;   ///< a number for the closure type
+  place_pace* place;   ///< what is learned of it; null: nothing
   std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
   bool can_split;      ///< shares may have several parts
   bool is_fixed;       ///< a share for every member, whatever was learned
   source_place where;  ///< for observers
-  lone_hint* hint;     ///< of the place; null: its loops never run alone without a region
-
-  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
-               call_site in = call_site::none(), lone_hint* alone = nullptr) noexcept
-      : iterations(count),
-        place(at),
-        grain(least),
-        can_split(splits),
-        is_fixed(fixed),
-        where(in),
-        hint(alone) {}
 };
 
 /// How a loop is to be run: by loop_steering.hpp.

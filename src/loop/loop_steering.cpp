@@ -8,6 +8,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_INLINE void loop_timing::wake_if_long(std::uint64_t now) {
+  if (left_at(now) <= least) return;
+  woken_at = now;
+  if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", may_wake);
+  board.wake(may_wake);
+  may_wake = 0;
+}
+
 LOCKSTEP_INLINE void loop_steering::tell(const loop_plan& plan) const noexcept {
   char name[48] = "loop inline";
   if (plan.shares > 1) {

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: MIT
-// src/loop/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: loop)
+// src/loop/loop_steering.hpp -- measures loops, and runs the next one by what was learned (layer: loop)
 //
-// It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
-// caller that has the turn uses it, in one loop after another.
+// It looks at the clock and whether members sleep; loop_pace.hpp decides. For team_core.hpp: the caller that has the turn
+// uses it, in one loop after another.
 //
 //   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
 //            of it, that what is left is worth a wake-up.
-//   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
-//            missed as much as a wake-up takes: at most twice the time is lost that way.
-//   STEER-3  Where workers may anticipate, the times of loops that they slept through and that were worth joining are
-//            noted (missed_loops.hpp). When these loops have missed enough, the workers are woken once, after a loop, read
-//            the times, and learn when the next one is due. That has a price: it doubles each time, and halves when members
-//            come by themselves. What loops missed belongs to the team, not to a place.
-//   STEER-4  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
+//   STEER-2  Loops that workers slept through, although they may anticipate and were worth waking by PACE-7, are told them by
+//            missed_loops.hpp: so a worker that wakes up learns when the next one is due.
+//   STEER-3  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
 //            it. So a short loop costs no more than some looks at the clock before it is known.
-//   STEER-5  When it is known from how many iterations on a place pays on several members, its hint says so
-//            (lone_loops.hpp): shorter loops run without a region. Now and then one of them is measured.
 //
 // Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
 //        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
@@ -25,31 +19,74 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lockstep/detail/platform/clock.hpp>
+#include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
-#include "lone_loops.hpp"
-#include "loop_costs.hpp"
-#include "loop_timing.hpp"
+#include "loop_pace.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// What the caller of a loop measures of it: it looks at the clock after parts that it has run.
+struct loop_timing {
+  region_board& board;
+  std::size_t all = 0;         ///< parts, over all shares
+  std::size_t parts = 0;       ///< that the caller has run
+  std::size_t own_parts = 0;   ///< of them, of its own share
+  std::uint64_t start = 0;     ///< of the loop
+  std::uint64_t own_end = 0;   ///< of the caller's last own part
+  std::uint64_t woken_at = 0;  ///< when members were woken in the loop, or 0
+  double least = 0;            ///< what has to be left for that, in nanoseconds
+  std::uint32_t may_wake = 0;  ///< so many
+
+  explicit loop_timing(region_board& of) noexcept : board(of) {}
+
+  /// Before a loop. `sleepers`: how many members are woken in it where more than `least_left` is left.
+  void begin(std::size_t of, std::uint32_t sleepers, double least_left) {
+    all = of;
+    parts = own_parts = 0;
+    woken_at = 0;
+    may_wake = sleepers;
+    least = least_left;
+    start = own_end = monotonic_nanoseconds();
+  }
+  /// The caller has run so many parts: of its own share, or of another.
+  void after_parts(bool is_own, std::size_t count = 1) {
+    parts += count;
+    if (is_own) {
+      own_parts += count;
+      own_end = monotonic_nanoseconds();
+    }
+    if (may_wake != 0) wake_if_long(is_own ? own_end : monotonic_nanoseconds());
+  }
+  /// The work that is left at a time, in nanoseconds. Requires: a part was run.
+  double left_at(std::uint64_t now) const noexcept {
+    const double each = static_cast<double>(now - start) / static_cast<double>(parts);
+    return each * static_cast<double>(all - parts);
+  }
+  void wake_if_long(std::uint64_t now);
+};
+
 class loop_steering {
  public:
-  /// `number`: of the team, for hints.
-  loop_steering(region_board& forks, const loop_costs::helpers& team, std::uint32_t number)
-      : board_(forks), costs_(team), team_(number), timing_(forks) {}
+  /// `number`: of the team, for what its places know.
+  loop_steering(region_board& forks, const loop_pace::helpers& team, std::uint32_t number)
+      : board_(forks), pace_(team), team_(number), timing_(forks) {}
   loop_steering(const loop_steering&) = delete;
   loop_steering& operator=(const loop_steering&) = delete;
 
   /// Before a loop: how to run it.
   LOCKSTEP_NOINLINE const loop_plan& begin(const loop_request& of) {
     of_ = of;
-    is_asleep_ = costs_.most_shares() > 1 && board_.has_sleepers(costs_.most_shares());
-    plan_ = costs_.plan(of, is_asleep_);
-    if (plan_.missed > 0) add_missed();
-    if (of.hint != nullptr && of.hint->is_spent(team_)) plan_.is_timed = true;
-    if (is_worth_noting()) plan_.is_timed = true;
+    is_asleep_ = pace_.most_shares() > 1 && board_.has_sleepers(pace_.most_shares());
+    plan_ = pace_.plan(of, is_asleep_);
+    if (plan_.missed > 0 && pace_.wakes_for(plan_.missed, now)) {
+      plan_ = pace_.plan(of, false);
+      plan_.is_timed = true;
+    }
+    if (is_worth_telling() || (of.place != nullptr && of.place->is_spent(team_)))
+      plan_.is_timed = true;
     if (plan_.is_timed) begin_to_measure();
     return plan_;
   }
@@ -60,19 +97,19 @@ class loop_steering {
 
   /// In a probe, after so many parts of the caller's share: whether to announce the rest.
   bool is_worth_announcing(std::uint32_t done) noexcept {
-    timing_.note_run(done);
-    if (!costs_.is_rest_worth(timing_.left_at(timing_.own_end()), is_asleep_)) return false;
-    if (is_asleep_) woken_at_ = timing_.own_end();
+    timing_.after_parts(true, done - timing_.parts);
+    if (!pace_.is_rest_worth(timing_.left_at(timing_.own_end), is_asleep_)) return false;
+    if (is_asleep_) woken_at_ = timing_.own_end;
     return true;
   }
   /// The caller has run all parts of a probe.
-  void end_probe() noexcept { timing_.note_run(all_parts()); }
+  void end_probe() noexcept { timing_.after_parts(true, timing_.all - timing_.parts); }
 
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {
-    if (plan_.is_timed) learn(all_came, now());
-    if (all_came && !is_asleep_ && plan_.shares > 1 && !plan_.is_probe) price_ /= 2;
-    if (is_worth_noting()) note_missed({timing_.start(), timing_.own_end()});
+    if (plan_.is_timed && of_.place != nullptr) learn(all_came);
+    if (all_came && !is_asleep_ && plan_.shares > 1 && !plan_.is_probe) pace_.came_by_themselves();
+    if (is_worth_telling()) tell_sleepers(timing_.start, timing_.own_end);
   }
 
   /// Before shares that are no loop's: whether to wake members that sleep.
@@ -80,103 +117,63 @@ class loop_steering {
     is_asleep_ = board_.has_sleepers(of.shares);
     plan_ = loop_plan();
     plan_.shares = of.shares;
-    if (is_asleep_) {
-      plan_sleepers(of.gain);
-      shares_begin_ = is_worth_noting() ? now() : 0;
-    } else {
-      price_ /= 2;
+    if (!is_asleep_) {
+      pace_.came_by_themselves();
+      return true;
     }
+    learn_wake_up();
+    const bool wakes = of.gain > pace_.wake() || (of.gain > 0 && pace_.wakes_for(of.gain, now));
+    plan_.missed = wakes ? 0 : of.gain;
+    plan_.wakes = plan_.missed <= 0;
+    if (plan_.wakes) woken_at_ = now();
+    timing_.start = is_worth_telling() ? now() : 0;
     return plan_.wakes;
   }
   /// They are done.
   void end_shares() {
-    if (!is_asleep_) return;
-    if (is_worth_noting()) note_missed({shares_begin_, now()});
+    if (is_worth_telling()) tell_sleepers(timing_.start, now());
   }
 
   /// Whether members slept when this loop began.
   bool were_asleep() const noexcept { return is_asleep_; }
 
  private:
-  static constexpr double least_worth_noting = 1000;
-  static constexpr double awake_time = 50000;
-  static constexpr unsigned least_noted = anticipation::fewest + 1;
-  // Of a wake-up for noted loops, in time that loops missed. The first one costs nearly nothing.
-  static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
-
-  static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
+  static std::uint64_t now() { return monotonic_nanoseconds(); }
 
   void begin_to_measure() {
-    timing_.begin(all_parts());
-    if (woken_at_ != 0) learn_wake_up();
-    if (!is_asleep_ || plan_.shares == 1) return;
-    if (plan_.wakes) {
-      woken_at_ = timing_.start();
-    } else if (!plan_.is_probe) {
-      timing_.wake_above(costs_.least_worth_waking(), plan_.shares);
-    }
+    const bool wakes = is_asleep_ && plan_.shares > 1 && plan_.wakes;
+    const bool may_wake = is_asleep_ && plan_.shares > 1 && !plan_.wakes && !plan_.is_probe;
+    timing_.begin(std::size_t{plan_.shares} * plan_.parts, may_wake ? plan_.shares : 0,
+                  pace_.least_worth_waking());
+    learn_wake_up();
+    if (wakes) woken_at_ = timing_.start;
   }
-  void plan_sleepers(double gain) {
-    if (woken_at_ != 0) learn_wake_up();
-    plan_.missed = gain > costs_.wake() ? 0 : gain;
-    if (plan_.missed > 0 && has_missed_enough()) plan_.missed = 0;
-    plan_.wakes = plan_.missed <= 0;
-    if (plan_.wakes) woken_at_ = now();
-  }
-  void learn(bool all_came, std::uint64_t end) {
-    if (timing_.woken_at() != 0) woken_at_ = timing_.woken_at();
-    const double own_time = static_cast<double>(timing_.own_end() - timing_.start());
-    costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
+  void learn(bool all_came) {
+    const std::uint64_t end = now();
+    if (timing_.woken_at != 0) woken_at_ = timing_.woken_at;
+    const std::size_t own = timing_.own_parts == timing_.all
+                                ? of_.iterations
+                                : of_.iterations / timing_.all * timing_.own_parts;
+    pace_.learn_iterations(*of_.place, team_, own,
+                           static_cast<double>(timing_.own_end - timing_.start));
     if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
-      costs_.learn_join(static_cast<double>(end - timing_.own_end()));
+      pace_.learn_join(static_cast<double>(end - timing_.own_end));
     }
-    if (of_.hint != nullptr) {
-      const loop_costs::lone_loops alone = costs_.lone(of_.place, of_.iterations);
-      if (alone.loops > 0) of_.hint->set(team_, alone.most_iterations, alone.loops);
-    }
-  }
-
-  std::size_t iterations_of_own() const noexcept {
-    const std::size_t own = timing_.own_parts();
-    return own == all_parts() ? of_.iterations : of_.iterations / all_parts() * own;
-  }
-  std::size_t all_parts() const noexcept { return std::size_t{plan_.shares} * plan_.parts; }
-
-  /// STEER-2. Members that are awake poll for some 50 us. The clock is looked at when enough was missed: if the loops
-  /// that did came further apart on average, they begin anew.
-  bool has_missed_enough() noexcept {
-    missed_ += plan_.missed;
-    ++missed_loops_;
-    if (missed_ < costs_.wake()) return false;
-    const std::uint64_t before = missed_since_;
-    missed_since_ = now();
-    const double each = static_cast<double>(missed_since_ - before) / missed_loops_;
-    missed_ = missed_loops_ = 0;
-    return each < awake_time;
-  }
-  void add_missed() noexcept {
-    if (!has_missed_enough()) return;
-    plan_ = costs_.plan(of_, false);
-    plan_.is_timed = true;
   }
   void learn_wake_up() {
     const std::uint64_t came = board_.last_coming(1);
-    if (came <= woken_at_) return;
-    costs_.learn_wake(static_cast<double>(came - woken_at_));
+    if (woken_at_ == 0 || came <= woken_at_) return;
+    pace_.learn_wake(static_cast<double>(came - woken_at_));
     woken_at_ = 0;
   }
-  /// STEER-3.
-  bool is_worth_noting() const noexcept {
-    return plan_.missed > least_worth_noting && board_.anticipates();
+
+  /// STEER-2.
+  bool is_worth_telling() const noexcept {
+    return plan_.missed > loop_pace::least_worth_telling && board_.anticipates();
   }
-  void note_missed(const missed_loops::span& loop) {
-    board_.note_missed(loop);
-    ++noted_;
-    saved_up_ += plan_.missed;
-    if (noted_ < least_noted || saved_up_ < price_ || saved_up_ < least_price) return;
-    noted_ = 0;
-    saved_up_ = 0;
-    price_ = loop_costs::between(first_price, 2 * price_, most_price);
+  void tell_sleepers(std::uint64_t begin, std::uint64_t end) {
+    board_.note_missed({begin, end});
+    if (!pace_.is_worth_a_lesson(plan_.missed)) return;
     if (observers() != 0) {
       note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
     }
@@ -184,18 +181,13 @@ class loop_steering {
   }
 
   region_board& board_;
-  loop_costs costs_;
+  loop_pace pace_;
   const std::uint32_t team_;
-  loop_request of_ = {0, nullptr, 0, true, false};
+  loop_request of_ = {0, nullptr, 0, true, false, call_site::none()};
   loop_plan plan_;
   loop_timing timing_;
   bool is_asleep_ = false;
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
-  std::uint64_t missed_since_ = 0;
-  double missed_ = 0, missed_loops_ = 0;
-  double saved_up_ = 0, price_ = 0;  ///< for a wake-up
-  unsigned noted_ = 0;               ///< since the last wake-up
-  std::uint64_t shares_begin_ = 0;
 };
 
 }  // namespace detail

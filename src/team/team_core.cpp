@@ -87,7 +87,7 @@ struct team_core::loop_work {
           core.crew_.lead(head, what, plan->wakes && steering.were_asleep(), steering.timing());
     } else {
       core.crew_.run_alone(head, what);
-      if (plan->is_timed) steering.timing()->after_part(true);
+      if (plan->is_timed) steering.timing()->after_parts(true);
     }
     steering.end(all_came);
   }

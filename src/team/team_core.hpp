@@ -178,7 +178,7 @@ class team_core {
   static bool run_function_alone(const lone_team& of, const job& f);
   static bool run_shares_alone(const lone_team& of, const job& what, const loop_ends& ends);
 
-  /// A loop of an unknown place: STEER-4. True if every other member came in time.
+  /// A loop of an unknown place: STEER-3. True if every other member came in time.
   bool run_probe(const loop_plan& plan, const region_head& head, const job& what);
 
   /// A `run` that observers see: its announcement tells the workers so, which do not look again.

@@ -43,7 +43,7 @@ inline bool run_scheduled(team_host& on, const loop_request& request, schedule h
 LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop,
                               std::size_t length, schedule how, source_place where) {
   const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-  const loop_request request(length, &place, grain_of(how), is_blocks, false, where, &place.hint);
+  const loop_request request = {length, &place.pace, grain_of(how), is_blocks, false, where};
   if (!is_blocks || place.carried == nullptr) {
     return run_scheduled(on, request, how, {place.call, loop});
   }
@@ -65,11 +65,10 @@ LOCKSTEP_INLINE lone_outcome run_alone(team_host& on, const range_body& body, st
   });
 }
 
-LOCKSTEP_INLINE bool run_parts(team_host& on, const range_body& body, std::size_t length,
-                               schedule how, source_place where) {
-  const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-  return run_scheduled(on, {length, place_of(body.call), grain_of(how), is_blocks, false, where},
-                       how, body);
+LOCKSTEP_INLINE bool run_each(team_host& on, const range_body& body, std::size_t length,
+                              place_pace& place) {
+  return run_scheduled(on, {length, &place, 0, false, false, call_site::none()}, dynamic_schedule(),
+                       body);
 }
 
 LOCKSTEP_INLINE bool run_by_weights(team_host& on, const range_body& body, std::size_t length,

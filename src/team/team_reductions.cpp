@@ -292,8 +292,8 @@ LOCKSTEP_INLINE bool reduce(team_host& on, source_place where, const operations&
   range_reduction whole(what, of, length, result);
   job work;
   work.carry<loop_share>(whole.work());
-  const bool goes_on = on.run_loop({length, place_of(what.fold), grain_of(how), true, false, where},
-                                   work, whole.ends());
+  const bool goes_on =
+      on.run_loop({length, what.pace, grain_of(how), true, false, where}, work, whole.ends());
   return has_kept(goes_on, whole.has_result(), what, result);
 }
 
@@ -310,7 +310,7 @@ LOCKSTEP_INLINE bool scan(team_host& on, source_place where, const operations& w
                           const operands& of, std::size_t length, schedule how, const void* init,
                           void* result) {
   range_scan whole(what, of, length, init, result);
-  const loop_request request(length, place_of(what.fold), grain_of(how), true, false, where);
+  const loop_request request = {length, what.pace, grain_of(how), true, false, where};
   job work;
   work.carry<loop_share>(whole.first());
   bool goes_on = on.run_loop(request, work, whole.ends());

@@ -16,44 +16,44 @@
 namespace {
 
 using lockstep::team;
-using lockstep::detail::lone_hint;
+using lockstep::detail::place_pace;
 
 // --- hints ---
 
 TEST(lone_loops, a_hint_is_of_one_team_and_of_loops_up_to_a_length_LONE_4) {
-  lone_hint hint;
-  EXPECT_FALSE(hint.allows(1, 0)) << "nothing is known";
-  hint.set(7, 100.9, 5);
-  EXPECT_TRUE(hint.allows(7, 100));
-  EXPECT_TRUE(hint.allows(7, 0));
-  EXPECT_FALSE(hint.allows(7, 101));
-  EXPECT_FALSE(hint.allows(8, 100)) << "another team's";
+  place_pace place;
+  EXPECT_FALSE(place.allows(1, 0)) << "nothing is known";
+  place.allow(7, 100.9, 5);
+  EXPECT_TRUE(place.allows(7, 100));
+  EXPECT_TRUE(place.allows(7, 0));
+  EXPECT_FALSE(place.allows(7, 101));
+  EXPECT_FALSE(place.allows(8, 100)) << "another team's";
 }
 
 TEST(lone_loops, a_hint_is_for_so_many_loops_LONE_4) {
-  lone_hint hint;
-  hint.set(7, 10, 3);
+  place_pace place;
+  place.allow(7, 10, 3);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(hint.is_spent(7));
-    EXPECT_TRUE(hint.allows(7, 10));
-    EXPECT_FALSE(hint.allows(7, 11)) << "it counts as little as it allows";
+    EXPECT_FALSE(place.is_spent(7));
+    EXPECT_TRUE(place.allows(7, 10));
+    EXPECT_FALSE(place.allows(7, 11)) << "it counts as little as it allows";
   }
-  EXPECT_FALSE(hint.allows(7, 10));
-  EXPECT_TRUE(hint.is_spent(7));
-  EXPECT_FALSE(hint.is_spent(8));
+  EXPECT_FALSE(place.allows(7, 10));
+  EXPECT_TRUE(place.is_spent(7));
+  EXPECT_FALSE(place.is_spent(8));
 }
 
 TEST(lone_loops, hints_of_any_size_keep_their_fields_apart_LONE_4) {
   for (const std::uint32_t number : {1u, 0xFFFFFFu}) {
     for (const double limit : {0.0, 1.0, 16777215.0, 1e300}) {
-      for (const std::uint32_t loops : {1u, lone_hint::most_loops}) {
-        lone_hint hint;
-        hint.set(number, limit, loops);
+      for (const std::uint32_t loops : {1u, place_pace::most_loops}) {
+        place_pace place;
+        place.allow(number, limit, loops);
         const std::size_t most = limit < 16777215 ? static_cast<std::size_t>(limit) : 16777215;
-        EXPECT_FALSE(hint.allows(number, most + 1));
-        EXPECT_FALSE(hint.allows(number - 1, most));
-        for (std::uint32_t i = 0; i < loops; ++i) ASSERT_TRUE(hint.allows(number, most));
-        EXPECT_FALSE(hint.allows(number, most));
+        EXPECT_FALSE(place.allows(number, most + 1));
+        EXPECT_FALSE(place.allows(number - 1, most));
+        for (std::uint32_t i = 0; i < loops; ++i) ASSERT_TRUE(place.allows(number, most));
+        EXPECT_FALSE(place.allows(number, most));
       }
     }
   }

@@ -40,10 +40,10 @@ std::uint32_t knowing_team = 0;
 
 template <class Leaf>
 void know(const Leaf&) {
-  using lockstep::detail::lone_hint;
+  using lockstep::detail::place_pace;
   if (knowing_team == 0) return;
-  lockstep::detail::loop_place_of<Leaf>::at.hint.set(knowing_team, lone_hint::most_iterations,
-                                                     lone_hint::most_loops);
+  lockstep::detail::loop_place_of<Leaf>::at.pace.allow(knowing_team, place_pace::most_iterations,
+                                                       place_pace::most_loops);
 }
 
 /// The verbs. Each has one place in the program for each kind of team.

@@ -55,7 +55,7 @@ class planned_graph {
       for (const std::size_t rank : who_comes) {
         bodies.push_back([&, rank] {
           try {
-            flow_walk(machine, rank, stop, region).walk();
+            flow_walk(machine, machine.turns, rank, stop, region).walk();
           } catch (int) {
             stop.request(region);
           }

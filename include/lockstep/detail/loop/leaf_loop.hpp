@@ -40,11 +40,6 @@ struct range_body {
 
   void operator()(std::size_t first, std::size_t last) const { call(data, first, last); }
 };
-/// A number for the type of a function's data: loops with the same one are learned about together (loop_steering.hpp).
-template <class Function>
-const void* place_of(Function* of) noexcept {
-  return reinterpret_cast<const void*>(of);
-}
 /// The range_body of an object with operator()(first, last) const.
 template <class Body>
 LOCKSTEP_NOINLINE void call_body(const void* data, std::size_t first, std::size_t last) {

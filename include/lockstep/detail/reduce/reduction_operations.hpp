@@ -23,6 +23,7 @@
 
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/base/index_span.hpp>
+#include <lockstep/detail/loop/place_pace.hpp>
 #include <lockstep/detail/reduce/cell_access.hpp>
 
 namespace lockstep {
@@ -153,6 +154,7 @@ struct operations {
   void (*run_through)(const operands& of, void* value, std::size_t first, std::size_t last);
   /// The same for leaves of leaf_size, of values that fit a cell: `value` becomes op(value, sum of the leaf) after each.
   scan_of_leaves scan_leaves;
+  place_pace* pace;  ///< where it is a loop by itself
 };
 
 // --- what is in it ---
@@ -357,11 +359,12 @@ constexpr scan_of_leaves scan_of(std::false_type) noexcept {
 template <class Type, class Operation, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
   constexpr bool fills = fits_cell<Type>() && sizeof(Type) == cell::size;
+  constexpr place_pace* pace = &pace_of<void(Type*, Values*, Operation*)>::at;
   static const operations all[2] = {
       {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), fills, false, nullptr, nullptr},
+       value_type_of<Type>::get(), fills, false, nullptr, nullptr, pace},
       {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), fills, true, nullptr, nullptr}};
+       value_type_of<Type>::get(), fills, true, nullptr, nullptr, pace}};
   return all[in_strips ? 1 : 0];
 }
 template <class Type, class Operation, class Values>
@@ -373,7 +376,8 @@ const operations& operations_of_scan(const Values&) noexcept {
       fits_cell<Type>() && sizeof(Type) == cell::size,
       true,
       run_through<Type, Values, Operation>,
-      scan_of<Type, Values, Operation>(std::integral_constant<bool, fits_cell<Type>()>())};
+      scan_of<Type, Values, Operation>(std::integral_constant<bool, fits_cell<Type>()>()),
+      &pace_of<void(Type*, Values*, Operation*)>::at};
   return all;
 }
 

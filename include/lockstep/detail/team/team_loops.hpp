@@ -27,9 +27,8 @@ lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length
 /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
 bool run_loop(team_host& on, loop_place& place, const void* loop, std::size_t length, schedule how,
               source_place where);
-/// Parts of [0, length) by a schedule, as a region.
-bool run_parts(team_host& on, const range_body& body, std::size_t length, schedule how,
-               source_place where);
+/// [0, length), one by one to whichever member comes, as a region.
+bool run_each(team_host& on, const range_body& body, std::size_t length, place_pace& place);
 /// Blocks by what was measured, on all members.
 bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
                     weighted_schedule& how, source_place where);
@@ -62,8 +61,7 @@ class team_loops {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    return run_parts(on_, body_of(each), sizeof...(Functions), dynamic_schedule(),
-                     call_site::none());
+    return run_each(on_, body_of(each), sizeof...(Functions), pace_of<decltype(each)>::at);
   }
 
  private:
@@ -71,7 +69,7 @@ class team_loops {
   bool needs_nobody(loop_place& place, std::size_t length, schedule how) const noexcept {
     if (on_.size() == 1) return true;
     const std::size_t grain = grain_of(how);
-    return grain == 0 ? place.hint.allows(on_.number(), length) : length / 2 < grain;
+    return grain == 0 ? place.pace.allows(on_.number(), length) : length / 2 < grain;
   }
 
   team_host& on_;

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// src/loop/loop_pace.hpp -- what loops cost, on how many members they pay, and when sleepers are woken for them (layer: loop)
+//
+// Pure: observations in, decisions out; times are nanoseconds. A loop pays on several members if what they take off the
+// caller is more than what it costs to have them. So a team learns what it costs to join members that are awake, and to
+// wake them, and each place of the program (place_pace.hpp) what an iteration costs. loop_steering.hpp measures.
+//
+//   PACE-1  A loop of an unknown place is planned for all members that get an iteration each. The caller measures its
+//           own parts. Where shares have several it begins alone, as a probe: it announces the loop when what is left
+//           is worth that. Else it announces the loop at once and wakes nobody until what is left is worth it. A place
+//           is known from its second sample on: the first one has cold caches. Where even that was short, the
+//           second loop runs on the caller.
+//   PACE-2  A known loop that would not gain runs on the caller alone. So does one that would gain with members that
+//           are awake, but not with a wake-up; a longer one is announced then and wakes nobody, and members that come
+//           by themselves join. The plan says what the sleepers would have gained.
+//   PACE-3  A long share has several parts of about `part_time`: what its member loses when others take parts of it.
+//   PACE-4  One strange sample moves what is known by a factor of two at most. Of a young place a lower one is
+//           believed: what is not the loop's only makes it longer.
+//   PACE-5  Loops run alone without being asked about as long as they are below the break-even with members that are
+//           awake; and for some 100 us in all, then one is measured.
+//   PACE-6  Loops that follow each other closely without members that sleep wake them when all of them together have
+//           missed as much as a wake-up takes: at most twice the time is lost that way.
+//   PACE-7  Where workers may anticipate, and loops worth joining have missed enough, the workers are woken once after a
+//           loop, to learn when the next one is due. That has a price: it doubles each time, and halves when members
+//           come by themselves. What loops missed belongs to the team, not to a place.
+#ifndef LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
+#define LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "loop_request.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class loop_pace {
+ public:
+  static constexpr double part_time = 8000;
+  static constexpr std::uint32_t most_parts = 64, first_parts = 8;
+  static constexpr double least_worth_telling = 1000;
+
+  /// Of the team that the loops are for.
+  struct helpers {
+    std::size_t members;
+    std::size_t at_once;  ///< how many of them can run at the same time
+    bool are_crowded;
+    bool learns;  ///< false: a loop always has all that can run at once
+  };
+
+  explicit loop_pace(const helpers& of) noexcept
+      : members_(of.members),
+        most_(of.at_once),
+        learns_(of.learns),
+        first_join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)),
+        join_(first_join_) {}
+
+  std::size_t most_shares() const noexcept { return most_; }
+  double join() const noexcept { return join_; }
+  double wake() const noexcept { return wake_; }
+
+  /// The plan of a loop; `asleep`: whether members sleep that it could use.
+  loop_plan plan(const loop_request& of, bool asleep) noexcept {
+    if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
+    loop_plan result;
+    const std::size_t most = lesser(most_, of.iterations);
+    place_pace::cost at = of.place->look();
+    const double work = at.iteration * static_cast<double>(of.iterations);
+    result.is_timed = is_due(at, work);
+    if (!result.is_timed) {
+      ++at.skipped;
+      of.place->keep(at);
+    }
+    if (most < 2) return result;
+    if (at.samples < known) {
+      if (at.samples > 0 && !is_rest_worth(work, false)) return result;
+      result.shares = static_cast<std::uint32_t>(most);
+      result.parts = of.can_split ? parts_of(of, most, first_parts) : 1;
+      result.is_probe = result.parts == first_parts;
+      result.wakes = !asleep || !of.can_split;
+      return result;
+    }
+    if (!pays(work, most, join_)) {
+      if (result.is_timed && join_ > first_join_)
+        join_ -= (join_ - first_join_) / 64;  // tried again
+      return result;
+    }
+    const std::size_t shares = shares_for(work, most);
+    double parts = work / static_cast<double>(shares) / part_time;
+    if (asleep && !pays(work, most, wake_)) {
+      result.missed = larger(work - work / static_cast<double>(shares) - join_, 1.0);
+      if (work < least_for_late_members) return result;
+      result.is_timed = true;
+      result.wakes = false;
+      parts = larger(parts, 4.0);
+    }
+    result.shares = static_cast<std::uint32_t>(shares);
+    if (of.can_split && parts > 2) result.parts = parts_of(of, shares, parts);
+    return result;
+  }
+
+  /// More nanoseconds of work than that are worth a wake-up.
+  double least_worth_waking() const noexcept {
+    return most_ > 1 ? wake_ / (1 - 1 / static_cast<double>(most_)) : never;
+  }
+  /// Whether the rest of a probe is worth announcing: the first time in a loop is no fair sample.
+  bool is_rest_worth(double left, bool asleep) const noexcept {
+    return pays(left, most_, asleep ? wake_ : larger(join_, dear_announcement));
+  }
+
+  /// So much time of the caller's went into so many iterations at the place: what is known of it then, and which loops of
+  /// team `number` may run alone (PACE-5).
+  void learn_iterations(place_pace& place, std::uint32_t number, std::size_t iterations,
+                        double time) noexcept {
+    if (iterations == 0) return;
+    place_pace::cost at = place.look();
+    const double before = at.iteration;
+    const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
+    const bool is_first = at.samples == 0 || (at.samples < young && now < before);
+    const bool is_strange = now > 2 * before || 2 * now < before;
+    at.steady = !is_first && !is_strange ? 1 : 0;
+    const double believed = is_first     ? now
+                            : is_strange ? between(before / 2, now, before * 2)
+                                         : before + (now - before) / 4;
+    at.iteration = static_cast<float>(lesser(believed, longest));
+    if (at.samples < young) ++at.samples;
+    at.skipped = 0;
+    place.keep(at);
+    if (at.samples < known || !learns_) return;
+    const double join = lesser(join_, 2 * first_join_);
+    const double most = most_ > 1 ? join / (1 - 1 / static_cast<double>(most_)) : unmeasured;
+    const double loops = unmeasured / (at.iteration * static_cast<double>(iterations));
+    place.allow(number, most / at.iteration,
+                static_cast<std::uint32_t>(
+                    between(least_lone, loops, at.steady != 0 ? most_lone : least_lone)));
+  }
+  /// So long the caller waited for members that were awake, after its own share.
+  void learn_join(double time) noexcept {
+    const double now = lesser(time + clock_time, 4 * join_);
+    join_ += (now - join_) / (now < join_ ? 4 : 32);
+    join_ = between(least_join, join_, most_join);
+  }
+  /// So long a member took to come from when the caller began to wake it.
+  void learn_wake(double time) noexcept {
+    const double now = lesser(time, 2 * wake_);
+    wake_ += (now - wake_) / 8;
+    wake_ = between(least_wake, wake_, most_wake);
+  }
+
+  /// PACE-6: a loop would miss so much. True if members are to be woken for it. The clock is looked at when enough was
+  /// missed: if the loops that did came further apart on average, they begin anew. Members that are awake poll for some
+  /// 50 us.
+  template <class Clock>
+  bool wakes_for(double missed, const Clock& now) noexcept {
+    row_missed_ += missed;
+    ++row_loops_;
+    if (row_missed_ < wake_) return false;
+    const std::uint64_t before = row_since_;
+    row_since_ = now();
+    const double each = static_cast<double>(row_since_ - before) / row_loops_;
+    row_missed_ = row_loops_ = 0;
+    return each < awake_time;
+  }
+  /// PACE-7: workers that anticipate have slept through a loop that missed so much. True if they are to be woken.
+  bool is_worth_a_lesson(double missed) noexcept {
+    saved_up_ += missed;
+    if (++told_ < least_told || saved_up_ < larger(price_, least_price)) return false;
+    told_ = 0;
+    saved_up_ = 0;
+    price_ = between(first_price, 2 * price_, most_price);
+    return true;
+  }
+  void came_by_themselves() noexcept { price_ /= 2; }
+
+ private:
+  static constexpr double clock_time = 20, least_join = 100, most_join = 50000;
+  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
+  static constexpr double always_timed = 10000, dear_announcement = 4000;
+  static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
+  static constexpr double never = 1e300, longest = 1e30;
+  static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
+  static constexpr double awake_time = 50000;
+  static constexpr unsigned least_told = 5;
+  // Of a lesson, in time that loops missed. The first one costs nearly nothing.
+  static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
+
+  // <algorithm> takes a tenth of the time that this library's headers take to compile.
+  template <class Type>
+  static Type lesser(Type a, Type b) noexcept {
+    return b < a ? b : a;
+  }
+  template <class Type>
+  static Type larger(Type a, Type b) noexcept {
+    return a < b ? b : a;
+  }
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
+  }
+  static bool is_due(const place_pace::cost& at, double work) noexcept {
+    return at.samples < young || at.steady == 0 || work > always_timed ||
+           at.skipped >= loops_per_sample;
+  }
+  static bool pays(double work, std::size_t shares, double cost) noexcept {
+    return work - work / static_cast<double>(shares) > cost;
+  }
+  /// All of them, or fewer where a share would be less than what it costs to have a member more.
+  std::size_t shares_for(double work, std::size_t most) const noexcept {
+    const double wanted = work * static_cast<double>(most_) / join_;
+    return wanted < static_cast<double>(most)
+               ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
+               : most;
+  }
+  static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
+                                double wanted) noexcept {
+    const double each = static_cast<double>(of.iterations / shares);
+    return static_cast<std::uint32_t>(between(1, lesser(wanted, each), most_parts));
+  }
+  /// Without what was learned.
+  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
+    loop_plan result;
+    const std::size_t most = of.is_fixed ? members_ : most_,
+                      grain = larger<std::size_t>(of.grain, 1);
+    const std::size_t shares = larger<std::size_t>(lesser(most, of.iterations / grain), 1);
+    result.shares = static_cast<std::uint32_t>(shares);
+    const std::size_t share = of.iterations / shares;
+    if (of.can_split && shares > 1) {
+      const double parts =
+          of.grain == 0 ? (share >= 1024 ? first_parts : 1) : static_cast<double>(share / grain);
+      result.parts = parts_of(of, shares, parts);
+    }
+    return result;
+  }
+
+  const std::size_t members_, most_;
+  const bool learns_;
+  const double first_join_;
+  double join_;
+  double wake_ = 50000;
+  std::uint64_t row_since_ = 0;
+  double row_missed_ = 0, row_loops_ = 0;
+  double saved_up_ = 0, price_ = 0;
+  unsigned told_ = 0;  ///< loops since the last lesson
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
