@@ -7,7 +7,8 @@
 // Memory order (# marks the line)
 //   #  access     order    pairs  why it suffices
 //   1  word.load  relaxed  -      FUTEX-5 promises no order; the mutex makes the last change visible
-//   2  fence      seq_cst  2      both sides of what the waits ask for: notify and sleep see each other's store
+//   2  fence      seq_cst  2, 3   both sides of what the waits ask for: notify and sleep see each other's store
+//   3  signal     seq_cst  2      the same where the sleeper's barrier is one for all threads of the process
 #ifndef LOCKSTEP_SRC_PLATFORM_ALONE_HPP
 #define LOCKSTEP_SRC_PLATFORM_ALONE_HPP
 
@@ -109,14 +110,30 @@ inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanosecond
 inline std::uint64_t shortest_line_wait() noexcept { return no_deadline; }
 inline void arm_line(const void*) noexcept {}
 inline void wait_on_line(std::uint64_t) noexcept {}
-inline void fence_light() noexcept { thread_fence(memory_order_seq_cst); }  // 2
+#if defined(__linux__) && defined(SYS_membarrier)
+inline bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+#else
+inline bool membarrier(int) noexcept { return false; }
+#endif
+/// As process_fence.hpp says: a notifier whose store is on its way to another CPU does not wait for it.
+struct process_fence {
+  enum : int { private_expedited = 1 << 3, register_private_expedited = 1 << 4 };
+  static bool prepare() noexcept {
+    static const bool granted = membarrier(register_private_expedited);
+    return granted;
+  }
+};
+inline void fence_light() noexcept {
+  if (process_fence::prepare()) {
+    signal_fence(memory_order_seq_cst);  // 3
+  } else {
+    thread_fence(memory_order_seq_cst);  // 2
+  }
+}
 inline bool fence_heavy() noexcept {
   thread_fence(memory_order_seq_cst);  // 2
-  return true;
+  return !process_fence::prepare() || membarrier(process_fence::private_expedited);
 }
-struct process_fence {
-  static void prepare() noexcept {}
-};
 struct processor_wait {
   static void prepare() noexcept {}
 };
