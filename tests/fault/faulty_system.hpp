@@ -4,13 +4,15 @@
 // For LOCKSTEP_SYSTEM_SEAM. Futex: waits return for no reason (what EINTR, EAGAIN and spurious returns
 // are at this level), or before their deadline; wakes come late, and wake threads they need not. Process-
 // wide fence: refused every other time. Yields: as if a stranger used them for its time slice. Clock:
-// coarse, standing still, jumping. All within FUTEX-1 to FUTEX-5 of detail/platform/system.hpp, FENCE-1 of
+// coarse, standing still, jumping. Threads: refused as by a system at its limit. All within FUTEX-1 to FUTEX-5 of detail/platform/system.hpp, FENCE-1 of
 // process_fence.hpp and the clock's one promise, that it never goes back.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "fault/seeded_draws.hpp"
 #include "support/native_threads.hpp"
@@ -155,7 +157,34 @@ inline unsigned usable_cpus() {
   return pretended != 0 ? pretended : count;
 }
 
-using system_thread = std::thread;
+class system_thread {
+ public:
+  inline static std::atomic<int> starts_left{1000000};
+  inline static std::atomic<int> running{0};  // not joined
+
+  template <class Function, class... Arguments>
+  explicit system_thread(Function f, Arguments&&... arguments)
+      : thread_(checked(std::move(f), std::forward<Arguments>(arguments)...)) {
+    ++running;
+  }
+  system_thread(system_thread&&) = default;
+  void join() {
+    thread_.join();
+    --running;
+  }
+  std::thread::id get_id() const noexcept { return thread_.get_id(); }
+
+ private:
+  template <class Function, class... Arguments>
+  static std::thread checked(Function f, Arguments&&... arguments) {
+    if (starts_left-- <= 0) {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+    return std::thread(std::move(f), std::forward<Arguments>(arguments)...);
+  }
+
+  std::thread thread_;
+};
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/team_start_test.cpp -- TEAM-4: threads that cannot be started (on support/failing_thread_system)
+// tests/team/team_start_test.cpp -- TEAM-4: threads that cannot be started (on fault/faulty_system)
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/thread_test.cpp -- a thread whose join waits by policy and may time out
 //
-// On support/failing_thread_system.hpp, so that THREAD-2 can be tested: starts_left is how many threads start.
+// On fault/faulty_system.hpp, so that THREAD-2 can be tested: starts_left is how many threads start.
 #include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>

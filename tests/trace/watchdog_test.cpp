@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "fault/child_process.hpp"
-#include "support/sanitizer.hpp"
+#include "support/effort.hpp"
 
 namespace {
 
@@ -716,7 +716,7 @@ TEST(watchdog, it_ends_with_the_program_and_may_be_started_and_stopped_at_any_ti
 }
 
 TEST(watchdog, a_child_of_fork_has_none_and_may_start_its_own) {
-  if (lockstep::test::has_own_allocator) GTEST_SKIP() << "sanitizers start no threads there";
+  if (lockstep::test::is_sanitized) GTEST_SKIP() << "sanitizers start no threads there";
   EXPECT_EQ(lockstep::test::in_child([] {
               watch(never);
               const int inner = lockstep::test::in_child([] {
