@@ -123,18 +123,19 @@ def main(argv):
     with tempfile.TemporaryDirectory() as place:
         compiled(options.compiler, place, "-c", ROOT / "src" / "lockstep.cpp")
         ways = {way: way_of(way, options.compiler, place) for way in options.ways}
-    is_short = True
+    are_short = True
     for way, found in ways.items():
         counts = (sum(lines > ACCESSOR for lines, _ in found.values()), sum(len(names) for _, names in found.values()))
         limits = most.get(way, [])
         limit = f", at most {'/'.join(map(str, limits))}" if limits else ""
-        print(f"{way}: {counts[0]} files, {counts[1]} functions{limit}")
+        is_short = all(count <= limit for count, limit in zip(counts, limits))
+        print(f"{way}: {counts[0]} files, {counts[1]} functions{limit}{'' if is_short else ': too long'}")
+        are_short = are_short and is_short
         for name, (lines, names) in found.items():
             print(f"  {lines:4} lines  {name if lines > ACCESSOR else f'({name})'}")
             if options.functions and names:
                 print(f"{'':14}{', '.join(names)}")
-        is_short = is_short and all(count <= limit for count, limit in zip(counts, limits))
-    return 0 if is_short else 1
+    return 0 if are_short else 1
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 #
 #   scripts/run/bindings.sh [c] [fortran] [rust] [python]    those languages; without one, all of them
 #
-# Where LOCKSTEP_C_LIBRARY names a liblockstep_c.so, Rust and Python use that.
+# Where LOCKSTEP_C_LIBRARY names a liblockstep_c.so, Rust uses that. ./do test sets LOCKSTEP_TEST_BRIEF.
 #
 # c        ctest: bindings/c/tests
 # fortran  ctest, where there is a Fortran compiler
@@ -86,6 +86,8 @@ run_rust() {
 run_python() {
   local venv=$build/venv log=$build/python.log status extras=()
   [ -z "${LOCKSTEP_EXTRAS:-}" ] || extras=(numpy numba cython mypy)
+  # By day the half of the library that the interface calls, unoptimised.
+  [ -z "${LOCKSTEP_TEST_BRIEF:-}" ] || export CMAKE_ARGS="-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DLOCKSTEP_UNITS=src/lockstep.cpp"
   rm -rf $build/wheel
   if ! {
     [ -x $venv/bin/python ] || python3 -m venv $venv

@@ -203,7 +203,7 @@ class Work:
         unit.write_text(batch.unit([*paths]) + f'#include "{ROOT}/tests/support/main.cpp"\n', encoding="utf-8")
         return self.compile(f"{name}{self.row.suffix or '.program'}", [
             "-std=c++20", self.optimiser(), *WARNINGS, *self.common_flags(), "-isystem", GOOGLETEST / "include", "-include",
-            ROOT / "tests" / "everywhere" / "no_death_tests.hpp", *flags, unit, suite, self.library(f"{name}_library", *flags),
+            ROOT / "tests" / "everywhere" / "no_death_tests.hpp", *flags, unit, suite, self.library(f"{name}_library" if flags else "library", *flags),
             *self.row.link])
 
     def run_google_test(self, part, program, sources):
@@ -422,7 +422,7 @@ def reference_lines():
     """What jacobi prints on this machine, of the first row."""
     with REFERENCE_LOCK:
         if not REFERENCE:
-            work = Work(replace(ROWS[0], name="reference"), sources_digest(), False)
+            work = Work(replace(ROWS[0], name="reference"), sources_digest(), True)
             status, said = work.run(work.jacobi())
             lines = [line for line in said.splitlines() if line.startswith("jacobi ")]
             if status != 0 or len(lines) != 5 or len({line.split(":")[1] for line in lines}) != 1:

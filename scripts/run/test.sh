@@ -51,7 +51,7 @@ ahead() {  # presets
     is_done "$preset" $?
   done
   [ -z "$nightly" ] || return 0
-  LOCKSTEP_C_LIBRARY=build/gcc/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
+  LOCKSTEP_TEST_BRIEF=1 LOCKSTEP_C_LIBRARY=build/gcc/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
   is_done languages $?
   ./do everywhere --quick >build/everywhere.log 2>&1
   is_done everywhere $?

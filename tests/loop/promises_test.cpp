@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "region/nesting.hpp"
+#include "support/effort.hpp"
 
 namespace {
 
@@ -344,8 +345,12 @@ std::string name_of(const testing::TestParamInfo<parameters>& of) {
   return (std::get<2>(of.param) ? "lent_" : "own_") + std::to_string(std::get<0>(of.param)) + "_" +
          ways[static_cast<int>(std::get<1>(of.param))];
 }
+std::vector<std::size_t> sizes() {
+  if (lockstep::test::is_brief()) return {1, 2, 8};
+  return {1, 2, 3, 8};
+}
 INSTANTIATE_TEST_SUITE_P(table, promises_of,
-                         testing::Combine(testing::Values(1u, 2u, 3u, 8u),
+                         testing::Combine(testing::ValuesIn(sizes()),
                                           testing::Values(way::unknown, way::learned, way::observed,
                                                           way::nested),
                                           testing::Bool()),

@@ -5,8 +5,8 @@
 // in stop(), whose fibers are left as they are. Fibers switch by way of run(), at step() and block().
 #pragma once
 
+#include <array>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -38,7 +38,7 @@ struct execution {
   stack_pool stacks;
   memory words;
   races plain;
-  std::deque<fiber_thread> threads;
+  std::array<fiber_thread, most_threads> threads;  // found with each plain access
   std::size_t count = 0;
   std::size_t not_joined = 0;  // threads beside the main one
   thread_number running = 0;
@@ -80,7 +80,6 @@ struct execution {
 
   thread_number add(std::function<void()> body) {
     if (count == most_threads) stop("the scenario has too many threads for the explorer");
-    if (threads.size() <= count) threads.emplace_back();
     const thread_number number = static_cast<thread_number>(count++);
     fiber_thread& made = threads[number];
     made.is = status::ready;
