@@ -50,8 +50,9 @@ int main(int argc, char** argv) {
     const block& it = on_the_way[i];
     sums.push_back(std::accumulate(it.begin(), it.end(), std::size_t{0}));
   });
-  g.edge(make, test).edge_if(test, repair).edge(test, add_up).edge(repair, add_up);
-  g.feedback(add_up, make, on_the_way.depth());  // block i needs the room of block i - 3
+  g.edge_if(test, repair).edge(repair, add_up);
+  g.channel(make, g.series(test, add_up),
+            on_the_way);  // `make` is up to 3 blocks ahead of `add_up`
   // [/pipeline]
 
   lockstep::team team(members);

@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
          [](graph& g, node, node work, node) { g.edge(work, work); });
   refuse("feedback without a delay",
          [](graph& g, node, node work, node write) { g.feedback(write, work, 0); });
-  refuse("two nodes of one name", [](graph& g, node, node, node) { g.node("work", [] {}); });
+  refuse("iterations that overlap without a bound",
+         [](graph& g, node, node work, node write) { g.overlap().feedback(write, work, 1); });
   refuse("a loop that nothing ends",
          [](graph& g, node read, node, node) { g.repeat_while(read, read); });
   refuse("a loop back to a node that comes later",

@@ -468,8 +468,11 @@ LOCKSTEP_C_API int lockstep_graph_edge_if(lockstep_graph* graph, size_t test, si
 LOCKSTEP_C_API int lockstep_graph_edge_unless(lockstep_graph* graph, size_t test, size_t to);
 /* All nodes on ways from `first` to `test` run again while `test` answers 1. */
 LOCKSTEP_C_API int lockstep_graph_repeat_while(lockstep_graph* graph, size_t test, size_t first);
-/* Iteration i of `to` comes after iteration i - delay of `from`; iterations overlap otherwise. With delay 0 an edge. */
+/* Iteration i of `to` comes after iteration i - delay of `from`. With delay 0 an edge. */
 LOCKSTEP_C_API int lockstep_graph_feedback(lockstep_graph* graph, size_t from, size_t to, size_t delay);
+/* Iterations overlap as far as feedback allows (before 1.1 each feedback said so); otherwise they come one after the other.
+ * A plan is refused if an edge lets its beginning run ahead of its end without a bound: see lockstep::graph::overlap. */
+LOCKSTEP_C_API int lockstep_graph_overlap(lockstep_graph* graph);
 
 /* Hints for the plan: how long the node takes; that only the member of this rank runs it; that it is given to the same
  * member as `other`. */

@@ -151,6 +151,7 @@ tiled_sweeps::tiled_sweeps(membrane& of, const sweep_rule& rule)
   const std::size_t across = parts(of.columns(), rule.tile);
   // [tiles]
   std::vector<lockstep::graph_node> tiles;
+  graph_.overlap();  // sweeps do, as far as the order below allows
   // In each sweep `before` comes before `after`, and `before` of the next sweep after `after` of this one.
   const auto keep_order = [&](std::size_t before, std::size_t after) {
     graph_.edge(tiles[before], tiles[after]).feedback(tiles[after], tiles[before], 1);

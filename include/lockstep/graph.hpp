@@ -7,10 +7,13 @@
 //   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no
 //            way of edges leads between may run at the same time. A node never runs beside itself.
 //   GRAPH-2  An iteration runs every node once, except in loops, and except nodes that are skipped or stopped.
-//   GRAPH-3  Without feedback, iterations do not overlap: every node of one happens before every node of the
-//            next.
-//   GRAPH-4  With feedback(from, to, delay) they do. Then only feedback orders nodes of different iterations: iteration i of
-//            `to` comes after iteration i - delay of `from`. The first `delay` iterations of a run do not wait for it.
+//   GRAPH-3  Iterations do not overlap, unless that is asked for: every node of one happens before every node of the next.
+//   GRAPH-4  channel(from, to, buffer) lets `from` run ahead of `to`, by as many iterations as the buffer has places. Nodes
+//            that other edges join keep GRAPH-3 among each other, and so do nodes that no way of channels and edges joins.
+//            After overlap() only feedback and channels order nodes of different iterations; a graph is refused if an edge
+//            lets its beginning run ahead of its end without a bound.
+//            feedback(from, to, delay) only adds order: iteration i of `to` comes after iteration i - delay of `from`. The
+//            first `delay` iterations of a run do not wait for it. It never takes order away.
 //   GRAPH-5  repeat_while(test, first) makes a loop of all nodes on ways from `first` to `test`. They run again while
 //            `test` returns true, and nothing of the loop runs beside what `test` decides. A node outside that depends on
 //            one inside runs once, after the loop's last turn; a node outside that one inside depends on runs before
@@ -21,7 +24,7 @@
 // One thread at a time builds a graph. It must outlive its plans, which see nothing of what is
 // added after they were made.
 //
-// Order  GRAPH-1, GRAPH-3, GRAPH-4.
+// Order  GRAPH-1, GRAPH-3, GRAPH-4. Names need not differ: messages and pictures number those that do not.
 // Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
 //        changed. What validate() finds is refused when a plan is made. A graph that was moved: std::logic_error.
 // Cost   a node is one object on the heap, and its function another. Building is linear, but for validate(). To run
@@ -56,6 +59,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 class graph;
+template <class Type, std::size_t Depth>
+class buffer;  // of buffer.hpp
 namespace detail {
 struct graph_body;  // src/graph/graph_model.hpp
 struct graph_access;
@@ -125,7 +130,7 @@ class graph {
   // --- nodes ---
 
   /// Calls f(), or f(iteration) if it takes a number: that of the iteration, from 0 in each run. f returns nothing or
-  /// bool. It is copied or moved into the graph. Names are for messages and pictures; no two nodes have the same.
+  /// bool. It is copied or moved into the graph. Names are for messages and pictures.
   template <class Function>
   graph_node node(std::string name, Function&& f) {
     using form = detail::node_form<typename std::decay<Function>::type>;
@@ -166,9 +171,21 @@ class graph {
   /// A loop, GRAPH-5: all from `first` to `test` runs again while `test` returns true. `test` returns bool, and edges lead
   /// to it from `first`. Loops lie inside each other or apart.
   graph& repeat_while(const graph_node& test, const graph_node& first);
-  /// An edge with a delay, GRAPH-4: iteration i of `to` comes after iteration i - delay of `from`, and iterations overlap
-  /// otherwise. With delay 0 an edge. Between nodes of one loop it adds nothing: its turns do not overlap. A node in a
-  /// loop that another outside waits for, or that waits for one outside, does so as its loop does.
+
+  // --- iterations that overlap ---
+
+  /// An edge, and a way back: iteration i of `to` finds in values[i] what iteration i of `from` has left there, while `from`
+  /// is up to values.depth() iterations ahead. GRAPH-4. From each end of the one to each beginning of the other; those of
+  /// `to` are all that may use the value. Between nodes of one loop it is an edge: turns do not overlap.
+  template <class Type, std::size_t Depth>
+  graph& channel(const graph_block& from, const graph_block& to, buffer<Type, Depth>& values) {
+    values.joins_ = join_by_channel(from, to, Depth);
+    return *this;
+  }
+  /// Iterations overlap as far as feedback and channels allow, GRAPH-4.
+  graph& overlap();
+  /// An edge with a delay, GRAPH-4. With delay 0 an edge. Between nodes of one loop, and where iterations do not overlap, it
+  /// adds nothing. A node in a loop that another outside waits for, or that waits for one outside, does so as its loop does.
   graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
 
   // --- blocks ---
@@ -197,7 +214,8 @@ class graph {
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle of edges; a loop that no way of edges closes; loops that cross;
-  /// a node that no iteration can reach; two nodes of one name; a condition node that does not return bool.
+  /// a node that no iteration can reach; a condition node that does not return bool; after overlap() an edge whose beginning
+  /// may run ahead of its end without a bound.
   std::string validate() const;
 
   /// For Graphviz: loops are boxes, ways back and feedback are dashed, conditions are labels.
@@ -215,38 +233,14 @@ class graph {
                  bool is_wide);
   void check_join(const char* function, const graph_block& from, const graph_block& to) const;
   void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
+  /// Returns the names of both ends.
+  std::string join_by_channel(const graph_block& from, const graph_block& to, std::size_t depth);
   void check_own(const char* function, const detail::graph_body* of) const;
 
   /// Fails after a move.
   detail::graph_body& own() const;
 
   detail::owner<detail::graph_body> body_;
-};
-
-/// A value for each of `depth` iterations that overlap: what iteration i writes with buffer[i] stays until iteration
-/// i + depth. Nodes take the iteration as an argument. The graph says that nobody writes too early:
-///   g.edge(producer, consumer).feedback(consumer, producer, buffer.depth());
-/// Each value has cache lines of its own.
-template <class Type, std::size_t Depth>
-class buffer {
- public:
-  static_assert(Depth > 0, "lockstep::buffer: a buffer holds at least one value");
-
-  buffer() = default;
-  /// All slots hold a copy of this.
-  explicit buffer(const Type& value) {
-    for (detail::padded<Type>& each : slots_) each.value = value;
-  }
-
-  static constexpr std::size_t depth() noexcept { return Depth; }
-
-  Type& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
-  const Type& operator[](std::size_t iteration) const noexcept {
-    return slots_[iteration % Depth].value;
-  }
-
- private:
-  detail::padded<Type> slots_[Depth];
 };
 
 }  // namespace LOCKSTEP_ABI

@@ -4,6 +4,7 @@
 #define LOCKSTEP_LOCKSTEP_HPP
 
 #include <lockstep/barrier.hpp>
+#include <lockstep/buffer.hpp>
 #include <lockstep/build_info.hpp>
 #include <lockstep/call_site.hpp>
 #include <lockstep/event.hpp>

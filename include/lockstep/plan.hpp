@@ -100,8 +100,8 @@ class plan {
   /// PLAN-1 to PLAN-4. False if it was stopped.
   bool run(std::size_t iterations = 1);
 
-  /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
-  /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
+  /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration: after all of the one before is
+  /// done, or, where iterations overlap, at most max_ahead() iterations ahead of the slowest member.
   /// False if the run was stopped otherwise.
   template <class Stop>
   bool run_until(Stop&& stop) {

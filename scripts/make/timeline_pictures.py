@@ -35,7 +35,7 @@ PICTURES = (
 SHOW = """(({steps}) => {
   const {model, view, layout} = timeline;
   const name = (row, i) => model.looks[row.look[i]].name;
-  const row = model.threads[0].rows.find((row) => ["sync_threads", "for_each"].includes(name(row, 0)));
+  const row = model.threads[0].rows.find((row) => ["sync_threads", "for_each", "for_range"].includes(name(row, 0)));
   const ends = row ? [...row.end].filter((end, i) => name(row, i) !== "single") : model.runs.map((run) => run.end);
   const middle = ends.length >> 1;
   view.show(ends[middle], ends[middle + steps] - ends[middle]);

@@ -39,6 +39,17 @@ LOCKSTEP_INLINE std::vector<std::uint32_t> order_of(const std::vector<model_edge
   return order;
 }
 
+LOCKSTEP_INLINE std::string name_of(const graph_model& of, node_index node) {
+  const std::string& name = of.nodes[node].name;
+  std::size_t number = 0, all = 0;
+  for (node_index i = 0; i < of.nodes.size(); ++i) {
+    if (of.nodes[i].name != name) continue;
+    ++all;
+    if (i <= node) ++number;
+  }
+  return all == 1 ? name : name + " #" + std::to_string(number);
+}
+
 /// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
 LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge>& edges,
                                                     const std::vector<std::uint32_t>& order,
@@ -66,6 +77,39 @@ LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge
   return found;
 }
 
+/// Nodes have the same number if ways lead from each of them to the others.
+LOCKSTEP_INLINE node_list rings_of(const std::vector<model_edge>& edges, std::size_t count) {
+  const adjacency out = edges_by(edges, count, false), in = edges_by(edges, count, true);
+  node_list left, way, ring(count, no_node);
+  std::vector<const std::uint32_t*> next(count, nullptr);  // null: not seen
+  for (node_index start = 0; start < count; ++start) {
+    if (next[start] == nullptr) way.push_back(start);
+    while (!way.empty()) {
+      const node_index here = way.back();
+      if (next[here] == nullptr) next[here] = out.first(here);
+      while (next[here] != out.last(here) && next[edges[*next[here]].to] != nullptr) ++next[here];
+      if (next[here] != out.last(here)) {
+        way.push_back(edges[*next[here]].to);
+      } else {
+        left.push_back(here);
+        way.pop_back();
+      }
+    }
+  }
+  for (; !left.empty(); left.pop_back()) {
+    if (ring[left.back()] != no_node) continue;
+    for (way.assign(1, left.back()); !way.empty();) {
+      const node_index here = way.back();
+      way.pop_back();
+      ring[here] = left.back();
+      for (const std::uint32_t* e = in.first(here); e != in.last(here); ++e) {
+        if (ring[edges[*e].from] == no_node) way.push_back(edges[*e].from);
+      }
+    }
+  }
+  return ring;
+}
+
 /// Finds the structure of a graph, step by step, until something is wrong.
 class flow_builder {
  public:
@@ -81,8 +125,7 @@ class flow_builder {
   std::string name(node_index node) const { return quoted(of_, node); }
 
   std::string find() {
-    std::string wrong = same_names();
-    if (wrong.empty()) wrong = silent_tests();
+    std::string wrong = silent_tests();
     if (!wrong.empty()) return wrong;
     take_edges();
     wrong = sort();
@@ -91,24 +134,12 @@ class flow_builder {
     if (!wrong.empty()) return wrong;
     find_skips();
     wrong = contradictions();
-    if (wrong.empty()) take_delays();
-    return wrong;
-  }
-
-  std::string same_names() const {
-    std::vector<const std::string*> names;
-    for (const model_node& each : of_.nodes) names.push_back(&each.name);
-    std::sort(names.begin(), names.end(),
-              [](const std::string* a, const std::string* b) { return *a < *b; });
-    for (std::size_t i = 1; i < names.size(); ++i) {
-      if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
-    }
-    return std::string();
+    return wrong.empty() ? order_iterations() : wrong;
   }
 
   std::string silent_tests() const {
     for (const model_edge& each : of_.edges) {
-      if (each.kind == edge_kind::plain || of_.nodes[each.from].returns_bool) continue;
+      if (!asks(each.kind) || of_.nodes[each.from].returns_bool) continue;
       return "the edge from " + name(each.from) + " to " + name(each.to) +
              " has a condition, but " + name(each.from) + " does not return bool";
     }
@@ -123,8 +154,15 @@ class flow_builder {
   /// Feedback without delay is an edge.
   void take_edges() {
     made_.edges = of_.edges;
+    for (model_edge& each : made_.edges) {
+      is_channel_.push_back(each.kind == edge_kind::channel);
+      has_channels_ |= is_channel_.back();
+      if (is_channel_.back()) each.kind = edge_kind::plain;
+    }
     for (const model_feedback& each : of_.feedbacks) {
-      if (each.delay == 0) made_.edges.push_back({each.from, each.to, edge_kind::plain});
+      if (each.delay != 0) continue;
+      made_.edges.push_back({each.from, each.to, edge_kind::plain});
+      is_channel_.push_back(false);
     }
     made_.out = edges_by(made_.edges, size(), false);
     made_.in = edges_by(made_.edges, size(), true);
@@ -285,7 +323,7 @@ class flow_builder {
       bool all = made_.in.first(node) != made_.in.last(node), one = false;
       for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
         all &= made_.may_be_skipped[made_.edges[*e].from];
-        one |= made_.edges[*e].kind != edge_kind::plain;
+        one |= asks(made_.edges[*e].kind);
       }
       made_.may_be_skipped[node] = all || one;
       if (!all && !one) continue;
@@ -326,7 +364,7 @@ class flow_builder {
       bool is_first = true;
       for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
         const model_edge& each = made_.edges[*e];
-        if (each.kind != edge_kind::plain) {
+        if (asks(each.kind)) {
           if (each.kind == edge_kind::if_true && is_over_before(each)) {
             return "no iteration can reach " + name(node) + ": " + name(each.from) +
                    " would have to return true, and then " +
@@ -351,17 +389,18 @@ class flow_builder {
     return std::string();
   }
 
-  // --- feedback ---
+  // --- iterations ---
 
-  void take_delays() {
+  std::string order_iterations() {
+    made_.overlaps = of_.overlaps || has_channels_;
+    if (!made_.overlaps) return std::string();
+    made_.most_delay = 1;
     for (const model_feedback& each : of_.feedbacks) {
       if (each.is_loop() || each.delay == 0) continue;
-      made_.overlaps = true;
       made_.most_delay = (std::max)(made_.most_delay, each.delay);
       add_delay(each);
     }
-    if (!made_.overlaps) return;
-    made_.most_delay = (std::max)(made_.most_delay, std::uint32_t{1});
+    if (!of_.overlaps) keep_order();
     for (const model_edge& each : made_.edges) {
       if (made_.may_be_skipped[each.to] && tells(each)) add_delay({each.to, each.from, 1});
     }
@@ -369,7 +408,65 @@ class flow_builder {
     for (node_index i = 0; i < size(); ++i) {
       if (of_.nodes[i].is_wide) add_delay({i, i, 1});
     }
+    return of_.may_run_ahead ? std::string() : edge_without_bound();
   }
+
+  /// The outermost loop that the node is in, by its first node; or else the node.
+  node_index outermost(node_index node) const {
+    std::uint32_t block = made_.block_of[node];
+    while (made_.blocks[block].depth > 1) block = made_.blocks[block].parent;
+    return block == 0 ? node : made_.blocks[block].to;
+  }
+
+  /// GRAPH-4: nodes that edges join, but for channels, are of one stage. Iterations of nodes stay in order unless they are of
+  /// different stages, and a way of edges and channels joins those.
+  void keep_order() {
+    node_list stage(size());
+    for (node_index i = 0; i < size(); ++i) stage[i] = outermost(i);
+    node_list part = stage;
+    std::vector<bool> begins(size(), true), ends(size(), true);
+    for (std::size_t e = 0; e < made_.edges.size(); ++e) {
+      const model_edge& each = made_.edges[e];
+      const node_index from = outermost(each.from), to = outermost(each.to);
+      part[root(part, from)] = root(part, to);
+      if (is_channel_[e] && from != to) continue;
+      stage[root(stage, from)] = root(stage, to);
+      ends[each.from] = begins[each.to] = false;
+    }
+    for (node_index a = 0; a < size(); ++a) {
+      for (node_index b = 0; ends[a] && b < size(); ++b) {
+        if (!begins[b]) continue;
+        if (root(stage, a) == root(stage, b) || root(part, a) != root(part, b)) {
+          add_delay({a, b, 1});
+        }
+      }
+    }
+  }
+  static node_index root(node_list& of, node_index node) {
+    while (of[node] != node) node = of[node] = of[of[node]];
+    return node;
+  }
+
+  /// Each edge lies on a way that leads back, with some delay, or within a loop.
+  std::string edge_without_bound() const {
+    std::vector<model_edge> ways;
+    for (const model_edge& each : made_.edges) {
+      ways.push_back({outermost(each.from), outermost(each.to), edge_kind::plain});
+    }
+    for (const model_feedback& each : made_.delayed) {
+      ways.push_back({outermost(each.from), outermost(each.to), edge_kind::plain});
+    }
+    const node_list ring = rings_of(ways, size());
+    for (std::size_t e = 0; e < made_.edges.size(); ++e) {
+      if (ring[ways[e].from] == ring[ways[e].to]) continue;
+      const std::string from = name(made_.edges[e].from), to = name(made_.edges[e].to);
+      return from + " may be any number of iterations ahead of " + to +
+             ", which may read what it writes: bound it by feedback(" + to + ", " + from +
+             ", delay), or join them by a channel";
+    }
+    return std::string();
+  }
+
   void add_delay(const model_feedback& each) {
     std::uint32_t a = made_.block_of[each.from];
     while (a != 0 && !made_.is_inside(made_.block_of[each.to], a)) a = made_.blocks[a].parent;
@@ -378,6 +475,8 @@ class flow_builder {
 
   const graph_model& of_;
   flow made_;
+  std::vector<bool> is_channel_;  ///< of each edge
+  bool has_channels_ = false;
 };
 
 LOCKSTEP_INLINE flow make_flow(const graph_model& of) { return flow_builder(of).make(); }

@@ -8,8 +8,9 @@
 //           inside.
 //           A loop runs as a whole: `item_order` is an order of all items, loops and nodes, in which edges between
 //           those that lie beside each other in a block go forward.
-//   FLOW-3  `delayed` has the feedback between nodes that are not of one loop, and what makes sure that no node
-//           is asked for an iteration when it is in the next one already. Without feedback it is empty.
+//   FLOW-3  `delayed` has the feedback between nodes that are not of one loop, what keeps iterations in order beside channels,
+//           and what makes sure that no node is asked for an iteration when it is in the next one already. Where iterations
+//           do not overlap it is empty.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_HPP
 
@@ -47,6 +48,11 @@ struct flow_block {
   node_index from = no_node, to = no_node;  ///< of a loop
 };
 
+/// Whether what its beginning returns counts.
+inline bool asks(edge_kind kind) noexcept {
+  return kind == edge_kind::if_true || kind == edge_kind::if_false;
+}
+
 struct flow {
   std::string problem;  ///< empty, or else the rest is of no use
   std::vector<model_edge> edges;
@@ -64,9 +70,7 @@ struct flow {
   std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
 
   /// Whether the node at its end may be skipped because of this edge.
-  bool tells(const model_edge& edge) const {
-    return edge.kind != edge_kind::plain || may_be_skipped[edge.from];
-  }
+  bool tells(const model_edge& edge) const { return asks(edge.kind) || may_be_skipped[edge.from]; }
   bool is_inside(std::uint32_t block, std::uint32_t of) const noexcept {
     while (blocks[block].depth > blocks[of].depth) block = blocks[block].parent;
     return block == of;
@@ -79,8 +83,10 @@ std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const 
 
 flow make_flow(const graph_model& of);
 
+/// The name of a node, and its number among several of that name, from 1.
+std::string name_of(const graph_model& of, node_index node);
 inline std::string quoted(const graph_model& of, node_index node) {
-  return "'" + of.nodes[node].name + "'";
+  return "'" + name_of(of, node) + "'";
 }
 
 /// Of the edges between so many nodes, by their beginning or their end.

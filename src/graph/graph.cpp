@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <lockstep/buffer.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/graph.hpp>
 #include "flow.hpp"
@@ -10,6 +11,20 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+namespace detail {
+
+LOCKSTEP_INLINE void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
+                                        std::size_t found, const std::string& joins) noexcept {
+  end_program(
+      "lockstep::buffer at %p: iteration %zu looks for its value, and iteration %zu has "
+      "overwritten "
+      "it: %s%s, the depth is %zu\n",
+      buffer, wanted, found, joins.empty() ? "no channel orders them" : "a channel from ",
+      joins.c_str(), depth);
+}
+
+}  // namespace detail
 
 LOCKSTEP_INLINE graph_node graph_node::cost(std::chrono::nanoseconds time) const {
   refuse_unless_of_graph("cost");
@@ -114,6 +129,24 @@ LOCKSTEP_INLINE graph& graph::edge_if(const graph_node& test, const graph_block&
 LOCKSTEP_INLINE graph& graph::edge_unless(const graph_node& test, const graph_block& to) {
   check_join("edge_unless", test, to);
   join(test, to, detail::edge_kind::if_false);
+  return *this;
+}
+
+LOCKSTEP_INLINE std::string graph::join_by_channel(const graph_block& from, const graph_block& to,
+                                                   std::size_t depth) {
+  check_join("channel", from, to);
+  if (from.empty() || to.empty()) detail::fail_argument("lockstep::graph::channel: an empty block");
+  join(from, to, detail::edge_kind::channel);
+  for (const detail::node_index a : to.lasts_) {
+    for (const detail::node_index b : from.firsts_) {
+      feedback(graph_node(&own(), a), graph_node(&own(), b), depth);
+    }
+  }
+  return detail::quoted(own().model, from.firsts_[0]) + " to " +
+         detail::quoted(own().model, to.lasts_[0]);
+}
+LOCKSTEP_INLINE graph& graph::overlap() {
+  own().model.overlaps = true;
   return *this;
 }
 

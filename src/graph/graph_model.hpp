@@ -30,7 +30,7 @@ struct model_node {
   bool returns_bool = false;  ///< so others may ask it
 };
 
-enum class edge_kind : std::uint8_t { plain, if_true, if_false };
+enum class edge_kind : std::uint8_t { plain, if_true, if_false, channel };
 
 struct model_edge {
   node_index from, to;
@@ -56,6 +56,8 @@ struct graph_model {
   std::vector<model_edge> edges;
   std::vector<model_feedback> feedbacks;
   std::vector<model_wish> wishes;
+  bool overlaps = false;       ///< only feedback orders iterations
+  bool may_run_ahead = false;  ///< then also along edges that nothing leads back from
 };
 
 /// What a graph owns, and its handles point to.
@@ -64,7 +66,7 @@ struct graph_body {
   std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
 };
 struct graph_access {
-  static const graph_body& body_of(const graph& of) { return of.own(); }
+  static graph_body& body_of(const graph& of) { return of.own(); }
 };
 
 }  // namespace detail

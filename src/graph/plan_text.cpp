@@ -16,7 +16,7 @@ LOCKSTEP_INLINE std::string dot_text(const std::string& of) {
 }
 
 LOCKSTEP_INLINE std::string dot_node(const graph_model& of, node_index node) {
-  return dot_text(of.nodes[node].name);
+  return dot_text(name_of(of, node));
 }
 
 LOCKSTEP_INLINE std::string dot_edges(const graph_model& of) {
@@ -95,7 +95,7 @@ LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow_plan& plan
   for (const plan_lane& lane : plan.lanes) {
     text += "member " + std::to_string(lane.member);
     if (lane.block != 0) {
-      text += ", in the loop that '" + of.nodes[plan.from[lane.block]].name + "' decides";
+      text += ", in the loop that " + quoted(of, plan.from[lane.block]) + " decides";
     }
     text += ":\n";
     for (std::uint32_t s = lane.first_step; s < lane.first_step + lane.steps; ++s) {
@@ -109,10 +109,10 @@ LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow_plan& plan
         text += "]";
       }
       if (step.loop != 0) {
-        text += " the loop that '" + of.nodes[plan.from[step.loop]].name + "' decides";
+        text += " the loop that " + quoted(of, plan.from[step.loop]) + " decides";
       }
       for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
-        text += " '" + of.nodes[plan.calls[c].node].name + "'";
+        text += " " + quoted(of, plan.calls[c].node);
       }
       if (step.decides) text += step.first_call == step.last_call ? " decides" : " (decides)";
       if (step.is_awaited) text += " [is waited for]";

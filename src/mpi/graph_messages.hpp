@@ -78,7 +78,9 @@ class message_planner {
       if (of_.rank_of[i] < ranks_) continue;
       return "the node " + placed(of_, i) + ": there are ranks 0 to " + std::to_string(ranks_ - 1);
     }
-    made_.checked = make_flow(model_);
+    graph_model model = model_;
+    model.may_run_ahead = true;  // WGRAPH-2
+    made_.checked = make_flow(model);
     if (!made_.checked.problem.empty()) return made_.checked.problem;
     std::string wrong = sort();
     if (wrong.empty()) wrong = find_shared_loops();

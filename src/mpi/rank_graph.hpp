@@ -202,6 +202,8 @@ inline graph graph_of(const rank_part& part, const rank_functions& run,
     }
     if (like.pin != no_node) nodes.back().pin(like.pin);
   }
+  graph_access::body_of(made).model.overlaps = model.overlaps;
+  graph_access::body_of(made).model.may_run_ahead = model.may_run_ahead;
   for (const model_edge& each : model.edges) {
     if (each.kind == edge_kind::plain) made.edge(nodes[each.from], nodes[each.to]);
     if (each.kind == edge_kind::if_true) made.edge_if(nodes[each.from], nodes[each.to]);

@@ -95,6 +95,7 @@ class rank_splitter {
       if (ends != 0) end_item(ends);
     }
     for (const std::uint32_t message : keeps_) end_keep(message);
+    made_.model.overlaps = made_.model.may_run_ahead = plan_.checked.overlaps;
     if (plan_.checked.overlaps) add_turns();
     add_user_edges();
     if (!has_messages_ && !made_.nodes.empty()) {

@@ -35,6 +35,7 @@
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
 #include "../observe/hooks.hpp"
+#include "../region/group.hpp"
 #include "../region/lone_region.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"

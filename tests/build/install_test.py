@@ -203,11 +203,13 @@ def tool(tools):
 
 
 def first_page():
-    """What README.md has for CMakeLists.txt: the library found, and fetched."""
-    blocks = re.findall(r"```cmake\n(.*?)```", (SOURCE / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    expect([word for block in blocks for word in ("find_package", "FetchContent") if word in block]
-           == ["find_package", "FetchContent"], f"README.md has other blocks: {blocks}")
-    return blocks
+    """What README.md and docs/packages.md have for CMakeLists.txt: the library found, and fetched."""
+    blocks = {page: re.findall(r"```cmake\n(.*?)```", (SOURCE / page).read_text(encoding="utf-8"), re.DOTALL)
+              for page in ("README.md", "docs/packages.md")}
+    fetched = [block for block in blocks["docs/packages.md"] if "FetchContent_Declare" in block]
+    expect(len(blocks["README.md"]) == len(fetched) == 1 and "find_package" in blocks["README.md"][0],
+           f"the pages have other blocks: {blocks}")
+    return blocks["README.md"] + fetched
 
 
 def found(tools, block):

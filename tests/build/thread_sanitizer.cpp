@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A user's program for ThreadSanitizer: plain data that each family of types orders. With an argument, and one race.
 #include <lockstep/lockstep.hpp>
+#include <lockstep/thread.hpp>
 
 #include <cstddef>
 #include <cstdio>

@@ -72,14 +72,14 @@ struct shape {
     std::size_t size = 0;
   };
 
-  explicit shape(const graph_model& of) : in(of.nodes.size()), delayed(of.nodes.size()) {
+  explicit shape(const graph_model& of)
+      : overlaps(of.overlaps), in(of.nodes.size()), delayed(of.nodes.size()) {
     for (const model_edge& each : of.edges) in[each.to].push_back(each);
     for (const model_feedback& each : of.feedbacks) {
       if (each.is_loop()) {
         loops.push_back(loop{each.from, each.to, {}, 0});
       } else {
         delayed[each.to].push_back(each);
-        overlaps = true;
       }
     }
   }
@@ -116,7 +116,7 @@ struct shape {
   std::vector<std::vector<model_edge>> in;
   std::vector<std::vector<model_feedback>> delayed;
   std::vector<loop> loops;
-  bool overlaps = false;
+  bool overlaps;
 };
 
 /// Runs the nodes one after the other.
@@ -277,6 +277,10 @@ class builder {
       case 10: {
         const graph_node from = node(), to = node();
         const unsigned delay = input_.next();
+        if (delay >= 64) {
+          g_.overlap();
+          lockstep::detail::graph_access::body_of(g_).model.may_run_ahead = true;
+        }
         g_.feedback(from, to, delay == 255 ? 2000000 : delay % 5);
         return;
       }

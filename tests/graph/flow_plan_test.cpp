@@ -104,6 +104,8 @@ TEST(flow_plan, waits_for_the_iteration_before_at_beginnings_only) {
   g.edge(a, b);
   EXPECT_EQ(planned(g, 2).plan.waits.size(), 2u);
   g.feedback(b, a, 2);
+  EXPECT_EQ(planned(g, 2).plan.waits.size(), 2u) << "feedback takes no order away";
+  g.overlap();
   const planned overlapping(g, 2);
   ASSERT_EQ(overlapping.plan.waits.size(), 2u);
   EXPECT_EQ(overlapping.plan.waits[0].delay + overlapping.plan.waits[1].delay, 2u);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/buffer.hpp>
 #include <lockstep/plan.hpp>
 
 #include "graph/graph_model.hpp"
@@ -175,12 +176,46 @@ TEST(graph, names_the_way_through_loops_inside_of_another_one_and_nodes_between_
   EXPECT_NE(g.validate().find("'c' -> 'b' in the loop from 'a' to 'b'"), std::string::npos);
 }
 
-TEST(graph, names_two_nodes_of_one_name) {
+TEST(graph, numbers_nodes_of_one_name_in_messages_and_pictures) {
   graph g;
-  g.node("same", nothing);
-  g.node("other", nothing);
-  g.node("same", nothing);
-  EXPECT_EQ(g.validate(), "two nodes are called 'same'");
+  const auto one = g.node("same", nothing), other = g.node("other", nothing),
+             two = g.node("same", nothing);
+  g.series(one, other, two);
+  EXPECT_EQ(g.validate(), "");
+  EXPECT_NE(g.dot().find("\"same #1\" -> \"other\""), std::string::npos) << g.dot();
+  EXPECT_NE(g.dot().find("\"other\" -> \"same #2\""), std::string::npos) << g.dot();
+  EXPECT_EQ(failure_of(g), "");
+  g.edge(two, other);
+  EXPECT_EQ(g.validate(), "a cycle of edges: 'other' -> 'same #2' -> 'other'");
+}
+
+TEST(graph, that_overlaps_bounds_how_far_each_node_is_ahead_of_what_reads_it) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
+             d = g.node("d", nothing);
+  const auto test = g.node("test", [] { return false; });
+  g.series(a, b, c, test, d);
+  g.repeat_while(test, c).feedback(c, b, 2).overlap();
+  EXPECT_EQ(g.validate(),
+            "'a' may be any number of iterations ahead of 'b', which may read what it writes: "
+            "bound it by feedback('b', 'a', delay), or join them by a channel");
+  g.feedback(test, a, 1);
+  EXPECT_EQ(g.validate().substr(0, 50), "'test' may be any number of iterations ahead of 'd");
+  g.feedback(d, c, 1);  // from a node behind the loop to one in it
+  EXPECT_EQ(g.validate(), "");
+}
+
+TEST(graph, joins_blocks_by_a_channel_and_refuses_what_an_edge_is_refused_for) {
+  graph g, other;
+  buffer<int, 2> values;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing);
+  EXPECT_THROW(g.channel(a, a, values), std::invalid_argument);
+  EXPECT_THROW(g.channel(a, other.node("x", nothing), values), std::invalid_argument);
+  EXPECT_THROW(g.channel(graph_block(), a, values), std::invalid_argument);
+  g.channel(g.parallel(a, b), c, values);
+  EXPECT_EQ(g.validate(), "");
+  EXPECT_NE(g.dot().find("\"a\" -> \"c\""), std::string::npos);
+  EXPECT_NE(g.dot().find("\"b\" -> \"c\""), std::string::npos);
 }
 
 TEST(graph, refuses_an_edge_to_the_same_node) {
@@ -343,17 +378,6 @@ TEST(graph_blocks, that_loop_have_one_beginning_and_one_end) {
   g.loop(g.series(g.parallel(a, b), c));
   EXPECT_EQ(g.validate(), "");
   EXPECT_EQ(g.size(), 4u) << "an empty node is where the loop begins";
-}
-
-// --- buffer ---
-
-TEST(graph_buffer, has_a_slot_for_each_of_depth_iterations) {
-  buffer<int, 3> values(7);
-  EXPECT_EQ(values[2], 7);
-  for (std::size_t i = 0; i < 3; ++i) values[i] = static_cast<int>(i);
-  EXPECT_EQ(values[3], 0);
-  EXPECT_EQ(values[5], 2);
-  EXPECT_EQ(values.depth(), 3u);
 }
 
 }  // namespace

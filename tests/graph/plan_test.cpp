@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/buffer.hpp>
 #include <lockstep/external_team.hpp>
 
 #include "graph/plan_body.hpp"
@@ -39,6 +41,7 @@ using lockstep::plan;
 using lockstep::started_region;
 using lockstep::team;
 using lockstep::timed_run;
+using lockstep::test::dawdle;
 
 class plan_run : public lockstep::test::each_team {};
 INSTANTIATE_TEST_SUITE_P(teams, plan_run, testing::ValuesIn(lockstep::test::all_teams()),
@@ -132,7 +135,7 @@ TEST_P(plan_run, lets_iterations_overlap_as_far_as_feedback_allows) {
   const auto produce =
       g.node("produce", [&](std::size_t i) { values[i] = static_cast<int>(i) * 3; });
   const auto consume = g.node("consume", [&](std::size_t i) { seen.push_back(values[i]); });
-  g.edge(produce, consume).feedback(consume, produce, values.depth());
+  g.edge(produce, consume).feedback(consume, produce, values.depth()).overlap();
   if (members() > 1) {
     produce.pin(0);
     consume.pin(1);
@@ -142,6 +145,104 @@ TEST_P(plan_run, lets_iterations_overlap_as_far_as_feedback_allows) {
   ASSERT_TRUE(flow.run(static_cast<std::size_t>(count)));
   ASSERT_EQ(seen.size(), static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 3 * i);
+}
+
+/// Nodes that look at how far others are: each writes the number of iterations that it has done.
+class progress {
+ public:
+  explicit progress(std::size_t nodes) : done_(nodes) {}
+
+  /// In iteration i of that node: all of `others` have done `ahead` iterations less than i, or more.
+  void step(std::size_t node, std::size_t i, const std::vector<std::size_t>& others,
+            std::size_t ahead = 0) {
+    for (const std::size_t each : others) {
+      wrong += done_[each].load(std::memory_order_relaxed) + ahead < i;
+    }
+    done_[node].store(i + 1, std::memory_order_relaxed);
+  }
+
+  std::atomic<int> wrong{0};
+
+ private:
+  std::vector<std::atomic<std::size_t>> done_;
+};
+
+TEST_P(plan_run, GRAPH_3_feedback_takes_no_order_away) {
+  team on(members(), policy());
+  graph g;
+  progress at(3);
+  buffer<std::size_t, 2> target;
+  const auto setpoint = g.node("setpoint", [&](std::size_t i) {
+    target[i] = i;
+    at.step(0, i, {0, 1, 2});
+  });
+  const auto control = g.node("control", [&](std::size_t i) {
+    dawdle(1, i);
+    at.wrong += target[i] != i;
+    at.step(1, i, {0, 1, 2});
+  });
+  const auto plant = g.node("plant", [&](std::size_t i) { at.step(2, i, {0, 1, 2}); });
+  g.series(setpoint, control, plant);
+  g.feedback(plant, control, 1);
+  if (members() > 1) {
+    setpoint.pin(0);
+    control.pin(1);
+  }
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(static_cast<std::size_t>(times(1000))));
+  EXPECT_EQ(at.wrong.load(), 0);
+}
+
+TEST_P(plan_run, GRAPH_4_a_channel_lets_its_ends_apart_and_keeps_all_others_in_order) {
+  team on(members(), policy());
+  graph g;
+  progress at(5);
+  buffer<std::size_t, 3> values;
+  std::vector<std::size_t> seen;
+  const auto read = g.node("read", [&](std::size_t i) { at.step(0, i, {0, 1, 4}); });
+  const auto make = g.node("make", [&](std::size_t i) {
+    values[i] = 3 * i;
+    at.step(1, i, {0, 1, 4});
+    at.step(1, i, {2, 3}, 2);
+  });
+  const auto use = g.node("use", [&](std::size_t i) {
+    dawdle(1, i);
+    seen.push_back(values[i]);
+    at.step(2, i, {0, 1, 2, 3, 4});
+  });
+  const auto write = g.node("write", [&](std::size_t i) { at.step(3, i, {2, 3, 4}); });
+  const auto beside = g.node("beside", [&](std::size_t i) { at.step(4, i, {0, 1, 2, 3}); });
+  g.edge(read, make).edge(use, write).channel(make, use, values);
+  if (members() > 1) {
+    make.pin(0);
+    use.pin(1);
+    beside.pin(0);
+  }
+  plan flow(g, on);
+  const std::size_t count = static_cast<std::size_t>(times(300));
+  ASSERT_TRUE(flow.run(count));
+  EXPECT_EQ(at.wrong.load(), 0);
+  ASSERT_EQ(seen.size(), count);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(seen[i], 3 * i);
+}
+
+TEST_P(plan_run, GRAPH_4_a_channel_is_as_long_as_its_buffer) {
+  if (members() < 2) GTEST_SKIP() << "one member runs one node after the other";
+  team on(members(), policy());
+  graph g;
+  buffer<int, 3> first;
+  buffer<int, 2> second;
+  std::atomic<std::size_t> made{0};
+  const auto make = g.node("make", [&](std::size_t i) { made = i + 1; }).pin(0);
+  const auto pass = g.node("pass", [](std::size_t) {}).pin(0);
+  // Iteration 0 ends when `make` is as far ahead as both buffers allow.
+  const auto use = g.node("use", [&](std::size_t i) {
+                      while (i == 0 && made < 3) std::this_thread::yield();
+                    }).pin(1);
+  g.channel(make, pass, first).channel(pass, use, second);
+  plan flow(g, on);
+  EXPECT_TRUE(flow.run(20));
+  EXPECT_EQ(made, 20u);
 }
 
 TEST_P(plan_run, asks_until_when_on_the_calling_thread) {
@@ -450,7 +551,7 @@ TEST_P(plan_run, goes_on_for_as_many_iterations_as_can_be_counted) {
     });
     const auto b = g.node("b", [] {}), c = g.node("c", [] {});
     g.edge(a, b).edge(a, c);
-    if (overlaps) g.feedback(b, a, 3);
+    if (overlaps) g.overlap().feedback(b, a, 3).feedback(c, a, 2);
     plan flow(g, on);
     self = &flow;
     for (int again = 0; again < 2; ++again) {

@@ -164,7 +164,7 @@ TEST_P(flow_walk_model, iterations_overlap_no_further_than_feedback_allows) {
   graph g;
   const auto produce = g.node("produce", nothing).pin(0);
   const auto consume = g.node("consume", nothing).pin(1);
-  g.edge(produce, consume).feedback(consume, produce, 2);
+  g.edge(produce, consume).overlap().feedback(consume, produce, 2);
   const planned_graph flow(g, 2);
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
     int slots[2] = {}, made = 0, taken = 0;

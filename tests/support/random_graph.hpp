@@ -17,6 +17,8 @@
 #include <lockstep/graph.hpp>
 #include <lockstep/member.hpp>
 
+#include "graph/graph_model.hpp"
+
 namespace lockstep::test {
 
 /// What may be in a graph.
@@ -140,6 +142,11 @@ class random_graph {
       if (nodes[n].loop_first >= 0) {
         g.repeat_while(made[n], made[static_cast<std::size_t>(nodes[n].loop_first)]);
       }
+    }
+    if (overlaps) {
+      g.overlap();
+      detail::graph_access::body_of(g).model.may_run_ahead =
+          true;  // each value has a place of its own
     }
     return g;
   }

@@ -41,7 +41,7 @@ class Recorded(unittest.TestCase):
     def test_a_region_has_its_name_its_members_and_its_constructs(self):
         text = self.summary(1, 0, members=3)
         self.assertEqual(self.counts(text, "rows, a block each")[:2], ["1", "3"])
-        self.assertEqual(self.counts(text, "sync_threads at 22_slow_loops.cpp:")[0], str(3 * STEPS))
+        self.assertEqual(self.counts(text, "for_range at 22_slow_loops.cpp:")[0], str(3 * STEPS))
 
     def test_the_name_is_that_of_the_loop_that_ran(self):
         text = self.summary(1, 1, members=2)
@@ -54,7 +54,7 @@ class Recorded(unittest.TestCase):
     def test_the_page_is_made_of_it(self):
         self.summary(2, 0, members=2)
         subprocess.run([COMMAND, "timeline", str(self.trace)], check=True, stdout=subprocess.DEVNULL)
-        self.assertIn("sync_threads", self.trace.with_suffix(".html").read_text(encoding="utf-8"))
+        self.assertIn("for_range", self.trace.with_suffix(".html").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

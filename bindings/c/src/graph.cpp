@@ -213,6 +213,14 @@ int lockstep_graph_feedback(lockstep_graph* graph, size_t from, size_t to, size_
               [=](lockstep::graph& of, const auto& a, const auto& b) { of.feedback(a, b, delay); });
 }
 
+int lockstep_graph_overlap(lockstep_graph* graph) {
+  LOCKSTEP_C_REFUSE_NULL(graph);
+  return result_of(__func__, [=] {
+    graph->at.overlap();
+    return LOCKSTEP_OK;
+  });
+}
+
 int lockstep_graph_cost(lockstep_graph* graph, size_t node, int64_t nanoseconds) {
   return join(__func__, graph, "node", node, "node", node,
               [=](lockstep::graph&, const auto& a, const auto&) {

@@ -257,6 +257,7 @@ static void feedback_orders_iterations(lockstep_team* team) {
   CHECK_OK(lockstep_graph_node(graph, "consume", consume, &run, &to));
   CHECK_OK(lockstep_graph_edge(graph, from, to));
   CHECK_OK(lockstep_graph_feedback(graph, to, from, 2));
+  CHECK_OK(lockstep_graph_overlap(graph));
   if (lockstep_team_size(team) > 1) CHECK_OK(lockstep_graph_pin(graph, to, 1));
   CHECK_OK(lockstep_plan_create(graph, team, 0, &plan));
   CHECK_OK(lockstep_plan_run(plan, 2000));
@@ -310,6 +311,7 @@ static void null_is_refused(lockstep_team* team) {
   CHECK_NULL(lockstep_graph_edge_unless(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_repeat_while(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_feedback(NULL, 0, 1, 1));
+  CHECK_NULL(lockstep_graph_overlap(NULL));
   CHECK_NULL(lockstep_graph_cost(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_pin(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_keep_near(NULL, 0, 1));

@@ -68,6 +68,7 @@ def test_feedback_orders_iterations(team):
     b = graph.node("b", lambda i: second.append(len(first)))
     graph.edge(a, b)
     graph.feedback(b, a, 2)
+    graph.overlap()
     assert lockstep.Plan(graph, team).run(50)
     assert all(done >= i - 1 for i, done in enumerate(first)) and all(done > i for i, done in enumerate(second))
 

@@ -149,8 +149,7 @@ impl<'a> Graph<'a> {
         self.len() == 0
     }
 
-    /// Adds a node; `f` gets the number of the iteration, from 0 in each run. The name is for messages and pictures; a plan
-    /// refuses a graph in which two nodes have the same.
+    /// Adds a node; `f` gets the number of the iteration, from 0 in each run. The name is for messages and pictures.
     ///
     /// # Errors
     /// [`Error::Argument`] if the name has a zero in it.
@@ -240,13 +239,21 @@ impl<'a> Graph<'a> {
         self.connect(test, first, |graph, test, first| unsafe { ffi::lockstep_graph_repeat_while(graph, test, first) })
     }
 
-    /// Iteration i of `to` comes after iteration i - `delay` of `from`. With feedback iterations overlap: only it orders
-    /// nodes of different iterations.
+    /// Iteration i of `to` comes after iteration i - `delay` of `from`.
     ///
     /// # Errors
     /// As [`Graph::edge`].
     pub fn feedback(&mut self, from: Node, to: Node, delay: usize) -> Result<&mut Self> {
         self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_feedback(graph, from, to, delay) })
+    }
+
+    /// Iterations overlap as far as feedback allows; without it they come one after the other.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn overlap(&mut self) -> Result<&mut Self> {
+        check(unsafe { ffi::lockstep_graph_overlap(self.raw.as_ptr()) })?;
+        Ok(self)
     }
 
     // --- hints ---

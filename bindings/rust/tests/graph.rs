@@ -78,7 +78,7 @@ fn feedback_lets_iterations_overlap_in_order() {
             second.store(i + 1, Relaxed);
         })
         .unwrap();
-    graph.edge(a, b).unwrap().feedback(b, a, 3).unwrap();
+    graph.edge(a, b).unwrap().feedback(b, a, 3).unwrap().overlap().unwrap();
     graph.pin(a, 0).unwrap().pin(b, 1).unwrap();
     graph.cost(a, std::time::Duration::from_micros(1)).unwrap();
     Plan::new(&mut graph, &team).unwrap().run(1000).unwrap();

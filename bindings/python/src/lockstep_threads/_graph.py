@@ -100,8 +100,12 @@ class Graph(Handle):
         check(c.lockstep_graph_repeat_while(self._handle, _node(test), _node(first)))
 
     def feedback(self, before, after, delay):
-        """Iteration i of `after` comes after iteration i - delay of `before`; iterations overlap otherwise."""
+        """Iteration i of `after` comes after iteration i - delay of `before`."""
         check(c.lockstep_graph_feedback(self._handle, _node(before), _node(after), whole(delay, "the delay")))
+
+    def overlap(self):
+        """Iterations overlap as far as feedback allows; without it they come one after the other."""
+        check(c.lockstep_graph_overlap(self._handle))
 
     def cost(self, node, seconds):
         """How long the node takes: a hint."""

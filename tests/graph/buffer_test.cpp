@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// tests/graph/buffer_test.cpp -- places of a buffer, and iterations that overwrite what others look for
+#include <lockstep/buffer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+#include <lockstep/build_info.hpp>
+#include <lockstep/graph.hpp>
+
+namespace {
+
+using lockstep::buffer;
+using lockstep::graph;
+
+TEST(buffer, has_a_slot_for_each_of_depth_iterations) {
+  buffer<int, 3> values(7);
+  EXPECT_EQ(values[2], 7);
+  for (std::size_t i = 0; i < 3; ++i) values[i] = static_cast<int>(i);
+  EXPECT_EQ(values[3], 0);
+  EXPECT_EQ(values[5], 2);
+  EXPECT_EQ(values.depth(), 3u);
+}
+
+TEST(buffer, says_which_iteration_has_overwritten_which) {
+  if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
+  buffer<int, 2> values;
+  graph g;
+  const auto overwrite = [&] {
+    for (std::size_t i = 0; i < 6; ++i) values[i] = 0;
+    values[3] = 1;
+  };
+  EXPECT_DEATH(overwrite(),
+               "buffer at .*: iteration 3 looks for its value, and iteration 5 has overwritten it: "
+               "no channel orders them, the depth is 2");
+  g.channel(g.node("make", [] {}), g.node("use", [] {}), values);
+  EXPECT_DEATH(overwrite(), "overwritten it: a channel from 'make' to 'use', the depth is 2");
+  for (int run = 0; run < 3; ++run) {  // they begin at 0
+    for (std::size_t i = 0; i < 9; ++i) values[i - 1] = values[i];
+  }
+}
+
+}  // namespace
