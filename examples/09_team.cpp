@@ -57,21 +57,22 @@ int main(int argc, char** argv) {
   };
 
   // [first_page]
-  lockstep::team team(members);  // without a number: one member per usable CPU
+  lockstep::team team(members);  // without a number: one thread for each usable CPU
 
-  team.for_each(0, n, [&](std::size_t i) { y[i] += a * x[i]; });  // fork, loop, join
+  team.for_each(0, n, [&](std::size_t i) { y[i] += a * x[i]; });  // all threads share the loop
   const double dot = team.reduce_each(
       0, n, 0.0, [&](std::size_t i) { return x[i] * y[i]; },
-      std::plus<double>());  // the same bits for every team size
+      std::plus<double>());  // the same bits for any number of threads
 
-  team.run([&](lockstep::member& me) {  // one fork, many steps inside
+  team.run([&](lockstep::member& me) {  // all threads call this function
     while (true) {
-      // Each member sweeps parts of the range; all of them get the sum.
+      // Each thread sweeps parts of the range, and gets the sum over all.
       const double change = me.reduce_range(0, n, 0.0, sweep, std::plus<double>());
       if (change < tolerance) break;
-      me.single([&] { std::swap(x, x_next); });  // one member swaps, the others wait
+      me.single([&] { std::swap(x, x_next); });  // one thread does it, the others wait
     }
   });
+  // [/first_page]
 
   lockstep::event ready;  // the primitives work with threads of your own, too
   std::thread producer([&] {
@@ -79,7 +80,6 @@ int main(int argc, char** argv) {
     ready.notify();
   });
   ready.wait();  // from here on, what the producer wrote is visible
-  // [/first_page]
   producer.join();
 
   // y[i] is now 2 i + 1, and the sum of the first n odd numbers is n squared.

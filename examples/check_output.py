@@ -228,6 +228,18 @@ def check_slow_loops(program):
                 require_lines(run(program, case, mended, steps), ["check: ok"])
 
 
+def check_guide(program):
+    """Of 100 cells: the heat after 1000 steps, computed here; then a straight line from 100 to 0."""
+    rod = [100.0] + [0.0] * 99
+    for _ in range(1000):
+        rod = [100.0] + [(rod[i - 1] + rod[i + 1]) / 2 for i in range(1, 99)] + [0.0]
+    for members in (1, 2, 3, 8):
+        lines = run(program, members, 100)
+        require_lines(lines, [f"heat {int(sum(rod))}", lines[1], "measured 50", "hottest 149"])
+        middle = int(lines[1].split()[1])
+        require(45 <= middle <= 50, f"the middle of the rod has {middle}")
+
+
 def check_refusals(program, most_arguments):
     wrong = [["1000000000000"] * (most_arguments + 1), *([text] for text in NOT_NUMBERS)]
     for arguments in wrong:
@@ -268,6 +280,7 @@ EXAMPLES = {
     "20_graph_search": (check_graph_search, 2),
     "21_trace": (check_trace, 1),
     "22_slow_loops": (check_slow_loops, 3),
+    "23_guide": (check_guide, 2),
 }
 
 

@@ -26,7 +26,8 @@ foreach(name IN ITEMS
     19_graph_errors
     20_graph_search
     21_trace
-    22_slow_loops)
+    22_slow_loops
+    23_guide)
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
     COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)

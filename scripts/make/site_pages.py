@@ -24,7 +24,7 @@ import doxygen_comments  # noqa: E402
 WORK = ROOT / "build" / "site-work"
 # The navigation: each document of the repository in one section.
 SECTIONS = {
-    "Start": "docs/overview docs/faq docs/packages docs/platforms",
+    "Start": "docs/guide docs/overview docs/faq docs/packages docs/platforms",
     "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/why-is-my-loop-slow docs/ledger docs/watchdog "
               "docs/openmp docs/mpi",
     "Languages": "docs/languages docs/c bindings/*/README",
