@@ -57,6 +57,7 @@
 #include "platform/wake_pipe.cpp"
 
 // base
+#include "base/range_parts.cpp"
 #include "base/rank_groups.cpp"
 #include "base/wait_policy.cpp"
 

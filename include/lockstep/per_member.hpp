@@ -30,7 +30,6 @@
 #include <cstddef>
 #include <iterator>
 #include <new>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -191,7 +190,7 @@ class per_member {
 
   [[noreturn]] LOCKSTEP_NOINLINE void fail_local(std::size_t rank) const {
     if (rank == detail::member_state::no_rank) {
-      detail::fail<std::logic_error>(
+      detail::fail_use(
           "lockstep::per_member::local: this region runs alone, inside another region, and its "
           "member has no value; use the member of the outer region");
     }

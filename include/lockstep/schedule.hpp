@@ -32,7 +32,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -44,8 +43,7 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
-  detail::fail<std::invalid_argument>(
-      "lockstep::index_range: begins below 0, must begin at 0 or more");
+  fail_argument("lockstep::index_range: begins below 0, must begin at 0 or more");
 }
 }  // namespace detail
 
@@ -124,8 +122,7 @@ class schedule {
     return chunk != 0 ? chunk : refuse_chunk();
   }
   [[noreturn]] LOCKSTEP_NOINLINE static std::size_t refuse_chunk() {
-    detail::fail<std::invalid_argument>(
-        "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
+    detail::fail_argument("lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
   }
 
   std::size_t chunk_;

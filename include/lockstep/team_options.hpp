@@ -13,7 +13,6 @@
 #define LOCKSTEP_TEAM_OPTIONS_HPP
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -184,9 +183,16 @@ class team_options {
     return *this;
   }
   /// What debuggers and messages call the team; the rank is added to the names of its threads.
-  team_options& name(std::string text) {
-    name_ = std::move(text);
+  team_options& name(const char* text) {
+    std::size_t size = 0;
+    while (text[size] != 0) ++size;
+    name_.assign(text, text + size + 1);
     return *this;
+  }
+  /// A std::string.
+  template <class String>
+  auto name(const String& text) -> decltype(name(text.c_str())) {
+    return name(text.c_str());
   }
   /// Called on each thread that the team starts, with its rank, before its first region: for thread
   /// local state. Not for rank 0, whose thread is the caller's.
@@ -213,7 +219,7 @@ class team_options {
   bool has_ledger() const noexcept { return has_ledger_; }
   bool ledger() const noexcept { return ledger_; }
   const binding& bind() const noexcept { return bind_; }
-  const std::string& name() const noexcept { return name_; }
+  const char* name() const noexcept { return name_.empty() ? "lockstep" : name_.data(); }
   const hook& on_start() const noexcept { return on_start_; }
   const hook& on_exit() const noexcept { return on_exit_; }
 
@@ -231,7 +237,7 @@ class team_options {
   bool ledger_ = false;
   bool has_ledger_ = false;
   binding bind_;
-  std::string name_ = "lockstep";
+  std::vector<char> name_;  ///< with its end
   hook on_start_;
   hook on_exit_;
 };

@@ -413,7 +413,7 @@ TEST(team_options, what_is_set_is_what_is_found) {
   EXPECT_TRUE(said.has_policy());
   EXPECT_EQ(said.policy(), wait_policy::block());
   EXPECT_EQ(said.bind(), binding::close());
-  EXPECT_EQ(said.name(), "n");
+  EXPECT_STREQ(said.name(), "n");
   EXPECT_TRUE(said.has_anticipate() && !said.anticipate());
   EXPECT_TRUE(said.has_learn() && !said.learn());
   said.on_start()(2);

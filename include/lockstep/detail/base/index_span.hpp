@@ -15,8 +15,6 @@
 #define LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -133,17 +131,9 @@ constexpr bool is_below_zero(Type value) noexcept {
   return is_below_zero(value, std::is_signed<Type>());
 }
 
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_first_index(long long first) {
-  char message[160];
-  std::snprintf(message, sizeof message,
-                "lockstep: a loop from %lld to an end of an unsigned type; give both bounds a "
-                "signed type",
-                first);
-  detail::fail<std::invalid_argument>(message);
-}
+[[noreturn]] void fail_first_index(long long first);
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_length() {
-  detail::fail<std::invalid_argument>(
-      "lockstep: a loop has more iterations than std::size_t has numbers");
+  fail_argument("lockstep: a loop has more iterations than std::size_t has numbers");
 }
 
 /// SPAN-1, SPAN-2 and SPAN-4.

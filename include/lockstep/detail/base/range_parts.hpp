@@ -18,8 +18,6 @@
 #define LOCKSTEP_DETAIL_BASE_RANGE_PARTS_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <stdexcept>
 
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/schedule.hpp>
@@ -95,17 +93,7 @@ class guided_cursor {
 };
 
 /// `planes`: 0 where there are only two ranges.
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
-                                                                std::size_t rows,
-                                                                std::size_t columns) {
-  char outermost[32] = "", message[160];
-  if (planes != 0) std::snprintf(outermost, sizeof outermost, "%zu x ", planes);
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %s%zu x %zu iterations is too long, must be %zu in all at most",
-      outermost, rows, columns, static_cast<std::size_t>(-1));
-  detail::fail<std::invalid_argument>(message);
-}
+[[noreturn]] std::size_t fail_collapse(std::size_t planes, std::size_t rows, std::size_t columns);
 
 /// Whether a product of positive numbers fits in std::size_t.
 constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
