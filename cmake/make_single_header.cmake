@@ -55,6 +55,7 @@ function(embed file in_place)
     while(rest MATCHES "\n\t*  ")
       string(REGEX REPLACE "\n(\t*)  " "\n\\1\t" rest "${rest}")
     endwhile()
+    string(REGEX REPLACE "\n\t\t\t\t\t+" "\n\t\t\t\t" rest "${rest}")  # what continues a line
   endif()
   set(own "")
   while(rest MATCHES "\n *# *include (<lockstep/[^>\n]*>|<thread_synchronizer.h>|\"[^\"\n]*\")[^\n]*")

@@ -137,7 +137,6 @@
 
 // trace
 #include "trace/debug_aids.cpp"
-#include "trace/delay_hooks.cpp"
 #include "trace/hooks.cpp"
 #include "trace/kept_texts.cpp"
 #include "trace/ledger.cpp"

@@ -60,6 +60,7 @@ class observed_wait {
  private:
   void begin(const wait_subject& what) noexcept;
   void change(wait_stage next) noexcept;
+  void record_stage(std::uint64_t now) noexcept;
   void end() noexcept;
 
   thread_log* log_ = nullptr;

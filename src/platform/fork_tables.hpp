@@ -105,6 +105,19 @@ const fork_handlers fork_registration<Handlers, IsFirstInChild>::handlers = {
 template <class Handlers, bool IsFirstInChild>
 unseamed_atomic<bool> fork_registration<Handlers, IsFirstInChild>::is_listed{false};
 
+/// Handlers of what only one lock guards. Table::in_child() puts it right in the child, which has the lock.
+template <fork_section process_state::* Lock, class Table>
+struct locked_around_fork {
+  static void before() { (process().*Lock).enter(); }
+  static void after() {
+    if ((process().*Lock).is_held()) (process().*Lock).leave();
+  }
+  static void child() {
+    if ((process().*Lock).is_held()) Table::in_child();
+    after();
+  }
+};
+
 /// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), once or more
 /// often: by a thread that has locked, or frees, the tables of all modules.
 template <class Handlers, bool IsFirstInChild = false>

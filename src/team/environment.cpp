@@ -132,19 +132,13 @@ LOCKSTEP_INLINE void append_binding(std::string& text, const binding& where) {
 
 }  // namespace environment_text
 
-/// The value of that variable, without the blanks around it, in small letters of ASCII whatever the locale. Keeps what
-/// a message shows of it.
-LOCKSTEP_INLINE const char* plain_word(const char* value, environment_entry& entry,
-                                       std::string& word) {
-  const char* const text = skip_blanks(value != nullptr ? value : "");
-  std::size_t size = std::strlen(text);
-  if (size > 0) entry.given = quoted_text(value);
-  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
-  word.assign(text, size);
-  for (std::size_t i = 0; i < size; ++i) {
-    if (word[i] >= 'A' && word[i] <= 'Z') word[i] = static_cast<char>(word[i] - 'A' + 'a');
+LOCKSTEP_INLINE std::string plain_word(const char* value) {
+  std::string word = skip_blanks(value != nullptr ? value : "");
+  while (!word.empty() && std::strchr(" \t\r\n\v\f", word.back()) != nullptr) word.pop_back();
+  for (char& each : word) {
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
   }
-  return word.c_str();
+  return word;
 }
 
 LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool obeyed)
@@ -172,7 +166,9 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
-    plain_word(look_up(with, entry.name), entry, word);
+    const char* const value = look_up(with, entry.name);
+    word = plain_word(value);
+    if (!word.empty()) entry.given = quoted_text(value);
     if (!obeyed) word.clear();
     return word.c_str();
   };

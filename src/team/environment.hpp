@@ -83,6 +83,9 @@ void append_binding(std::string& text, const binding& where);
 
 }  // namespace environment_text
 
+/// The value of a variable, without the blanks around it, in small letters of ASCII whatever the locale.
+std::string plain_word(const char* value);
+
 /// One variable as it was found.
 struct environment_entry {
   const char* name;

@@ -8,12 +8,14 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "../observe/hooks.hpp"
 
 #include "../observe/observers.hpp"
 #include "../platform/fork_tables.hpp"
 #include "../platform/system_texts.hpp"
+#include "../team/environment.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -68,30 +70,10 @@ LOCKSTEP_INLINE bool is_delay_value(const char* word) noexcept {
   return parse_delay(word, seed);
 }
 
-/// What of a variable counts: without the blanks around it, in small letters. False if nothing is left.
-LOCKSTEP_INLINE bool plain_word(const char* value, char* word, std::size_t room) noexcept {
-  const char* const text = skip_blanks(value != nullptr ? value : "");
-  std::size_t size = std::strlen(text);
-  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
-  if (size + 1 > room) size = room - 1;  // too long to be right
-  for (std::size_t i = 0; i < size; ++i) {
-    const bool is_capital = text[i] >= 'A' && text[i] <= 'Z';
-    word[i] = is_capital ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
-  }
-  word[size] = 0;
-  return size > 0;
-}
-
-LOCKSTEP_INLINE void complain_of(const char* name, const char* word,
+LOCKSTEP_INLINE void complain_of(const char* name, const std::string& word,
                                  const char* expected) noexcept {
-  char shown_word[64];
-  std::size_t size = 0;
-  for (; word[size] != 0 && size + 1 < sizeof shown_word; ++size) {
-    const bool is_control = static_cast<unsigned char>(word[size]) < 0x20 || word[size] == 0x7f;
-    shown_word[size] = is_control ? '?' : word[size];
-  }
-  shown_word[size] = 0;
-  std::fprintf(stderr, "lockstep: %s='%s' is ignored: must be %s\n", name, shown_word, expected);
+  std::fprintf(stderr, "lockstep: %s=%s is ignored: must be %s\n", name,
+               quoted_text(word.c_str()).text, expected);
 }
 
 LOCKSTEP_INLINE void start_debug_aids() noexcept {
@@ -100,10 +82,10 @@ LOCKSTEP_INLINE void start_debug_aids() noexcept {
   if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {
     return;
   }
-  char word[64];
   std::uint64_t seed = 0;
-  if (plain_word(seed_text, word, sizeof word)) {
-    if (parse_delay(word, seed)) {
+  std::string word = plain_word(seed_text);
+  if (!word.empty()) {
+    if (parse_delay(word.c_str(), seed)) {
       process().delay_seed.store(seed, memory_order_relaxed);  // 1
       begin_to_observe(observer::delays);
     } else {
@@ -111,8 +93,9 @@ LOCKSTEP_INLINE void start_debug_aids() noexcept {
     }
   }
   watchdog_options how;
-  if (plain_word(patience, word, sizeof word)) {
-    if (!parse_watchdog(word, how)) {
+  word = plain_word(patience);
+  if (!word.empty()) {
+    if (!parse_watchdog(word.c_str(), how)) {
       complain_of("LOCKSTEP_WATCHDOG", word, debug_aid_values::watchdog());
     } else if (!start_watchdog(how)) {
       std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);

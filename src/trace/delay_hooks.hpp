@@ -21,6 +21,8 @@
 
 #include <cstdint>
 
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include "thread_log.hpp"
 
 namespace lockstep {
@@ -44,7 +46,17 @@ inline std::uint64_t delay_at(std::uint64_t seed, std::uint64_t thread,
 
 /// Called where observer::delays is on, on the thread itself; see sync_point() of hooks.hpp, too.
 struct delay_hooks {
-  static void point(thread_log& log) noexcept;
+  static void point(thread_log& log) noexcept {
+    const std::uint64_t number = log.delays.load(memory_order_relaxed);          // 2
+    log.delays.store(number + 1, memory_order_relaxed);                          // 2
+    const std::uint64_t seed = process().delay_seed.load(memory_order_relaxed);  // 1
+    const std::uint64_t time = delay_at(seed, log.track(), number);
+    if (time == 0) return;
+    const std::uint64_t begin = steady_nanoseconds();
+    while (steady_nanoseconds() - begin < time) {
+      if (time >= 20000) yield_native_thread();
+    }
+  }
 };
 
 }  // namespace detail

@@ -21,7 +21,9 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-inline void note_step(thread_log& log) noexcept {
+/// The thread passes a hook at which it may be delayed.
+inline void note_step(thread_log& log, std::uint32_t on = 0) noexcept {
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
   log.steps.store(log.steps.load(memory_order_relaxed) + 1, memory_order_relaxed);  // 2
 }
 
@@ -29,7 +31,7 @@ LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   const std::uint32_t on = observers();
-  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  note_step(*log, on);
   what_ = what;
   const construct_visit& in = log->here;
   if (what_.kind == wait_kind::of_construct && in.kind != nullptr && in.released == 0) {
@@ -44,17 +46,20 @@ LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
   stage_ = furthest_ = wait_stage::spin;
   if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
   if (is_shown_) log->wait_begins({what_, since_});
-  note_step(*log);
   log_ = log;
+}
+
+/// The stage that is over.
+LOCKSTEP_INLINE void observed_wait::record_stage(std::uint64_t now) noexcept {
+  if (stage_ == wait_stage::spin) return;
+  recorder::put(*log_, record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
+                stage_ == wait_stage::sleep ? "sleep" : "yield", 0);
 }
 
 LOCKSTEP_INLINE void observed_wait::change(wait_stage next) noexcept {
   if (next == stage_) return;
   const std::uint64_t now = tick_clock::now();
-  if (stage_ != wait_stage::spin && is_observed_by(observer::records)) {
-    recorder::put(*log_, record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
-                  stage_ == wait_stage::sleep ? "sleep" : "yield", 0);
-  }
+  if (is_observed_by(observer::records)) record_stage(now);
   stage_ = next;
   stage_since_ = now;
   if (next > furthest_) furthest_ = next;
@@ -62,56 +67,43 @@ LOCKSTEP_INLINE void observed_wait::change(wait_stage next) noexcept {
 }
 
 /// Who has let the thread go, if that has left word of it. Behind the records of the wait.
-LOCKSTEP_INLINE void put_releaser(record_ring& ring, const thread_log& log,
-                                  const wait_subject& what, std::uint64_t since,
+LOCKSTEP_INLINE void put_releaser(thread_log& log, const wait_subject& what, std::uint64_t since,
                                   std::uint64_t now) noexcept {
   std::uint32_t from = 0;
   std::uint64_t sent = 0;
+  if (recorder::ring_of(log) == nullptr) return;
   const last_notifies& known = recorder::session()->notifies;
   if (!known.find(what.sleeps_on, since, now, from, sent) &&
       !known.find(what.object, since, now, from, sent)) {
     return;
   }
-  if (from == log.track()) return;
-  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
-  ring.put(&by, 1);
+  if (from != log.track()) recorder::put(log, record_kind::let_go, 0, sent, now, nullptr, from);
 }
 
 LOCKSTEP_INLINE void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
   if (is_shown_) log.wait_ends();
-  note_step(log);
   const std::uint32_t on = observers();
-  if ((on & observer::delays) != 0) delay_hooks::point(log);
+  note_step(log, on);
   if ((on & observer::watches) != 0) watch_hooks::wait_ends(log, what_);
   if ((on & observer::accounts) != 0) ledger_hooks::wait_ended(log, what_, furthest_, since_, now);
   if ((on & observer::records) == 0) return;
-  record_ring* const ring = recorder::ring_of(log);
-  if (ring == nullptr) return;
-  if (stage_ != wait_stage::spin) {
-    const trace_record stage =
-        trace_record::of(record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
-                         ring->kept(stage_ == wait_stage::sleep ? "sleep" : "yield"), 0);
-    ring->put(&stage, 1);
-  }
+  record_stage(now);
   const char* const text = text_of(what_);
-  const trace_record both[2] = {
-      trace_record::of(
-          record_kind::wait, trace_record::detail_of(furthest_, what_.kind), since_, now,
-          ring->kept(text != nullptr ? text : "a word"),
-          reinterpret_cast<std::uintptr_t>(what_.team != nullptr ? what_.team : what_.object)),
-      trace_record::rest_of(ring->kept(what_.where.file), what_.rank, what_.awaited,
-                            reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
-                            what_.where.line)};
-  ring->put(both, 2);
+  recorder::put(
+      log, {trace_record::of(record_kind::wait, trace_record::detail_of(furthest_, what_.kind),
+                             since_, now, log.texts.kept(text != nullptr ? text : "a word"),
+                             reinterpret_cast<std::uintptr_t>(
+                                 what_.team != nullptr ? what_.team : what_.object)),
+            trace_record::rest_of(log.texts.kept(what_.where.file), what_.rank, what_.awaited,
+                                  reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
+                                  what_.where.line)});
   object_name name;
   if (object_names::find(what_.object, name)) {
-    const trace_record label =
-        trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
-    ring->put(&label, 1);
+    recorder::put(log, record_kind::label, 0, now, now, name.text, 0);
   }
-  put_releaser(*ring, log, what_, since_, now);
+  put_releaser(log, what_, since_, now);
 }
 
 /// The member has come to a construct.
@@ -131,7 +123,6 @@ LOCKSTEP_INLINE void show_visit(const member_view& self, std::uint32_t on) noexc
                note.came,
                0,
                0};
-  log->construct.show(log->here);
   if ((on & observer::watches) != 0) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
 }
@@ -150,7 +141,7 @@ LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) no
   note.came = 0;  // it may meet the others once more
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
-  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  note_step(*log, on);
   const std::uint64_t now = tick_clock::now();
   const bool is_known = note.kind != nullptr;
   const observed_member who = self.observed();
@@ -165,31 +156,25 @@ LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) no
                is_known && came != 0 ? came : now,
                now,
                0};
-  log->construct.show(log->here);
   if ((on & observer::watches) != 0) watch_hooks::visit_changes(*log, log->here);
-  note_step(*log);
   return log;
 }
 
 LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
   construct_visit& here = log.here;
   here.released = tick_clock::now();
-  log.construct.show(here);
-  note_step(log);
   const std::uint32_t on = observers();
-  if ((on & observer::delays) != 0) delay_hooks::point(log);
+  note_step(log, on);
   if ((on & observer::watches) != 0) watch_hooks::visit_changes(log, here);
   if ((on & observer::records) == 0) return;
-  record_ring* const ring = recorder::ring_of(log);
-  if (ring == nullptr) return;
   const std::uint64_t line = here.where.line & 0xFFFFFFu, most = (std::uint64_t{1} << 40) - 1;
   const std::uint64_t before = here.arrived - here.came;
-  const trace_record both[2] = {
-      trace_record::of(record_kind::construct, 0, here.came, here.released, ring->kept(here.kind),
-                       reinterpret_cast<std::uintptr_t>(here.team)),
-      trace_record::rest_of(ring->kept(here.where.file), here.rank, here.size,
-                            line | (before < most ? before : most) << 24, here.region, here.phase)};
-  ring->put(both, 2);
+  recorder::put(log, {trace_record::of(record_kind::construct, 0, here.came, here.released,
+                                       log.texts.kept(here.kind),
+                                       reinterpret_cast<std::uintptr_t>(here.team)),
+                      trace_record::rest_of(log.texts.kept(here.where.file), here.rank, here.size,
+                                            line | (before < most ? before : most) << 24,
+                                            here.region, here.phase)});
 }
 
 LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
@@ -198,19 +183,14 @@ LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
   note_step(*log);
   if (!is_observed_by(observer::records)) return;
   const std::uint64_t now = tick_clock::now();
-  record_ring* const ring = recorder::ring_of(*log);
-  if (ring == nullptr) return;
   const observed_region& what = of.what;
-  const trace_record both[2] = {
-      trace_record::of(record_kind::region, 0, of.since, now, ring->kept(what.kind),
-                       reinterpret_cast<std::uintptr_t>(of.team.team)),
-      trace_record::rest_of(ring->kept(log->region_name), 0, what.size, what.iterations,
-                            what.region, what.parts)};
-  ring->put(both, 2);
+  recorder::put(
+      *log, {trace_record::of(record_kind::region, 0, of.since, now, log->texts.kept(what.kind),
+                              reinterpret_cast<std::uintptr_t>(of.team.team)),
+             trace_record::rest_of(log->texts.kept(log->region_name), 0, what.size, what.iterations,
+                                   what.region, what.parts)});
   if (what.where.file == nullptr) return;
-  const trace_record site = trace_record::of(record_kind::site, 0, now, now,
-                                             ring->kept(what.where.file), what.where.line);
-  ring->put(&site, 1);
+  recorder::put(*log, record_kind::site, 0, now, now, what.where.file, what.where.line);
 }
 
 LOCKSTEP_INLINE open_part* show_part(const observed_member& who, std::uint32_t part,
@@ -218,8 +198,7 @@ LOCKSTEP_INLINE open_part* show_part(const observed_member& who, std::uint32_t p
   const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
-  if ((on & observer::delays) != 0) delay_hooks::point(*log);
-  note_step(*log);
+  note_step(*log, on);
   if (log->open_parts == thread_log::most_parts) return nullptr;
   open_part& made = log->parts[log->open_parts++];
   made = {who, part, is_of_loop, tick_clock::now()};
@@ -239,35 +218,30 @@ LOCKSTEP_INLINE void loop_part_ends(open_part& what) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   log->open_parts = static_cast<std::uint32_t>(&what - log->parts);
-  note_step(*log);
   const std::uint32_t on = observers();
-  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  note_step(*log, on);
   if ((on & observer::watches) != 0) watch_hooks::part_ends(*log, now);
   if ((on & observer::records) == 0) return;
-  record_ring* const ring = recorder::ring_of(*log);
-  if (ring == nullptr) return;
   const observed_member& who = what.who;
-  const trace_record both[2] = {
-      trace_record::of(record_kind::part, what.is_of_loop ? 1 : 0, what.since, now,
-                       ring->kept(what.is_of_loop ? "part of a loop" : "part"),
-                       reinterpret_cast<std::uintptr_t>(who.team)),
-      trace_record::rest_of(nullptr, who.rank, who.size, 0, who.region, what.part)};
-  ring->put(both, 2);
+  recorder::put(*log,
+                {trace_record::of(record_kind::part, what.is_of_loop ? 1 : 0, what.since, now,
+                                  log->texts.kept(what.is_of_loop ? "part of a loop" : "part"),
+                                  reinterpret_cast<std::uintptr_t>(who.team)),
+                 trace_record::rest_of(nullptr, who.rank, who.size, 0, who.region, what.part)});
 }
 
 LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why,
                                std::uint64_t number) noexcept {
   const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
-  if (log != nullptr && (on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
+  if (log == nullptr) return;
+  if ((on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
   if ((on & observer::records) == 0) return;
-  record_ring* const ring = log != nullptr ? recorder::ring_of(*log) : nullptr;
-  if (ring == nullptr) return;
   const std::uint64_t now = tick_clock::now();
-  const trace_record both[2] = {trace_record::of(record_kind::mark, static_cast<std::uint8_t>(kind),
-                                                 now, now, ring->kept(name), number),
-                                trace_record::rest_of(ring->kept(why), 0, 0, 0, 0, 0)};
-  ring->put(both, why != nullptr ? 2 : 1);
+  const trace_record mark = trace_record::of(record_kind::mark, static_cast<std::uint8_t>(kind),
+                                             now, now, log->texts.kept(name), number);
+  if (why == nullptr) return recorder::put(*log, {mark});
+  recorder::put(*log, {mark, trace_record::rest_of(log->texts.kept(why), 0, 0, 0, 0, 0)});
 }
 
 LOCKSTEP_INLINE void note_counter(const char* name, double value) noexcept {

@@ -8,6 +8,7 @@
 #include <lockstep/team.hpp>
 #include "../platform/system_texts.hpp"
 #include "../team/team_core.hpp"
+#include "json_writer.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -63,49 +64,31 @@ LOCKSTEP_INLINE std::string shares_text(const std::vector<std::uint64_t>& parts)
   return shares_text(values.data(), values.size());
 }
 
-/// A text in quotes, as JSON has it.
-LOCKSTEP_INLINE std::string json_text(const std::string& of) {
-  std::string text = "\"";
-  for (const char each : of) {
-    const unsigned char code = static_cast<unsigned char>(each);
-    if (each == '"' || each == '\\') {
-      text += '\\';
-      text += each;
-    } else if (code < 0x20 || code >= 0x7f) {
-      append(text, "\\u%04x", code < 0x20 ? code : unsigned{'?'});  // of an unknown encoding
-    } else {
-      text += each;
-    }
-  }
-  return text + "\"";
+inline void put_json(json_writer& to, std::uint64_t number) { to.number(number); }
+/// Nanoseconds, in whole ones.
+inline void put_json(json_writer& to, double number) {
+  to.number(static_cast<std::uint64_t>(number + 0.5));
 }
-LOCKSTEP_INLINE std::string json_of(const ledger::waits& of) {
-  std::string text;
-  append(text, "{\"count\":%llu,\"total\":%.0f,\"median\":%.0f,\"p99\":%.0f,\"worst\":%.0f}",
-         static_cast<unsigned long long>(of.count), of.total, of.median, of.p99, of.worst);
-  return text;
+inline void put_json(json_writer& to, const std::string& text) { to.text(text.c_str()); }
+inline void put_json(json_writer& to, const ledger::waits& of);
+template <class Value>
+void put_json(json_writer& to, const char* before, const Value& value) {
+  to.put(before);
+  put_json(to, value);
 }
-LOCKSTEP_INLINE void append_json(std::string& text, std::uint64_t number) {
-  append(text, "%llu", static_cast<unsigned long long>(number));
-}
-/// Without a decimal point, which a locale may change.
-LOCKSTEP_INLINE void append_json(std::string& text, double number) { append(text, "%.0f", number); }
-LOCKSTEP_INLINE void append_json(std::string& text, const ledger::waits& of) {
-  text += json_of(of);
+inline void put_json(json_writer& to, const ledger::waits& of) {
+  put_json(to, "{\"count\":", of.count);
+  put_json(to, ",\"total\":", of.total);
+  put_json(to, ",\"median\":", of.median);
+  put_json(to, ",\"p99\":", of.p99);
+  put_json(to, ",\"worst\":", of.worst);
+  to.put("}");
 }
 template <class Value>
-void append_json(std::string& text, const char* name, const std::vector<Value>& values) {
-  append(text, ",\"%s\":[", name);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) text += ',';
-    append_json(text, values[i]);
-  }
-  text += ']';
-}
-template <class Value>
-void append_json(std::string& text, const char* name, const Value& value) {
-  append(text, ",\"%s\":", name);
-  append_json(text, value);
+void put_json(json_writer& to, const char* before, const std::vector<Value>& values) {
+  to.put(before);
+  for (std::size_t i = 0; i < values.size(); ++i) put_json(to, i > 0 ? "," : "[", values[i]);
+  to.put(values.empty() ? "[]" : "]");
 }
 
 }  // namespace ledger_text
@@ -203,45 +186,43 @@ LOCKSTEP_INLINE std::string ledger::table() const {
 LOCKSTEP_INLINE std::string ledger::json() const {
   using namespace detail;
   using namespace detail::ledger_text;
-  std::string text = "{\"team\":" + json_text(team);
-  append_json(text, "members", std::uint64_t{members});
-  append_json(text, "time", time);
-  text += ",\"unit\":\"ns\",\"constructs\":[";
-  bool is_first = true;
+  json_writer to(nullptr);
+  put_json(to, "{\"team\":", team);
+  put_json(to, ",\"members\":", std::uint64_t{members});
+  put_json(to, ",\"time\":", time);
+  to.put(",\"unit\":\"ns\",\"constructs\":[");
   for (const construct& each : constructs) {
-    text += (is_first ? "{\"kind\":" : ",{\"kind\":") + json_text(each.kind);
-    is_first = false;
-    text += ",\"file\":" + json_text(each.file);
-    append_json(text, "line", std::uint64_t{each.line});
-    text += ",\"label\":" + json_text(each.label);
-    append_json(text, "count", each.count);
-    append_json(text, "waits", each.all);
-    append_json(text, "members", each.members);
-    append_json(text, "time", each.time);
-    append_json(text, "seen", each.seen);
-    append_json(text, "last", each.last);
-    append_json(text, "busy", each.busy);
-    append_json(text, "gain", each.gain);
-    append_json(text, "skew", each.skew);
-    append_json(text, "worst_skew", each.worst_skew);
-    append_json(text, "coming", each.coming);
-    append_json(text, "after_loops", each.after_loops);
-    append_json(text, "coming_after_loops", each.coming_after_loops);
-    text += '}';
+    put_json(to, &each != &constructs[0] ? ",{\"kind\":" : "{\"kind\":", each.kind);
+    put_json(to, ",\"file\":", each.file);
+    put_json(to, ",\"line\":", std::uint64_t{each.line});
+    put_json(to, ",\"label\":", each.label);
+    put_json(to, ",\"count\":", each.count);
+    put_json(to, ",\"waits\":", each.all);
+    put_json(to, ",\"members\":", each.members);
+    put_json(to, ",\"time\":", each.time);
+    put_json(to, ",\"seen\":", each.seen);
+    put_json(to, ",\"last\":", each.last);
+    put_json(to, ",\"busy\":", each.busy);
+    put_json(to, ",\"gain\":", each.gain);
+    put_json(to, ",\"skew\":", each.skew);
+    put_json(to, ",\"worst_skew\":", each.worst_skew);
+    put_json(to, ",\"coming\":", each.coming);
+    put_json(to, ",\"after_loops\":", each.after_loops);
+    put_json(to, ",\"coming_after_loops\":", each.coming_after_loops);
+    to.put("}");
   }
-  text += "],\"decisions\":{\"shares_taken\":";
-  append_json(text, decided.shares_taken);
-  append_json(text, "anticipated", decided.anticipated);
-  append_json(text, "missed", decided.missed);
-  append_json(text, "crowded", decided.crowded);
-  append_json(text, "inline_runs", decided.inline_runs);
-  append_json(text, "inline_loops", decided.inline_loops);
-  append_json(text, "separated", decided.separated);
-  append_json(text, "spun", decided.spun);
-  append_json(text, "yielded", decided.yielded);
-  append_json(text, "slept", decided.slept);
-  append_json(text, "loops_on", decided.loops_on);
-  return text + "}}";
+  put_json(to, "],\"decisions\":{\"shares_taken\":", decided.shares_taken);
+  put_json(to, ",\"anticipated\":", decided.anticipated);
+  put_json(to, ",\"missed\":", decided.missed);
+  put_json(to, ",\"crowded\":", decided.crowded);
+  put_json(to, ",\"inline_runs\":", decided.inline_runs);
+  put_json(to, ",\"inline_loops\":", decided.inline_loops);
+  put_json(to, ",\"separated\":", decided.separated);
+  put_json(to, ",\"spun\":", decided.spun);
+  put_json(to, ",\"yielded\":", decided.yielded);
+  put_json(to, ",\"slept\":", decided.slept);
+  put_json(to, ",\"loops_on\":", decided.loops_on);
+  return to.put("}}").taken();
 }
 
 LOCKSTEP_INLINE ledger team::ledger() const {

@@ -12,18 +12,9 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The table is whole in the child.
-struct object_names::around_fork {
-  static void before() { process().name_forks.enter(); }
-  static void after() {
-    if (process().name_forks.is_held()) process().name_forks.leave();
-  }
-  static void child() { after(); }
-};
-
 LOCKSTEP_INLINE bool object_names::set(const void* object, const char* name) noexcept {
   if (object == nullptr) return false;
-  watch_forks<around_fork>();
+  watch_forks<locked_around_fork<&process_state::name_forks, object_names>>();
   const bool has_name = name != nullptr && name[0] != 0;
   object_name wanted = {};
   if (has_name) {
@@ -32,27 +23,17 @@ LOCKSTEP_INLINE bool object_names::set(const void* object, const char* name) noe
   }
   observer_atomic<void*>& first = list_of(object);
   const holding<fork_section> held(process().name_forks);
-  entry* place = nullptr;
+  entry *place = nullptr, *unused = nullptr;
   void* const head = first.load(memory_order_relaxed);  // 3
-  for (entry* at = static_cast<entry*>(head); at != nullptr; at = at->next) {
+  for (entry* at = static_cast<entry*>(head); at != nullptr && place == nullptr; at = at->next) {
     object_name known;
     if (!at->name.read(known)) continue;
-    if (known.object == nullptr && place == nullptr) place = at;
-    if (known.object != object) continue;
-    place = at;
-    break;
+    if (known.object == nullptr) unused = at;
+    if (known.object == object) place = at;
   }
-  if (!has_name) {
-    object_name known;
-    if (place != nullptr && place->name.read(known) && known.object == object) {
-      place->name.show(wanted);
-    }
-    return true;
-  }
-  if (place != nullptr) {
-    place->name.show(wanted);
-    return true;
-  }
+  if (place == nullptr && has_name) place = unused;
+  if (place != nullptr) place->name.show(wanted);
+  if (place != nullptr || !has_name) return true;
   place = new (std::nothrow) entry();
   if (place == nullptr) return false;
   place->name.show(wanted);

@@ -31,13 +31,14 @@ struct object_names {
   static bool set(const void* object, const char* name) noexcept;
   /// False if it has none.
   static bool find(const void* object, object_name& out) noexcept;
+  /// The table is whole in the child.
+  static void in_child() noexcept {}
 
  private:
   struct entry {
     shown<object_name> name;
     entry* next;
   };
-  struct around_fork;
 
   static observer_atomic<void*>& list_of(const void* object) noexcept {
     const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;

@@ -17,20 +17,11 @@ LOCKSTEP_INLINE std::size_t rounded_records(std::size_t records) noexcept {
   return rounded;
 }
 
-/// RECORD-2. The lock is held in the child, too.
-struct trace_around_fork {
-  static void before() { process().trace_forks.enter(); }
-  static void after() {
-    if (process().trace_forks.is_held()) process().trace_forks.leave();
-  }
-  static void child() {
-    end_to_observe(observer::records);
-    if (trace_session* const of = recorder::session()) {
-      of->is_running = of->is_to_be_written = false;
-    }
-    if (process().trace_forks.is_held()) process().trace_forks.leave();
-  }
-};
+/// RECORD-2.
+LOCKSTEP_INLINE void recorder::in_child() noexcept {
+  end_to_observe(observer::records);
+  if (trace_session* const of = session()) of->is_running = of->is_to_be_written = false;
+}
 
 LOCKSTEP_INLINE bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
   if (records > most_records) return false;
@@ -41,7 +32,7 @@ LOCKSTEP_INLINE bool recorder::start_with_room(std::size_t records, bool stops) 
 
 LOCKSTEP_INLINE bool recorder::start(std::size_t records, bool stops) noexcept {
   const std::size_t rounded = rounded_records(records);
-  watch_forks<trace_around_fork>();
+  watch_forks<locked_around_fork<&process_state::trace_forks, recorder>>();
   const holding<fork_section> held(process().trace_forks);
   trace_session* of = session();
   if (of == nullptr) {
@@ -105,8 +96,8 @@ LOCKSTEP_INLINE record_ring* recorder::make_ready(thread_log& log) noexcept {
   thread_name name = {};
   log.name.read(name);
   const std::uint64_t now = tick_clock::now();
-  const trace_record begin =
-      trace_record::of(record_kind::begin, 0, now, now, ring->kept(name.text), log.shown_number());
+  const trace_record begin = trace_record::of(record_kind::begin, 0, now, now,
+                                              log.texts.kept(name.text), log.shown_number());
   ring->put(&begin, 1);
   return ring;
 }

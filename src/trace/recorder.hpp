@@ -100,10 +100,12 @@ struct recorder {
 
   static void put(thread_log& log, record_kind kind, std::uint8_t detail, std::uint64_t begin,
                   std::uint64_t end, const char* text, std::uint64_t number) noexcept {
-    record_ring* const ring = ring_of(log);
-    if (ring == nullptr) return;
-    const trace_record one = trace_record::of(kind, detail, begin, end, ring->kept(text), number);
-    ring->put(&one, 1);
+    put(log, {trace_record::of(kind, detail, begin, end, log.texts.kept(text), number)});
+  }
+  /// One record, or two that belong together.
+  template <unsigned Count>
+  static void put(thread_log& log, const trace_record (&of)[Count]) noexcept {
+    if (record_ring* const ring = ring_of(log)) ring->put(of, Count);
   }
 
   static constexpr std::size_t most_records = std::size_t{1} << 30;
@@ -115,6 +117,7 @@ struct recorder {
   /// Ends the trace; false if none runs.
   static bool stop() noexcept;
   static bool is_running() noexcept;
+  static void in_child() noexcept;
 
  private:
   static record_ring* ring_with_room(thread_log& log, std::size_t records) noexcept;

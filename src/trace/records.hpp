@@ -35,7 +35,6 @@
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include "kept_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -163,9 +162,6 @@ class record_ring {
 
   std::uint64_t thread = 0;  ///< that writes it: its thread's own
 
-  /// A text that lives for ever, equal to `text`. For its thread.
-  const char* kept(const char* text) noexcept { return texts_.kept(text); }
-
  private:
   struct slot {
     observer_atomic<std::uint64_t> words[4];
@@ -181,7 +177,6 @@ class record_ring {
   bool stops_ = false;
   observer_atomic<std::uint32_t> trace_{0};
   observer_atomic<std::uint64_t> count_{0}, lost_{0};
-  text_keeper texts_;
 };
 
 }  // namespace detail

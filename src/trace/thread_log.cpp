@@ -29,22 +29,10 @@ struct log_of_thread {
   }
 };
 
-/// LOG-3.
-struct logs_around_fork {
-  static void before() { process().trace_forks.enter(); }
-  static void after() {
-    if (process().trace_forks.is_held()) process().trace_forks.leave();
-  }
-  static void child() {
-    thread_logs::forget_others();
-    if (process().trace_forks.is_held()) process().trace_forks.leave();
-  }
-};
-
 LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
   log_of_thread& own = log_of_thread::mine();
   if (own.has_ended) return nullptr;
-  watch_forks<logs_around_fork>();
+  watch_forks<locked_around_fork<&process_state::trace_forks, thread_logs>>();
   thread_slot& slot = this_thread_slot();
   thread_log* const log = take(slot.number);
   if (log == nullptr) return nullptr;
@@ -59,7 +47,6 @@ LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
   log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 7
   log->depth.store(0, memory_order_relaxed);                              // 7
   log->here = construct_visit();
-  log->construct.show(log->here);
   log->region_name = nullptr;
   log->open_parts = 0;
   slot.log = log;
@@ -96,7 +83,7 @@ LOCKSTEP_INLINE void thread_logs::give_back(thread_log& of) noexcept {
   of.owner_.store(0, memory_order_release);  // 11
 }
 
-LOCKSTEP_INLINE void thread_logs::forget_others() noexcept {
+LOCKSTEP_INLINE void thread_logs::in_child() noexcept {
   const std::uint64_t me = this_thread_slot().number;
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 11

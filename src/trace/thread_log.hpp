@@ -134,8 +134,6 @@ class thread_log {
   observer_atomic<std::uint32_t> depth{0};
   shown<shown_wait> waits[most_waits];
   observer_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
-  /// The construct that the thread is in, or was in last.
-  shown<construct_visit> construct;
   /// How many hooks the thread has passed: whether it moves.
   observer_atomic<std::uint64_t> steps{0};
 
@@ -151,7 +149,7 @@ class thread_log {
   static constexpr std::uint32_t most_parts = 8;
   open_part parts[most_parts];               ///< that it is in, the outermost first
   std::uint32_t open_parts = 0;              ///< of these
-  construct_visit here = construct_visit();  ///< as `construct`
+  construct_visit here = construct_visit();  ///< the construct that it is in, or was in last
   const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
 
   /// By its thread: a wait begins, inside of those that it is in.
@@ -198,13 +196,12 @@ struct thread_logs {
   static thread_log* take(std::uint64_t thread) noexcept;
   /// Its thread ends.
   static void give_back(thread_log& of) noexcept;
+  /// LOG-3.
+  static void in_child() noexcept;
 
  private:
-  friend struct logs_around_fork;
-
   static thread_log* make() noexcept;
   static thread_log* add(std::uint64_t thread) noexcept;
-  static void forget_others() noexcept;
 };
 
 /// The log of the calling thread, or null: LOG-4.

@@ -10,11 +10,10 @@
 #include <new>
 #include <vector>
 
-#include <lockstep/detail/platform/cache_line.hpp>
 #include "../platform/fork.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/user_files.hpp"
-#include "json_file.hpp"
+#include "json_writer.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -49,7 +48,7 @@ class trace_writer {
  private:
   static constexpr std::size_t most_open = 64;
 
-  json_file& meta(std::size_t track, const char* name, const char* argument = "name") {
+  json_writer& meta(std::size_t track, const char* name, const char* argument = "name") {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
@@ -81,9 +80,9 @@ class trace_writer {
     }
   }
   /// Up to the arguments, which follow.
-  json_file& head(const trace_view::event& of, const char* before, const char* name,
-                  const char* category, const char* phase, std::uint64_t begin,
-                  const char* label = nullptr) {
+  json_writer& head(const trace_view::event& of, const char* before, const char* name,
+                    const char* category, const char* phase, std::uint64_t begin,
+                    const char* label = nullptr) {
     out_.put("{\"name\":\"").put(before).characters(name);
     if (label != nullptr) out_.put(" '").characters(label).put("'");
     out_.put("\"");
@@ -92,9 +91,9 @@ class trace_writer {
     place(of.track);
     return out_;
   }
-  json_file& slice(const trace_view::event& of, const char* before, const char* name,
-                   const char* category, std::uint64_t begin, std::uint64_t end,
-                   const char* label = nullptr) {
+  json_writer& slice(const trace_view::event& of, const char* before, const char* name,
+                     const char* category, std::uint64_t begin, std::uint64_t end,
+                     const char* label = nullptr) {
     return head(of, before, name, category, "X", begin, label).put(",\"dur\":").time(end - begin);
   }
   void site(const char* file, std::uint64_t line) {
@@ -210,7 +209,7 @@ class trace_writer {
   const trace_view& of_;
   const std::uint64_t process_ = process_number();
   std::uint64_t arrows_ = 0;
-  json_file out_;
+  json_writer out_;
 };
 
 LOCKSTEP_INLINE bool trace_export::write(const char* path) {
@@ -221,10 +220,7 @@ LOCKSTEP_INLINE bool trace_export::write(const char* path) {
   bool is_written = false;
   if (to.stream() != nullptr) {
     const trace_view what;
-    owner<trace_writer> writer(new trace_writer(what, to.stream()));
-    is_written = writer->write();
-    writer.reset();
-    is_written = is_written && to.finish();
+    is_written = trace_writer(what, to.stream()).write() && to.finish();
   }
   if (!is_written) {
     std::fprintf(stderr, "lockstep: the trace cannot be written to '%s': %s\n", path,
@@ -241,6 +237,19 @@ struct named_time {
   record_kind kind;
   std::uint64_t count, sum, most;  ///< nanoseconds
 };
+
+/// What the table calls it; null: it is not there.
+LOCKSTEP_INLINE const char* shown_kind(record_kind kind) noexcept {
+  switch (kind) {
+    case record_kind::region: return "region";
+    case record_kind::construct: return "construct";
+    case record_kind::node: return "node";
+    case record_kind::wait: return "wait for";
+    case record_kind::mark: return "mark";
+    case record_kind::user: return "part";
+    default: return nullptr;
+  }
+}
 
 /// The name of a file without its directories.
 LOCKSTEP_INLINE const char* last_part(const char* path) noexcept {
@@ -277,11 +286,7 @@ LOCKSTEP_INLINE std::string trace_export::summary() {
         if (each.begin < part_end) waiting_inside += took;
         wait_end = each.end;
       }
-      const bool has_name =
-          record.kind() == record_kind::region || record.kind() == record_kind::user ||
-          record.kind() == record_kind::construct || record.kind() == record_kind::node ||
-          record.kind() == record_kind::wait || record.kind() == record_kind::mark;
-      if (!has_name || record.text() == nullptr) continue;
+      if (shown_kind(record.kind()) == nullptr || record.text() == nullptr) continue;
       const trace_record* const rest = all.rest_of(each);
       const bool is_users =
           record.kind() == record_kind::region && rest != nullptr && rest->rest_text() != nullptr;
@@ -316,13 +321,7 @@ LOCKSTEP_INLINE std::string trace_export::summary() {
     if (each.file != nullptr && each.line != 0) {
       append(name, ":%llu", static_cast<unsigned long long>(each.line));
     }
-    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", name.c_str(),
-           each.kind == record_kind::region      ? "region"
-           : each.kind == record_kind::construct ? "construct"
-           : each.kind == record_kind::node      ? "node"
-           : each.kind == record_kind::wait      ? "wait for"
-           : each.kind == record_kind::mark      ? "mark"
-                                                 : "part",
+    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", name.c_str(), shown_kind(each.kind),
            static_cast<unsigned long long>(each.count), static_cast<double>(each.sum) / 1000,
            static_cast<double>(each.sum) / 1000 / static_cast<double>(each.count),
            static_cast<double>(each.most) / 1000);

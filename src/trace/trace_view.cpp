@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
@@ -40,8 +39,6 @@ LOCKSTEP_INLINE trace_view::trace_view() {
   find_arrows();
 }
 
-LOCKSTEP_INLINE trace_view::~trace_view() = default;
-
 /// Where the system keeps no names.
 LOCKSTEP_INLINE void trace_view::name_if_nameless(track& of) noexcept {
   if (of.name.text[0] != 0) return;
@@ -62,13 +59,10 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest || at.kind() == record_kind::label ||
-        at.kind() == record_kind::site) {
-      if (!has_track) records[i].words[1] = 0;  // of a record that is lost
-      continue;
-    }
-    if (at.kind() == record_kind::let_go) {
-      if (i == before) records[i].words[1] = 0;  // of a wait that is lost
+    const bool is_behind = at.kind() == record_kind::rest || at.kind() == record_kind::label ||
+                           at.kind() == record_kind::site;
+    if (is_behind || at.kind() == record_kind::let_go) {
+      if (is_behind ? !has_track : i == before) records[i].words[1] = 0;  // of one that is lost
       continue;
     }
     const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
@@ -104,34 +98,13 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
   if (events.size() > first) sort_events(first);
 }
 
-/// Merges runs that are in order already: what threads write is nearly so. Of events that are equal, the one that was
-/// written later encloses the other.
+/// Of events that are equal, the one that was written later encloses the other.
 LOCKSTEP_INLINE void trace_view::sort_events(std::size_t first) {
-  const auto is_before = [](const event& a, const event& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    return a.end != b.end ? a.end > b.end : a.record > b.record;
-  };
-  const std::size_t count = events.size() - first;
-  event* const all = events.data() + first;
-  scratch_.resize(count);
-  for (std::size_t width = 1; width < count; width *= 2) {
-    for (std::size_t low = 0; low + width < count; low += 2 * width) {
-      const std::size_t middle = low + width;
-      const std::size_t high = middle + width < count ? middle + width : count;
-      if (!is_before(all[middle], all[middle - 1])) continue;
-      std::size_t left = low, right = middle, to = 0;
-      while (left < middle && right < high) {
-        scratch_[to++] = is_before(all[right], all[left]) ? all[right++] : all[left++];
-      }
-      while (left < middle) scratch_[to++] = all[left++];
-      for (std::size_t i = 0; i < to; ++i) all[low + i] = scratch_[i];
-    }
-  }
-}
-
-LOCKSTEP_INLINE void trace_view::sort(end_points& all) {
-  std::sort(all.begin(), all.end(),
-            [](const end_point& a, const end_point& b) { return a.is_before(b); });
+  std::sort(events.begin() + static_cast<std::ptrdiff_t>(first), events.end(),
+            [](const event& a, const event& b) {
+              if (a.begin != b.begin) return a.begin < b.begin;
+              return a.end != b.end ? a.end > b.end : a.record > b.record;
+            });
 }
 
 /// What may have let a wait end.
@@ -165,25 +138,19 @@ LOCKSTEP_INLINE void trace_view::find_arrows() {
       if (is_caller && rest->size() > members) members = rest->size();
     }
     if (is_part) {
-      known.parts.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.end, 0,
-                             each.track, false});
-    }
-    if (is_part) {
-      known.shares.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.begin,
-                              0, each.track, false});
+      const std::uint64_t who = region_and_rank(rest->high(), rest->rank());
+      known.parts.push_back({at.number(), who, each.end, 0, each.track, false});
+      known.shares.push_back({at.number(), who, each.begin, 0, each.track, false});
     }
     const bool is_members_own = is_part && at.detail() == 0;  // not of a loop
     if (is_members_own || kind == record_kind::construct) {
       known.seats.push_back({at.number(), rest->rank(), each.begin, 0, each.track, false});
     }
   }
-  sort(meetings);
-  sort(parts);
-  sort(known.wakes);
-  sort(known.parts);
-  sort(known.shares);
-  sort(known.seats);
-  sort(known.nodes);
+  for (end_points* each :
+       {&meetings, &parts, &known.wakes, &known.parts, &known.shares, &known.seats, &known.nodes}) {
+    std::sort(each->begin(), each->end(), is_before);
+  }
   join_meetings(meetings);
   join_regions(parts);
   join_waits(known);
@@ -211,8 +178,8 @@ LOCKSTEP_INLINE void trace_view::join_meetings(const end_points& all) {
 /// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
 /// a loop it takes by itself.
 LOCKSTEP_INLINE void trace_view::join_regions(const end_points& all) {
-  std::vector<const end_point*> told;  // for each track the last caller that has told it
-  told.resize(tracks.size());
+  std::vector<const end_point*> told(
+      tracks.size());  // for each track the last caller that has told it
   const end_point* caller = nullptr;
   for (const end_point& each : all) {
     if (each.is_caller) caller = &each;
@@ -230,17 +197,9 @@ LOCKSTEP_INLINE const trace_view::end_point* trace_view::last_of(const end_point
                                                                  std::uint64_t what,
                                                                  std::uint64_t until) {
   const end_point sought = {whom, what, until, 0, 0, false};
-  std::size_t low = 0, high = all.size();  // the first that is later
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (sought.is_before(all[middle])) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  if (low == 0 || all[low - 1].whom != whom || all[low - 1].what != what) return nullptr;
-  return &all[low - 1];
+  const auto later = std::upper_bound(all.begin(), all.end(), sought, is_before);
+  if (later == all.begin() || later[-1].whom != whom || later[-1].what != what) return nullptr;
+  return &later[-1];
 }
 
 /// Of the thread that had the log at that time.
@@ -261,12 +220,11 @@ LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
   std::vector<open_slice> open;
   for (const track& at : tracks) {
     open_slices around;
-    open.resize(0);
+    open.clear();
     for (std::size_t i = at.first; i < at.last; ++i) {
       const event& each = events[i];
-      while (open.size() > 0 && open[open.size() - 1].end <= each.begin) {
-        around = open[open.size() - 1].before;
-        open.resize(open.size() - 1);
+      for (; !open.empty() && open.back().end <= each.begin; open.pop_back()) {
+        around = open.back().before;
       }
       const record_kind kind = record_of(each).kind();
       if (kind == record_kind::wait) join_wait(each, around, known);

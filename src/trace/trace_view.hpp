@@ -43,11 +43,10 @@ class trace_view {
     bool leaves_end, comes_to_end;  ///< of a slice: so it lies inside of that
   };
 
-  /// Copies what there is. For less than all of it, it needs memory for two copies.
+  /// Copies what there is.
   trace_view();
   trace_view(const trace_view&) = delete;
   trace_view& operator=(const trace_view&) = delete;
-  ~trace_view();
 
   const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
   /// The second record, or null.
@@ -95,13 +94,12 @@ class trace_view {
     std::uint64_t at, until;
     std::uint32_t track;
     bool is_caller;
-
-    bool is_before(const end_point& other) const noexcept {
-      if (whom != other.whom) return whom < other.whom;
-      if (what != other.what) return what < other.what;
-      return at != other.at ? at < other.at : is_caller && !other.is_caller;
-    }
   };
+  static bool is_before(const end_point& a, const end_point& b) noexcept {
+    if (a.whom != b.whom) return a.whom < b.whom;
+    if (a.what != b.what) return a.what < b.what;
+    return a.at != b.at ? a.at < b.at : a.is_caller && !b.is_caller;
+  }
   using end_points = std::vector<end_point>;
   /// What a wait lies in: numbers of events, or none.
   struct open_slices {
@@ -113,7 +111,6 @@ class trace_view {
   static void name_if_nameless(track& of) noexcept;
   void sort_events(std::size_t first);
   void find_arrows();
-  static void sort(end_points& all);
   void join_meetings(const end_points& all);
   void join_regions(const end_points& all);
   /// The last of `all` that is of those, and at or before `until`; or null.
@@ -132,8 +129,6 @@ class trace_view {
                  bool leaves_end);
   const end_point* node_of(const end_point& member, const event& wait,
                            const known_ends& known) const;
-
-  std::vector<event> scratch_;
 };
 
 }  // namespace detail

@@ -61,7 +61,7 @@ class watchdog {
   static constexpr char asks = 'q', wakes = 'w';
 
   static bool start(const watchdog_options& how) {
-    watch_forks<around_fork>();
+    watch_forks<locked_around_fork<&process_state::watchdog_forks, watchdog>>();
     const holding<fork_section> held(process().watchdog_forks);
     if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
     watchdog_state* const of = watchdog_state::known();
@@ -85,6 +85,14 @@ class watchdog {
     }
     if (how.on_signal() && !of->has_signal) of->has_signal = of->signal.take(&answer);
     return true;
+  }
+
+  static void in_child() {
+    watchdog_state* const of = watchdog_state::known();
+    if (of == nullptr) return;
+    of->pipe.forget();
+    of->runs = false;
+    end_to_observe(observer::watches);
   }
 
   static void stop() {
@@ -152,22 +160,6 @@ class watchdog {
   static void answer(int) {
     if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
   }
-
-  struct around_fork {
-    static void before() { process().watchdog_forks.enter(); }
-    static void after() {
-      if (process().watchdog_forks.is_held()) process().watchdog_forks.leave();
-    }
-    static void child() {
-      if (!process().watchdog_forks.is_held()) return;
-      if (watchdog_state* const of = watchdog_state::known()) {
-        of->pipe.forget();
-        of->runs = false;
-        end_to_observe(observer::watches);
-      }
-      process().watchdog_forks.leave();
-    }
-  };
 
   static void* run(void* of) {
     name_this_thread("lockstep dog");

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// src/trace/json_file.hpp -- writes JSON to a file, fast (layer: trace)
+// src/trace/json_writer.hpp -- writes JSON, to a file or a text, fast (layer: trace)
 //
 // Only for cold bodies.
-#ifndef LOCKSTEP_SRC_TRACE_JSON_FILE_HPP
-#define LOCKSTEP_SRC_TRACE_JSON_FILE_HPP
+#ifndef LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
+#define LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include <lockstep/detail/platform/config.hpp>
 
@@ -16,26 +17,20 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Text on its way to a file. Not through printf: a million records are to take less than a second.
-class json_file {
+/// Text on its way to a file, or, where that is null, to taken(). Not through printf: a million records are to take less than a second.
+class json_writer {
  public:
-  explicit json_file(std::FILE* to) noexcept : to_(to) {}
-  ~json_file() { flush(); }
-  json_file(const json_file&) = delete;
-  json_file& operator=(const json_file&) = delete;
+  explicit json_writer(std::FILE* to) noexcept : to_(to) {}
+  json_writer(const json_writer&) = delete;
+  json_writer& operator=(const json_writer&) = delete;
 
-  json_file& put(const char* text) { return put(text, std::strlen(text)); }
-  json_file& put(const char* text, std::size_t length) {
-    if (size_ + length > sizeof buffer_) flush();
-    if (length > sizeof buffer_) {
-      is_good_ = std::fwrite(text, 1, length, to_) == length && is_good_;
-      return *this;
-    }
-    std::memcpy(buffer_ + size_, text, length);
-    size_ += length;
+  json_writer& put(const char* text) { return put(text, std::strlen(text)); }
+  json_writer& put(const char* text, std::size_t length) {
+    text_.append(text, length);
+    if (to_ != nullptr && text_.size() > most_) flush();
     return *this;
   }
-  json_file& number(std::uint64_t value) {
+  json_writer& number(std::uint64_t value) {
     char digits[20];
     std::size_t at = sizeof digits;
     do {
@@ -45,19 +40,19 @@ class json_file {
     return put(digits + at, sizeof digits - at);
   }
   /// Nanoseconds as microseconds.
-  json_file& time(std::uint64_t nanoseconds) {
+  json_writer& time(std::uint64_t nanoseconds) {
     const unsigned rest = static_cast<unsigned>(nanoseconds % 1000);
     const char decimals[4] = {'.', static_cast<char>('0' + rest / 100),
                               static_cast<char>('0' + rest / 10 % 10),
                               static_cast<char>('0' + rest % 10)};
     return number(nanoseconds / 1000).put(decimals, 4);
   }
-  json_file& address(std::uint64_t value) {
+  json_writer& address(std::uint64_t value) {
     char text[24];
     return put(text, static_cast<std::size_t>(std::snprintf(
                          text, sizeof text, "\"0x%llx\"", static_cast<unsigned long long>(value))));
   }
-  json_file& real(double value) {
+  json_writer& real(double value) {
     if (!(value - value == 0)) return put("null");  // JSON has no infinity
     char text[40];
     const int length = std::snprintf(text, sizeof text, "%.17g", value);
@@ -67,12 +62,12 @@ class json_file {
     return put(text, static_cast<std::size_t>(length));
   }
   /// In quotes: EXPORT-1.
-  json_file& text(const char* before, const char* of) {
+  json_writer& text(const char* before, const char* of) {
     put("\"").put(before);
     return characters(of).put("\"");
   }
-  json_file& text(const char* of) { return text("", of); }
-  json_file& characters(const char* of) {
+  json_writer& text(const char* of) { return text("", of); }
+  json_writer& characters(const char* of) {
     const char* at = of;
     while (*at != 0) {
       const std::size_t plain = plain_length(at);
@@ -97,10 +92,11 @@ class json_file {
   }
 
   bool flush() {
-    is_good_ = std::fwrite(buffer_, 1, size_, to_) == size_ && is_good_;
-    size_ = 0;
+    is_good_ = std::fwrite(text_.data(), 1, text_.size(), to_) == text_.size() && is_good_;
+    text_.clear();
     return is_good_;
   }
+  std::string& taken() noexcept { return text_; }
 
  private:
   /// How many bytes can stand as they are.
@@ -134,13 +130,13 @@ class json_file {
   }
 
   std::FILE* const to_;
-  std::size_t size_ = 0;
+  static constexpr std::size_t most_ = std::size_t{1} << 16;
   bool is_good_ = true;
-  char buffer_[1 << 16];
+  std::string text_;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_SRC_TRACE_JSON_FILE_HPP
+#endif  // LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
