@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/eventual_test.cpp -- one value, set once, read by many
+// tests/toolbox/eventual_test.cpp -- one value, set once, read by many
 #include <lockstep/eventual.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/future_set_test.cpp -- ready after n contributions from any threads
+// tests/toolbox/future_set_test.cpp -- ready after n contributions from any threads
 #include <lockstep/future_set.hpp>
 
 #include "wait/misuse_registry.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/mailbox_test.cpp -- calls posted to a thread run once, in order, and none leaks
+// tests/toolbox/mailbox_test.cpp -- calls posted to a thread run once, in order, and none leaks
 //
 // Posted calls and posters share *plain* data: a hole in the ordering is a ThreadSanitizer report, a
 // lost wake-up a ctest timeout, a call lost or run twice a wrong count.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/phase_board_test.cpp -- the common part of fan_out, fan_in and fan_in_out
+// tests/toolbox/phase_board_test.cpp -- the common part of fan_out, fan_in and fan_in_out
 #include <lockstep/detail/toolbox/phase_board.hpp>
 #include "wait/published_words.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/thread_test.cpp -- a thread whose join waits by policy and may time out
+// tests/toolbox/thread_test.cpp -- a thread whose join waits by policy and may time out
 //
 // On fault/faulty_system.hpp, so that THREAD-2 can be tested: starts_left is how many threads start.
 #include <lockstep/thread.hpp>
