@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "loop/sequences.hpp"
+
 namespace {
 
 using lockstep::call_site;
@@ -45,8 +47,9 @@ struct sequence {
   const char* name;
   std::vector<loop> loops;
 
-  sequence(const char* of, const std::vector<std::uint32_t>& numbers) : name(of) {
-    for (std::size_t i = 0; i + 3 < numbers.size(); i += 4) {
+  template <std::size_t Count>
+  sequence(const char* of, const std::uint32_t (&numbers)[Count]) : name(of) {
+    for (std::size_t i = 0; i + 3 < Count; i += 4) {
       loops.push_back({static_cast<double>(numbers[i]), numbers[i + 1],
                        static_cast<double>(numbers[i + 2]), numbers[i + 3]});
     }
@@ -250,126 +253,36 @@ class replay {
 };
 
 const sequence recorded[] = {
-    {"audio_1333us",
-     {
-#include "sequences/audio_1333us.txt"
-     }},
-    {"bursts_of_10",
-     {
-#include "sequences/bursts_of_10.txt"
-     }},
-    {"busy_100_1000",
-     {
-#include "sequences/busy_100_1000.txt"
-     }},
-    {"busy_20_1000",
-     {
-#include "sequences/busy_20_1000.txt"
-     }},
-    {"busy_20_200",
-     {
-#include "sequences/busy_20_200.txt"
-     }},
-    {"busy_jacobi_128",
-     {
-#include "sequences/busy_jacobi_128.txt"
-     }},
-    {"cg_200",
-     {
-#include "sequences/cg_200.txt"
-     }},
-    {"cg_32",
-     {
-#include "sequences/cg_32.txt"
-     }},
-    {"duty_100_1000",
-     {
-#include "sequences/duty_100_1000.txt"
-     }},
-    {"duty_20_1000",
-     {
-#include "sequences/duty_20_1000.txt"
-     }},
-    {"duty_20_200",
-     {
-#include "sequences/duty_20_200.txt"
-     }},
-    {"duty_20_3000",
-     {
-#include "sequences/duty_20_3000.txt"
-     }},
-    {"duty_20_50",
-     {
-#include "sequences/duty_20_50.txt"
-     }},
-    {"duty_500_1000",
-     {
-#include "sequences/duty_500_1000.txt"
-     }},
-    {"duty_5_50",
-     {
-#include "sequences/duty_5_50.txt"
-     }},
-    {"frames_8ms",
-     {
-#include "sequences/frames_8ms.txt"
-     }},
-    {"gauss_seidel_48",
-     {
-#include "sequences/gauss_seidel_48.txt"
-     }},
-    {"gui_events",
-     {
-#include "sequences/gui_events.txt"
-     }},
-    {"hydro_rows",
-     {
-#include "sequences/hydro_rows.txt"
-     }},
-    {"jacobi_256",
-     {
-#include "sequences/jacobi_256.txt"
-     }},
-    {"jacobi_32",
-     {
-#include "sequences/jacobi_32.txt"
-     }},
-    {"n_body_512",
-     {
-#include "sequences/n_body_512.txt"
-     }},
-    {"n_body_64",
-     {
-#include "sequences/n_body_64.txt"
-     }},
-    {"places_32",
-     {
-#include "sequences/places_32.txt"
-     }},
-    {"random_100_200",
-     {
-#include "sequences/random_100_200.txt"
-     }},
-    {"random_20_1000",
-     {
-#include "sequences/random_20_1000.txt"
-     }},
-    {"sizes_in_a_row",
-     {
-#include "sequences/sizes_in_a_row.txt"
-     }},
-    {"tenth_100_1000",
-     {
-#include "sequences/tenth_100_1000.txt"
-     }},
-    {"tenth_20_200",
-     {
-#include "sequences/tenth_20_200.txt"
-     }},
-    {"turns_20_1000",
-     {
-#include "sequences/turns_20_1000.txt"
-     }},
+    {"audio_1333us", sequences::audio_1333us},
+    {"bursts_of_10", sequences::bursts_of_10},
+    {"busy_100_1000", sequences::busy_100_1000},
+    {"busy_20_1000", sequences::busy_20_1000},
+    {"busy_20_200", sequences::busy_20_200},
+    {"busy_jacobi_128", sequences::busy_jacobi_128},
+    {"cg_200", sequences::cg_200},
+    {"cg_32", sequences::cg_32},
+    {"duty_100_1000", sequences::duty_100_1000},
+    {"duty_20_1000", sequences::duty_20_1000},
+    {"duty_20_200", sequences::duty_20_200},
+    {"duty_20_3000", sequences::duty_20_3000},
+    {"duty_20_50", sequences::duty_20_50},
+    {"duty_500_1000", sequences::duty_500_1000},
+    {"duty_5_50", sequences::duty_5_50},
+    {"frames_8ms", sequences::frames_8ms},
+    {"gauss_seidel_48", sequences::gauss_seidel_48},
+    {"gui_events", sequences::gui_events},
+    {"hydro_rows", sequences::hydro_rows},
+    {"jacobi_256", sequences::jacobi_256},
+    {"jacobi_32", sequences::jacobi_32},
+    {"n_body_512", sequences::n_body_512},
+    {"n_body_64", sequences::n_body_64},
+    {"places_32", sequences::places_32},
+    {"random_100_200", sequences::random_100_200},
+    {"random_20_1000", sequences::random_20_1000},
+    {"sizes_in_a_row", sequences::sizes_in_a_row},
+    {"tenth_100_1000", sequences::tenth_100_1000},
+    {"tenth_20_200", sequences::tenth_20_200},
+    {"turns_20_1000", sequences::turns_20_1000},
 };
 
 class replays : public testing::TestWithParam<sequence> {};
