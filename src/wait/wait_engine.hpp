@@ -26,6 +26,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/wait_history.hpp>
+#include <lockstep/detail/wait/wait_pulse.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
@@ -68,17 +69,6 @@ wait_history& this_thread_history() noexcept;
 /// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
 /// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
 wait_history& this_thread_history_in_queues() noexcept;
-
-/// What the calling thread does now and then while it waits for anything, in a wait that lasts: for languages that look for
-/// signals on one thread (the C interface has lockstep_poll_while_waiting). It may stop the region that it waits in.
-struct wait_pulse {
-  void (*call)(void* context);
-  void* context;
-  std::uint64_t interval;  ///< in nanoseconds, from the time at which the wait begins to sleep
-
-  /// Null: none. It outlives the waits of the thread.
-  static const wait_pulse*& of_this_thread() noexcept;
-};
 
 class wait_engine {
  public:

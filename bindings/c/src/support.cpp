@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <lockstep/detail/wait/wait_pulse.hpp>
+
 namespace lockstep_c {
 
 namespace {
