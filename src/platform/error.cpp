@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <vector>
 
 #include "process.hpp"
 #if defined(__unix__) || defined(__APPLE__)
@@ -50,18 +51,34 @@ namespace detail {
   end_program("%s", message);
 }
 
-[[noreturn]] LOCKSTEP_INLINE void fail_argument(const char* message) {
-  fail<std::invalid_argument>(message);
+/// Fails with what the format prints: of any length, for names of the user's may be in it.
+template <class Exception>
+[[noreturn]] void fail_with(const char* format, std::va_list arguments) {
+  std::va_list again;
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  std::vector<char> message(static_cast<std::size_t>(length < 0 ? 0 : length) + 1);
+  std::vsnprintf(message.data(), message.size(), format, arguments);
+  va_end(arguments);
+  fail<Exception>(message.data());
 }
-[[noreturn]] LOCKSTEP_INLINE void fail_use(const char* message) { fail<std::logic_error>(message); }
+
+[[noreturn]] LOCKSTEP_INLINE void fail_argument(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  fail_with<std::invalid_argument>(format, arguments);
+}
+[[noreturn]] LOCKSTEP_INLINE void fail_use(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  fail_with<std::logic_error>(format, arguments);
+}
 
 [[noreturn]] LOCKSTEP_INLINE void fail_range(const char* object, const char* what,
                                              std::size_t value, std::size_t least,
                                              std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail_argument(message);
+  fail_argument("%s: %zu %s given, must be %zu to %zu", object, value, what, least, most);
 }
 
 [[noreturn]] LOCKSTEP_INLINE void fail_rank(const char* object, const char* what, std::size_t rank,

@@ -13,13 +13,12 @@
 
 #if defined(__APPLE__) && !LOCKSTEP_FORCE_PORTABLE_FUTEX
 
-#include <errno.h>
-
 #include <cstddef>
 #include <cstdint>
 
 #include "futex_portable.hpp"
 #include "late_call.hpp"
+#include "posix.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -31,76 +30,49 @@ struct apple_futex {
   /// What fits into microseconds of 32 bits, and more. A waiter that is let go for no reason looks again.
   static constexpr std::uint64_t longest = 1800000000000u;
 
-  static void wake(const wait_word* word, bool all) {
-    void* const address = const_cast<wait_word*>(word);
-    const int saved = errno;
-    if (!native()) {
-      portable_futex::wake_all(word);
-    } else if (documented()) {
-      (all ? sync_wake_all::get() : sync_wake_one::get())(address, sizeof(std::uint32_t), 0);
-    } else {
-      ulock_wake::get()(all ? compare_and_wait | all_of_them : compare_and_wait, address, 0);
-    }
-    errno = saved;
+  using wait_call = late_call<int (*)(void*, std::uint64_t, std::size_t, std::uint32_t)>;
+  using timed_call = late_call<int (*)(void*, std::uint64_t, std::size_t, std::uint32_t,
+                                       std::uint32_t, std::uint64_t)>;
+  using wake_call = late_call<int (*)(void*, std::size_t, std::uint32_t)>;
+  using ulock_call = late_call<int (*)(std::uint32_t, void*, std::uint64_t, std::uint32_t)>;
+  using ulock2_call =
+      late_call<int (*)(std::uint32_t, void*, std::uint64_t, std::uint64_t, std::uint64_t)>;
+  using ulock_wake_call = late_call<int (*)(std::uint32_t, void*, std::uint64_t)>;
+
+  wait_call wait{"os_sync_wait_on_address"};
+  timed_call wait_for{"os_sync_wait_on_address_with_timeout"};
+  wake_call wake_one{"os_sync_wake_by_address_any"}, wake_all{"os_sync_wake_by_address_all"};
+  ulock_call ulock{"__ulock_wait"};
+  ulock2_call ulock2{"__ulock_wait2"};
+  ulock_wake_call ulock_wake{"__ulock_wake"};
+
+  constexpr apple_futex() noexcept = default;
+  bool documented() noexcept {
+    return wait.get() != nullptr && wait_for.get() != nullptr && wake_one.get() != nullptr &&
+           wake_all.get() != nullptr;
+  }
+  bool native() noexcept {
+    return documented() || (ulock.get() != nullptr && ulock_wake.get() != nullptr);
   }
 
-  static bool documented() noexcept {
-    return sync_wait::get() != nullptr && sync_wait_for::get() != nullptr &&
-           sync_wake_one::get() != nullptr && sync_wake_all::get() != nullptr;
+  static apple_futex& calls() noexcept {
+    static apple_futex instance;
+    return instance;
   }
-  static bool native() noexcept {
-    return documented() || (ulock_wait::get() != nullptr && ulock_wake::get() != nullptr);
-  }
-
-  struct sync_wait_name {
-    static const char* text() noexcept { return "os_sync_wait_on_address"; }
-  };
-  struct sync_wait_for_name {
-    static const char* text() noexcept { return "os_sync_wait_on_address_with_timeout"; }
-  };
-  struct sync_wake_one_name {
-    static const char* text() noexcept { return "os_sync_wake_by_address_any"; }
-  };
-  struct sync_wake_all_name {
-    static const char* text() noexcept { return "os_sync_wake_by_address_all"; }
-  };
-  struct ulock_wait_name {
-    static const char* text() noexcept { return "__ulock_wait"; }
-  };
-  struct ulock_wait2_name {
-    static const char* text() noexcept { return "__ulock_wait2"; }
-  };
-  struct ulock_wake_name {
-    static const char* text() noexcept { return "__ulock_wake"; }
-  };
-  using sync_wait =
-      late_call<sync_wait_name, int (*)(void*, std::uint64_t, std::size_t, std::uint32_t)>;
-  using sync_wait_for =
-      late_call<sync_wait_for_name, int (*)(void*, std::uint64_t, std::size_t, std::uint32_t,
-                                            std::uint32_t, std::uint64_t)>;
-  using sync_wake_one = late_call<sync_wake_one_name, int (*)(void*, std::size_t, std::uint32_t)>;
-  using sync_wake_all = late_call<sync_wake_all_name, int (*)(void*, std::size_t, std::uint32_t)>;
-  using ulock_wait =
-      late_call<ulock_wait_name, int (*)(std::uint32_t, void*, std::uint64_t, std::uint32_t)>;
-  using ulock_wait2 = late_call<ulock_wait2_name, int (*)(std::uint32_t, void*, std::uint64_t,
-                                                          std::uint64_t, std::uint64_t)>;
-  using ulock_wake = late_call<ulock_wake_name, int (*)(std::uint32_t, void*, std::uint64_t)>;
 };
 
 LOCKSTEP_INLINE const char* native_futex::name() noexcept {
-  return apple_futex::documented()                    ? "os_sync_wait_on_address"
-         : apple_futex::ulock_wait2::get() != nullptr ? "__ulock_wait2"
-         : apple_futex::ulock_wait::get() != nullptr  ? "__ulock_wait"
-                                                      : portable_futex::name();
-}
-
-LOCKSTEP_INLINE void native_futex::prepare_for_fork() {
-  if (!apple_futex::native()) portable_futex::prepare_for_fork();
+  apple_futex& calls = apple_futex::calls();
+  return calls.documented()              ? "os_sync_wait_on_address"
+         : calls.ulock2.get() != nullptr ? "__ulock_wait2"
+         : calls.ulock.get() != nullptr  ? "__ulock_wait"
+                                         : portable_futex::name();
 }
 
 LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
                                         std::uint64_t deadline) {
-  if (!apple_futex::native()) return portable_futex::wait(word, expected, deadline);
+  apple_futex& calls = apple_futex::calls();
+  if (!calls.native()) return portable_futex::wait(word, expected, deadline);
   std::uint64_t time = 0;  // for ever
   if (deadline != no_deadline) {
     const std::uint64_t now = steady_nanoseconds();
@@ -108,29 +80,30 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
     time = deadline - now < apple_futex::longest ? deadline - now : apple_futex::longest;
   }
   void* const address = const_cast<wait_word*>(&word);
-  const int saved = errno;
-  if (apple_futex::documented()) {
-    if (time == 0) {
-      apple_futex::sync_wait::get()(address, expected, sizeof expected, 0);
-    } else {
-      apple_futex::sync_wait_for::get()(address, expected, sizeof expected, 0,
-                                        apple_futex::mach_clock, time);
-    }
-  } else if (const apple_futex::ulock_wait2::type call = apple_futex::ulock_wait2::get()) {
-    call(apple_futex::compare_and_wait, address, expected, time, 0);
+  const kept_errno kept;
+  if (calls.documented() && time == 0) {
+    calls.wait.get()(address, expected, sizeof expected, 0);
+  } else if (calls.documented()) {
+    calls.wait_for.get()(address, expected, sizeof expected, 0, apple_futex::mach_clock, time);
+  } else if (calls.ulock2.get() != nullptr) {
+    calls.ulock2.get()(apple_futex::compare_and_wait, address, expected, time, 0);
   } else {
-    apple_futex::ulock_wait::get()(apple_futex::compare_and_wait, address, expected,
-                                   static_cast<std::uint32_t>((time + 999) / 1000));
+    calls.ulock.get()(apple_futex::compare_and_wait, address, expected,
+                      static_cast<std::uint32_t>((time + 999) / 1000));
   }
-  errno = saved;
 }
 
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
-  apple_futex::wake(word, false);
-}
-
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
-  apple_futex::wake(word, true);
+LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
+  apple_futex& calls = apple_futex::calls();
+  if (!calls.native()) return portable_futex::wake_all(word);
+  void* const address = const_cast<wait_word*>(word);
+  const kept_errno kept;
+  if (calls.documented()) {
+    (all ? calls.wake_all : calls.wake_one).get()(address, sizeof(std::uint32_t), 0);
+  } else {
+    calls.ulock_wake.get()(apple_futex::compare_and_wait | (all ? apple_futex::all_of_them : 0u),
+                           address, 0);
+  }
 }
 
 }  // namespace detail

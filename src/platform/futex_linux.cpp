@@ -12,16 +12,12 @@ namespace detail {
 
 #if !LOCKSTEP_FORCE_PORTABLE_FUTEX
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "linux futex"; }
-LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
 LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
                                         std::uint64_t deadline) {
   linux_futex::wait(FUTEX_PRIVATE_FLAG, word, expected, deadline);
 }
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
-  linux_futex::wake(FUTEX_PRIVATE_FLAG, word, 1);
-}
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
-  linux_futex::wake(FUTEX_PRIVATE_FLAG, word, INT_MAX);
+LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
+  linux_futex::wake(FUTEX_PRIVATE_FLAG, word, all ? INT_MAX : 1);
 }
 #endif
 

@@ -13,17 +13,14 @@
 
 #if defined(__linux__)
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-#include <climits>
-#include <cstdint>
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
+
+#include "posix.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -35,17 +32,15 @@ struct linux_futex {
   /// `scope`: FUTEX_PRIVATE_FLAG where all threads are of this process, else 0.
   static void wait(int scope, const wait_word& word, std::uint32_t expected,
                    std::uint64_t deadline) noexcept {
-    const int saved = errno;
+    const kept_errno kept;
     if (call(&word, FUTEX_WAIT_BITSET | scope, expected, deadline) != 0 && refused(errno)) {
       const timespec pause = {0, 50000};
       nanosleep(&pause, nullptr);
     }
-    errno = saved;
   }
   static void wake(int scope, const wait_word* word, int count) noexcept {
-    const int saved = errno;
+    const kept_errno kept;
     call(word, FUTEX_WAKE | scope, static_cast<std::uint32_t>(count), no_deadline);
-    errno = saved;
   }
 
  private:
@@ -57,7 +52,7 @@ struct linux_futex {
 #endif
   template <class Number>
   struct kernel_time {
-    Number seconds, nanoseconds;
+    Number tv_sec, tv_nsec;
   };
 
   /// 32-bit systems have a second call, for 64-bit times. Old ones lack it, new ones may lack the first.
@@ -78,10 +73,7 @@ struct linux_futex {
   template <class Number>
   static long call(long number, const wait_word* word, int operation, std::uint32_t value,
                    std::uint64_t deadline) noexcept {
-    constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
-    const std::uint64_t time = deadline < longest ? deadline : longest;
-    const kernel_time<Number> until = {static_cast<Number>(time / second),
-                                       static_cast<Number>(time % second)};
+    const kernel_time<Number> until = system_time<kernel_time<Number>>(deadline);
     return syscall(number, word, operation, value, deadline != no_deadline ? &until : nullptr,
                    nullptr, FUTEX_BITSET_MATCH_ANY);
   }

@@ -64,8 +64,6 @@ struct portable_futex {
     home.mutex.unlock();
   }
 
-  static void wake_one(const wait_word* word) { wake_all(word); }
-
   static void wake_all(const wait_word* word) {
     bucket& home = bucket_of(word);
     const holding<decltype(home.mutex)> lock(home.mutex);

@@ -37,11 +37,6 @@ namespace detail {
 struct wasm_futex {
   static constexpr std::uint64_t longest = ~std::uint64_t{0} >> 1;
 
-  static void wake(const wait_word* word, int count) noexcept {
-    signal_fence(memory_order_seq_cst);  // 1
-    notify(const_cast<wait_word*>(word), count);
-  }
-
 #if defined(__EMSCRIPTEN__)
   static void sleep(const wait_word& word, std::uint32_t expected, std::int64_t time) noexcept {
     constexpr std::int64_t slice = 1000000;
@@ -64,7 +59,6 @@ struct wasm_futex {
 
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return "memory.atomic.wait32"; }
 
-LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
 LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
                                         std::uint64_t deadline) {
   std::int64_t time = -1;  // for ever
@@ -79,10 +73,9 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
   signal_fence(memory_order_seq_cst);  // 1
 }
 
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) { wasm_futex::wake(word, 1); }
-
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
-  wasm_futex::wake(word, INT_MAX);
+LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
+  signal_fence(memory_order_seq_cst);  // 1
+  wasm_futex::notify(const_cast<wait_word*>(word), all ? INT_MAX : 1);
 }
 
 }  // namespace detail

@@ -30,29 +30,24 @@ struct windows_futex {
   /// Two ticks; and one, with what milliseconds are rounded up by and a thread needs to wake.
   static constexpr std::uint64_t near_time = 32000000, tick_time = 20000000;
 
-  struct wait_name {
-    static const char* text() noexcept { return "WaitOnAddress"; }
-  };
-  struct wake_one_name {
-    static const char* text() noexcept { return "WakeByAddressSingle"; }
-  };
-  struct wake_all_name {
-    static const char* text() noexcept { return "WakeByAddressAll"; }
-  };
-  using wait_call =
-      late_call<wait_name, int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long)>;
-  using wake_one_call = late_call<wake_one_name, void(__stdcall*)(void*)>;
-  using wake_all_call = late_call<wake_all_name, void(__stdcall*)(void*)>;
+  late_call<int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long)> wait{
+      "WaitOnAddress"};
+  late_call<void(__stdcall*)(void*)> wake_one{"WakeByAddressSingle"}, wake_all{"WakeByAddressAll"};
+
+  constexpr windows_futex() noexcept = default;
+  static windows_futex& calls() noexcept {
+    static windows_futex instance;
+    return instance;
+  }
 };
 
 LOCKSTEP_INLINE const char* native_futex::name() noexcept {
-  return windows_futex::wait_call::get() != nullptr ? "WaitOnAddress" : portable_futex::name();
+  return windows_futex::calls().wait.get() != nullptr ? "WaitOnAddress" : portable_futex::name();
 }
 
-LOCKSTEP_INLINE void native_futex::prepare_for_fork() {}
 LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
                                         std::uint64_t deadline) {
-  const windows_futex::wait_call::type call = windows_futex::wait_call::get();
+  const auto call = windows_futex::calls().wait.get();
   if (call == nullptr) return portable_futex::wait(word, expected, deadline);
   const unsigned long saved = GetLastError();
   std::uint64_t until = deadline;
@@ -73,15 +68,9 @@ LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t exp
   SetLastError(saved);
 }
 
-LOCKSTEP_INLINE void native_futex::wake_one(const wait_word* word) {
-  const windows_futex::wake_one_call::type call = windows_futex::wake_one_call::get();
-  if (call == nullptr) return portable_futex::wake_one(word);
-  call(const_cast<wait_word*>(word));
-  portable_futex::wake_if_used(word);
-}
-
-LOCKSTEP_INLINE void native_futex::wake_all(const wait_word* word) {
-  const windows_futex::wake_all_call::type call = windows_futex::wake_all_call::get();
+LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
+  windows_futex& calls = windows_futex::calls();
+  const auto call = (all ? calls.wake_all : calls.wake_one).get();
   if (call == nullptr) return portable_futex::wake_all(word);
   call(const_cast<wait_word*>(word));
   portable_futex::wake_if_used(word);

@@ -41,25 +41,27 @@ inline std::uintptr_t find_call(const char* name) noexcept {
 #endif
 }
 
-/// The function of that type that Name::text() names.
-template <class Name, class Type>
+/// The function of that type and name. Of static storage: initialised before any code runs.
+template <class Type>
 class late_call {
  public:
-  using type = Type;
+  constexpr explicit late_call(const char* name) noexcept : name_(name) {}
 
   /// Null if this system does not have it.
-  static Type get() noexcept {
-    static unseamed_atomic<std::uintptr_t> known{not_asked};
-    std::uintptr_t call = known.load(memory_order_relaxed);  // 1
+  Type get() noexcept {
+    std::uintptr_t call = known_.load(memory_order_relaxed);  // 1
     if (LOCKSTEP_UNLIKELY(call == not_asked)) {
-      call = find_call(Name::text());
-      known.store(call, memory_order_relaxed);  // 2
+      call = find_call(name_);
+      known_.store(call, memory_order_relaxed);  // 2
     }
     return reinterpret_cast<Type>(call);
   }
 
  private:
   static constexpr std::uintptr_t not_asked = 1;
+
+  const char* const name_;
+  unseamed_atomic<std::uintptr_t> known_{not_asked};
 };
 
 }  // namespace detail

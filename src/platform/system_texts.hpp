@@ -21,18 +21,10 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// Appends what std::printf would print, at most 500 characters.
-void append(std::string& text, const char* format, ...)
-#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+void append(std::string& text, const char* format, ...) LOCKSTEP_PRINTS(2);
 
 /// The content of a file, whose path is what std::printf would print; empty if it cannot be read.
-std::string file_text(const char* path, ...)
-#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
-    __attribute__((format(printf, 1, 2)))
-#endif
-    ;
+std::string file_text(const char* path, ...) LOCKSTEP_PRINTS(1);
 
 /// The text after its leading blanks.
 const char* skip_blanks(const char* text) noexcept;

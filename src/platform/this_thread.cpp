@@ -50,36 +50,62 @@ namespace detail {
 
 #if defined(_WIN32)
 /// The names that debuggers show, from Windows 10 of 2016 on. Cut to 63 characters; others than ASCII as they are.
-class windows_thread_name {
- public:
-  static bool set(const char* name) noexcept {
-    const set_call::type call = set_call::get();
-    wchar_t wide[64] = {};
-    for (unsigned i = 0; i + 1 < 64 && name[i] != 0; ++i)
-      wide[i] = static_cast<wchar_t>(static_cast<unsigned char>(name[i]));
-    return call != nullptr && call(GetCurrentThread(), wide) >= 0;
-  }
+LOCKSTEP_INLINE bool set_windows_name(const char* name) noexcept {
+  static late_call<long(__stdcall*)(void*, const wchar_t*)> call{"SetThreadDescription"};
+  wchar_t wide[64] = {};
+  for (unsigned i = 0; i + 1 < 64 && name[i] != 0; ++i)
+    wide[i] = static_cast<wchar_t>(static_cast<unsigned char>(name[i]));
+  return call.get() != nullptr && call.get()(GetCurrentThread(), wide) >= 0;
+}
+LOCKSTEP_INLINE void get_windows_name(char* text, std::size_t size) noexcept {
+  static late_call<long(__stdcall*)(void*, wchar_t**)> call{"GetThreadDescription"};
+  wchar_t* wide = nullptr;
+  if (call.get() == nullptr || call.get()(GetCurrentThread(), &wide) < 0 || wide == nullptr) return;
+  std::size_t i = 0;
+  for (; i + 1 < size && wide[i] != 0; ++i)
+    text[i] = wide[i] < 0x80 ? static_cast<char>(wide[i]) : '?';
+  text[i] = 0;
+  LocalFree(wide);
+}
 
-  static void get(char* text, std::size_t size) noexcept {
-    const get_call::type call = get_call::get();
-    wchar_t* wide = nullptr;
-    if (call == nullptr || call(GetCurrentThread(), &wide) < 0 || wide == nullptr) return;
-    std::size_t i = 0;
-    for (; i + 1 < size && wide[i] != 0; ++i)
-      text[i] = wide[i] < 0x80 ? static_cast<char>(wide[i]) : '?';
-    text[i] = 0;
-    LocalFree(wide);
+/// Keys of the system: small numbers, also where their type is wider.
+struct thread_keys {
+  static bool make(std::uint32_t& made) noexcept { return (made = TlsAlloc()) != 0xffffffff; }
+  static void free(std::uint32_t key) noexcept { TlsFree(key); }
+  static void* get(std::uint32_t key) noexcept {
+    const unsigned long saved = GetLastError();
+    void* const found = TlsGetValue(key);
+    SetLastError(saved);
+    return found;
   }
-
- private:
-  struct set_name {
-    static const char* text() noexcept { return "SetThreadDescription"; }
-  };
-  struct get_name {
-    static const char* text() noexcept { return "GetThreadDescription"; }
-  };
-  using set_call = late_call<set_name, long(__stdcall*)(void*, const wchar_t*)>;
-  using get_call = late_call<get_name, long(__stdcall*)(void*, wchar_t**)>;
+  static bool put(std::uint32_t key, void* value) noexcept { return TlsSetValue(key, value) != 0; }
+};
+#elif defined(__unix__) || defined(__APPLE__)
+struct thread_keys {
+  static bool make(std::uint32_t& made) noexcept {
+    pthread_key_t key = 0;
+    if (pthread_key_create(&key, nullptr) != 0) return false;
+    made = converted<std::uint32_t>(key);
+    if (converted<pthread_key_t>(made) == key) return true;
+    pthread_key_delete(key);
+    return false;
+  }
+  static void free(std::uint32_t key) noexcept {
+    pthread_key_delete(converted<pthread_key_t>(key));
+  }
+  static void* get(std::uint32_t key) noexcept {
+    return pthread_getspecific(converted<pthread_key_t>(key));
+  }
+  static bool put(std::uint32_t key, void* value) noexcept {
+    return pthread_setspecific(converted<pthread_key_t>(key), value) == 0;
+  }
+};
+#else
+struct thread_keys {
+  static bool make(std::uint32_t&) noexcept { return false; }
+  static void free(std::uint32_t) noexcept {}
+  static void* get(std::uint32_t) noexcept { return nullptr; }
+  static bool put(std::uint32_t, void*) noexcept { return false; }
 };
 #endif
 
@@ -144,62 +170,26 @@ class thread_slot_table {
   // ThreadSanitizer does not know that a thread's memory is used again only after its end.
   static constexpr bool reuses = !LOCKSTEP_HAS_TSAN;
 
-#if defined(__unix__) || defined(__APPLE__)
-  /// 0 if the system has no more.
+  /// And 1: 0 if the system has no more.
   static std::uint32_t key_of(process_state& all) noexcept {
-    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
-    pthread_key_t made = 0;
-    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
-    const std::uint32_t mine = converted<std::uint32_t>(made) + 1;
-    // Keys are small numbers, also where their type is wider.
-    if (mine != 0 && converted<pthread_key_t>(mine - 1) == made &&
-        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
-                                               memory_order_relaxed)) {            // 4
-      return mine;
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed), made = 0;  // 4
+    if (known != 0 || !thread_keys::make(made)) return known;
+    if (made + 1 != 0 &&
+        all.thread_key.compare_exchange_strong(known, made + 1, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {                // 4
+      return made + 1;
     }
-    pthread_key_delete(made);
+    thread_keys::free(made);
     return known;
   }
   static thread_slot* in_key(process_state& all) noexcept {
     const std::uint32_t key = key_of(all);
-    if (key == 0) return nullptr;
-    return static_cast<thread_slot*>(pthread_getspecific(converted<pthread_key_t>(key - 1)));
+    return key == 0 ? nullptr : static_cast<thread_slot*>(thread_keys::get(key - 1));
   }
   static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
     const std::uint32_t key = key_of(all);
-    return key != 0 && pthread_setspecific(converted<pthread_key_t>(key - 1), slot) == 0;
+    return key != 0 && thread_keys::put(key - 1, slot);
   }
-#elif defined(_WIN32)
-  static std::uint32_t key_of(process_state& all) noexcept {
-    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
-    if (known != 0) return known;
-    const unsigned long made = TlsAlloc();
-    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
-    const bool are_there_more = mine != 0;
-    if (are_there_more &&
-        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
-                                               memory_order_relaxed)) {            // 4
-      return mine;
-    }
-    if (are_there_more) TlsFree(made);
-    return known;
-  }
-  static thread_slot* in_key(process_state& all) noexcept {
-    const std::uint32_t key = key_of(all);
-    if (key == 0) return nullptr;
-    const unsigned long saved = GetLastError();
-    void* const found = TlsGetValue(key - 1);
-    SetLastError(saved);
-    return static_cast<thread_slot*>(found);
-  }
-  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
-    const std::uint32_t key = key_of(all);
-    return key != 0 && TlsSetValue(key - 1, slot) != 0;
-  }
-#else
-  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
-  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
-#endif
 };
 
 LOCKSTEP_INLINE thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
@@ -236,7 +226,7 @@ LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
 #elif defined(__NetBSD__)
   return pthread_setname_np(pthread_self(), "%s", short_name) == 0;
 #elif defined(_WIN32)
-  return windows_thread_name::set(name);
+  return set_windows_name(name);
 #else
   (void)name;
   return false;
@@ -293,7 +283,7 @@ LOCKSTEP_INLINE thread_label label_of_this_thread() noexcept {
 #elif defined(__FreeBSD__) || defined(__OpenBSD__)
   pthread_get_name_np(pthread_self(), name, sizeof name);
 #elif defined(_WIN32)
-  windows_thread_name::get(name, sizeof name);
+  get_windows_name(name, sizeof name);
 #endif
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
                 static_cast<unsigned long long>(shown_thread_number()), name);

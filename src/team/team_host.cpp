@@ -158,12 +158,10 @@ LOCKSTEP_INLINE void team_host::release() {
 
 LOCKSTEP_INLINE void team_host::check_outside(const char* function) {
   if (door().may_wait()) return;
-  char message[192];
-  std::snprintf(message, sizeof message,
-                "%s::%s: called inside a region of this team, or of one that was made later, and "
-                "would wait for it; call it after run() has returned",
-                door().callers().whose().kind, function);
-  fail_use(message);
+  fail_use(
+      "%s::%s: called inside a region of this team, or of one that was made later, and "
+      "would wait for it; call it after run() has returned",
+      door().callers().whose().kind, function);
 }
 
 LOCKSTEP_INLINE void team_host::in_child(void* self) noexcept {

@@ -153,10 +153,8 @@ void* apple_symbol(void*, const char* name) noexcept {
   namespace detail {                                                                         \
   struct native_futex {                                                                      \
     static const char* name() noexcept;                                                      \
-    static void prepare_for_fork();                                                          \
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline); \
-    static void wake_one(const wait_word* word);                                             \
-    static void wake_all(const wait_word* word);                                             \
+    static void wake(const wait_word* word, bool all);                                       \
   };                                                                                         \
   }                                                                                          \
   }                                                                                          \
@@ -329,8 +327,8 @@ constexpr system_futex made_of() {
           [](const wait_word& word, uint32_t expected, uint64_t deadline) {
             Futex::wait(word, expected, deadline);
           },
-          [](const wait_word* word) { Futex::wake_one(word); },
-          [](const wait_word* word) { Futex::wake_all(word); }};
+          [](const wait_word* word) { Futex::wake(word, false); },
+          [](const wait_word* word) { Futex::wake(word, true); }};
 }
 
 inline constexpr std::array<system_futex, 7> all = {

@@ -205,6 +205,13 @@
 #define LOCKSTEP_CONSTANT constexpr
 #endif
 
+/// Behind a function whose argument of that number is a format of std::printf, and those after it what it prints.
+#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
+#define LOCKSTEP_PRINTS(number) __attribute__((format(printf, number, (number) + 1)))
+#else
+#define LOCKSTEP_PRINTS(number)
+#endif
+
 // Default arguments that are the place of the call, for messages and observers.
 #if defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
 #define LOCKSTEP_CALLER_FILE __builtin_FILE()

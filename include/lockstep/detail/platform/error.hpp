@@ -25,11 +25,11 @@ constexpr std::size_t max_participants = 65536;
 
 /// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
 /// the first one does so, and the others wait for the end.
-[[noreturn]] void end_program(const char* format, ...) noexcept;
+[[noreturn]] void end_program(const char* format, ...) noexcept LOCKSTEP_PRINTS(1);
 
-/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
-[[noreturn]] void fail_argument(const char* message);
-[[noreturn]] void fail_use(const char* message);
+/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort. With what std::printf would print.
+[[noreturn]] void fail_argument(const char* format, ...) LOCKSTEP_PRINTS(1);
+[[noreturn]] void fail_use(const char* format, ...) LOCKSTEP_PRINTS(1);
 [[noreturn]] void fail_range(const char* object, const char* what, std::size_t value,
                              std::size_t least, std::size_t most);
 [[noreturn]] void fail_rank(const char* object, const char* what, std::size_t rank,

@@ -38,8 +38,9 @@ struct native_futex {
   /// Fork handlers that are registered after this call find its tables put right in the child.
   static void prepare_for_fork();
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);
-  static void wake_one(const wait_word* word);
-  static void wake_all(const wait_word* word);
+  static void wake(const wait_word* word, bool all);
+  static void wake_one(const wait_word* word) { wake(word, false); }
+  static void wake_all(const wait_word* word) { wake(word, true); }
 };
 static_assert(sizeof(wait_word) == 4, "threads sleep on words of 32 bits");
 
