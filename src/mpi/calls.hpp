@@ -65,15 +65,11 @@ inline void check_active(const char* who) {
   if (is_active()) return;
   int has_begun = 0;
   MPI_Initialized(&has_begun);
-  char message[240];
-  std::snprintf(
-      message, sizeof message,
-      has_begun == 0
-          ? "%s: MPI is not initialised: call MPI_Init_thread(&argc, &argv, "
-            "MPI_THREAD_SERIALIZED, &provided) before, or make the world from argc and argv"
-          : "%s: MPI has ended: make worlds before MPI_Finalize, and let them end before it",
-      who);
-  fail_use(message);
+  fail_use(has_begun == 0
+               ? "%s: MPI is not initialised: call MPI_Init_thread(&argc, &argv, "
+                 "MPI_THREAD_SERIALIZED, &provided) before, or make the world from argc and argv"
+               : "%s: MPI has ended: make worlds before MPI_Finalize, and let them end before it",
+           who);
 }
 
 /// The level at which MPI runs. Fails with std::logic_error if it is below FUNNELED.
@@ -81,13 +77,10 @@ inline int checked_level(const char* who) {
   int level = MPI_THREAD_SINGLE;
   checked(MPI_Query_thread(&level), "MPI_Query_thread");
   if (level < MPI_THREAD_FUNNELED) {
-    char message[240];
-    std::snprintf(
-        message, sizeof message,
+    fail_use(
         "%s: MPI runs with MPI_THREAD_SINGLE, which forbids other threads: initialise it by "
         "MPI_Init_thread with MPI_THREAD_FUNNELED at least, better MPI_THREAD_SERIALIZED",
         who);
-    fail_use(message);
   }
   return level;
 }
@@ -105,13 +98,10 @@ inline void check_may_call(int level, const char* what) {
   int is_main = 0;
   checked(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
   if (is_main != 0) return;
-  char message[320];
-  std::snprintf(
-      message, sizeof message,
+  fail_use(
       "%s: MPI runs with MPI_THREAD_FUNNELED, so only the thread that initialised it may do this: "
       "initialise MPI by MPI_Init_thread with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
       what);
-  fail_use(message);
 }
 
 class call_permit {

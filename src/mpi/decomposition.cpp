@@ -9,11 +9,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace mpi {
 
-[[noreturn]] LOCKSTEP_INLINE void fail_to_divide(const char* what) {
-  char message[400];
-  std::snprintf(message, sizeof message, "lockstep::mpi::decomposition: %s", what);
-  detail::fail_argument(message);
-}
 [[noreturn]] LOCKSTEP_INLINE void fail_crowd(std::size_t ranks, const std::size_t* cells,
                                              std::size_t dimensions) {
   char text[160] = "";
@@ -22,12 +17,11 @@ namespace mpi {
     at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%s%zu",
                         d == 0 ? "" : " x ", cells[d]);
   }
-  char message[320];
-  std::snprintf(message, sizeof message,
-                "%zu ranks cannot divide %s cells so that each has a part; take fewer ranks, a "
-                "number of them with other divisors, or more cells",
-                ranks, text);
-  fail_to_divide(message);
+  detail::fail_argument(
+      "lockstep::mpi::decomposition: %zu ranks cannot divide %s cells so that each has a part; "
+      "take fewer ranks, a "
+      "number of them with other divisors, or more cells",
+      ranks, text);
 }
 
 /// Tries all grids of so many ranks; keeps the best: CUT-3.
@@ -88,11 +82,17 @@ decomposition<Dimensions>::decomposition(std::size_t ranks, const extents& cells
     : cells_(cells), periodic_(periodic) {
   std::size_t left = static_cast<std::size_t>(-1) / 64;  // the sums of faces fit as well
   for (const std::size_t each : cells_) {
-    if (each == 0) fail_to_divide("a dimension has 0 cells; give 1 or more to each");
-    if (each > left) fail_to_divide("the grid has more cells than can be counted");
+    if (each == 0)
+      detail::fail_argument(
+          "lockstep::mpi::decomposition: a dimension has 0 cells; give 1 or more to each");
+    if (each > left)
+      detail::fail_argument(
+          "lockstep::mpi::decomposition: the grid has more cells than can be counted");
     left /= each;
   }
-  if (ranks == 0) fail_to_divide("there are 0 ranks; a grid is divided among 1 or more");
+  if (ranks == 0)
+    detail::fail_argument(
+        "lockstep::mpi::decomposition: there are 0 ranks; a grid is divided among 1 or more");
   grid_ = grid_search<Dimensions>(ranks, cells, periodic).best;
 }
 
@@ -104,7 +104,9 @@ decomposition<Dimensions> decomposition<Dimensions>::with_grid(const extents& gr
   result.grid_ = grid;
   for (std::size_t d = 0; d < Dimensions; ++d) {
     if (grid[d] == 0) {
-      fail_to_divide("a dimension of the grid has 0 ranks; give 1 where it is not divided");
+      detail::fail_argument(
+          "lockstep::mpi::decomposition: a dimension of the grid has 0 ranks; give 1 where it is "
+          "not divided");
     }
     if (grid[d] > cells[d]) fail_crowd(result.ranks(), cells.data(), Dimensions);
   }
@@ -188,12 +190,11 @@ std::vector<halo_neighbour> decomposition<Dimensions>::neighbours_of(std::size_t
   for (std::size_t d = 0; d < Dimensions; ++d) {
     const std::size_t least = cells_[d] / grid_[d];
     if (width >= 1 && width <= least) continue;
-    char message[200];
-    std::snprintf(message, sizeof message,
-                  "ghost layers of width %zu do not fit dimension %zu, where the smallest of %zu "
-                  "parts has %zu cells; take a width of 1 to %zu, or fewer ranks there",
-                  width, d, grid_[d], least, least);
-    fail_to_divide(message);
+    detail::fail_argument(
+        "lockstep::mpi::decomposition: ghost layers of width %zu do not fit dimension %zu, where "
+        "the smallest of %zu "
+        "parts has %zu cells; take a width of 1 to %zu, or fewer ranks there",
+        width, d, grid_[d], least, least);
   }
   const extents own = local_extents(rank);
   // The box of cells next to the border in this direction: of the rank's own, or of ghosts.

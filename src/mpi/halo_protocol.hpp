@@ -57,7 +57,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
@@ -372,30 +371,22 @@ class halo_protocol {
   }
 
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_published_twice(std::size_t rank, std::size_t i) {
-    char message[320];
-    std::snprintf(
-        message, sizeof message,
+    fail_use(
         "lockstep::mpi::halo::publish: member %zu has published its part for neighbour %zu "
         "and not waited for the exchange; call await_ghosts() before the next publish()",
         rank, i);
-    fail_use(message);
   }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_not_published(std::size_t rank, std::size_t i) {
-    char message[240];
-    std::snprintf(
-        message, sizeof message,
+    fail_use(
         "lockstep::mpi::halo::await_ghosts: member %zu would wait for ever: it has published "
         "nothing for neighbour %zu since its last wait; call publish() first",
         rank, i);
-    fail_use(message);
   }
   [[noreturn]] LOCKSTEP_NOINLINE void fail_members(std::size_t size) const {
-    char message[240];
-    std::snprintf(message, sizeof message,
-                  "lockstep::mpi::halo: a region of %zu members uses a halo that was made for %zu; "
-                  "give its constructor the number of members of the team",
-                  size, members_);
-    fail_use(message);
+    fail_use(
+        "lockstep::mpi::halo: a region of %zu members uses a halo that was made for %zu; "
+        "give its constructor the number of members of the team",
+        size, members_);
   }
 
   Transport& transport_;

@@ -14,9 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 #include <lockstep/member.hpp>
+#include <lockstep/mpi/world.hpp>
 
 #include "world_core.hpp"
 
@@ -132,9 +132,7 @@ class world_region final : private messages_beside {
   /// Fails with std::logic_error where member 0 is that of another region, or of a sub-team.
   void check_region(const member_state& at, world_construct construct) const {
     if (is_in_progress_ && first_ == &at) return;
-    char message[240];
-    std::snprintf(
-        message, sizeof message,
+    fail_use(
         is_in_progress_
             ? "lockstep::member::%s(world): called by a sub-team or in a region inside of the "
               "world's: call it "
@@ -142,7 +140,6 @@ class world_region final : private messages_beside {
             : "lockstep::member::%s(world): the region was not begun by the world: begin it by "
               "world.run(team, f), on every rank",
         text_of(construct));
-    fail_use(message);
   }
 
   bool are_under_way() const noexcept override {
@@ -165,6 +162,51 @@ class world_region final : private messages_beside {
   const member_state* first_ = nullptr;
   wait_policy policy_;
   meeting_record end_ = {};
+};
+
+/// MPI's begin and end, where a world sees to them.
+class session {
+ public:
+  /// Of a program that begins and ends MPI by itself.
+  session() noexcept = default;
+  session(int& argc, char**& argv) : is_ours_(true) {
+    int has_begun = 0, level = MPI_THREAD_SINGLE;
+    MPI_Initialized(&has_begun);
+    if (has_begun != 0) {
+      fail_use(
+          "lockstep::mpi::world: MPI is initialised already: make the world from a communicator, "
+          "such as "
+          "MPI_COMM_WORLD");
+    }
+    checked(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+  }
+  /// Not while the stack is unwound: the others may be waiting for this rank, which is about to fail.
+  ~session() {
+    if (is_ours_ && exceptions_in_flight() == 0) MPI_Finalize();
+  }
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+ private:
+  bool is_ours_ = false;
+};
+
+struct world_body {
+  world_body(MPI_Comm of, const lockstep::mpi::world_options& options)
+      : core(of, options.ranks_per_node(), options.library_collectives()), region(core) {}
+  world_body(int& argc, char**& argv, const lockstep::mpi::world_options& options)
+      : mpi(argc, argv),
+        core(MPI_COMM_WORLD, options.ranks_per_node(), options.library_collectives()),
+        region(core) {}
+
+  session mpi;  // the first: MPI ends last
+  world_core core;
+  world_region region;
+  std::size_t ended_by = core.size();
+};
+
+struct world_access {
+  static world_body& body_of(const lockstep::mpi::world& of) noexcept { return *of.body_; }
 };
 
 }  // namespace mpi

@@ -335,7 +335,7 @@ TEST_P(halo_of, lists_that_do_not_fit_are_refused_on_all_ranks) {
   if (GetParam() != 1) GTEST_SKIP() << "members make no difference";
   const std::size_t last = ranks.size() - 1;
   const bool is_last = ranks.rank() == last;
-  const std::string on_last = "on rank " + std::to_string(last) + ", ";
+  const std::string on_last = "on rank " + std::to_string(last) + ": ";
   std::array<double, 8> x{};
   ring_cells ring;
   const std::vector<halo_neighbour> good = ring.of(ranks);

@@ -3,7 +3,7 @@
 //
 // In a construct across ranks the members of a rank meet, member 0 meets the other ranks while they wait, and its arrival lets
 // them go: one phase of the team where members meet by flags, else two. What has no user's type in it is in src/mpi:
-// world_region.hpp, the meetings; world_reductions.hpp, the tree of a range that ranks share.
+// world_region.hpp, the meetings; world.cpp, the tree of a range that ranks share.
 #ifndef LOCKSTEP_DETAIL_MPI_WORLD_VALUES_HPP
 #define LOCKSTEP_DETAIL_MPI_WORLD_VALUES_HPP
 
@@ -23,8 +23,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-struct world_body;     // src/mpi/world_body.hpp
-class rank_reduction;  // src/mpi/world_reductions.hpp
+struct world_body;     // src/mpi/world_region.hpp
+class rank_reduction;  // src/mpi/world.cpp
 
 /// Two values in a row become one: *into = *into op *next. `numbers`: MPI's type of the values, if it has one.
 struct world_combine {
@@ -108,7 +108,7 @@ inline void check_reducible() noexcept {
                 "copyable: a struct or an array of numbers, no std::string or std::vector");
   static_assert(alignof(Type) <= 16,
                 "lockstep: a type that goes from rank to rank is aligned to 16 bytes at most");
-  static_assert(sizeof(Type) <= 448,  // src/mpi/world_reductions.hpp
+  static_assert(sizeof(Type) <= 448,  // src/mpi/world.cpp
                 "lockstep: the type of init has 448 bytes at most where ranks reduce a range; "
                 "reduce a larger one on each rank, and send it by MPI, on world.comm()");
 }

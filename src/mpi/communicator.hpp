@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/communicator.hpp -- a communicator of our own, and polite waits on it (layer: mpi)
+//
+// For a halo or a graph: its messages meet no others. Every call of MPI takes the permit of calls.hpp, and collectives begin
+// without waiting: ranks that wait for each other poll as polling_nap.hpp says, instead of taking each other's CPU in a
+// blocking call.
+#ifndef LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
+#define LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <lockstep/detail/platform/error.hpp>
+#include "calls.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+/// One thread of each rank at a time, but for await() and begin().
+class communicator {
+ public:
+  /// Collective. `who`: in messages, whose it is.
+  communicator(MPI_Comm of, int level, wait_policy policy, const char* who)
+      : level_(level), policy_(policy), who_(who) {
+    check_may_call(level, who);
+    perform("MPI_Comm_idup",
+            [&](MPI_Request* request) { return MPI_Comm_idup(of, &comm_, request); });
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    int number = 0;
+    checked(MPI_Comm_rank(comm_, &number), "MPI_Comm_rank");
+    rank_ = static_cast<std::uint32_t>(number);
+    checked(MPI_Comm_size(comm_, &number), "MPI_Comm_size");
+    size_ = static_cast<std::uint32_t>(number);
+  }
+  /// Collective, unless the stack is unwound, which may be so on one rank alone.
+  ~communicator() {
+    if (comm_ != MPI_COMM_NULL && is_active() && exceptions_in_flight() == 0) free();
+  }
+  communicator(const communicator&) = delete;
+  communicator& operator=(const communicator&) = delete;
+
+  MPI_Comm comm() const noexcept { return comm_; }
+  int level() const noexcept { return level_; }
+  const char* who() const noexcept { return who_; }
+  std::uint32_t rank() const noexcept { return rank_; }
+  std::uint32_t size() const noexcept { return size_; }
+
+  template <class Stop = never_stops>
+  bool await(std::size_t count, MPI_Request* requests, const Stop& stop = Stop()) const {
+    return await_requests(level_, who_, policy_, static_cast<int>(count), requests, stop);
+  }
+  void await(MPI_Request& request) const { await(1, &request); }
+
+  /// Begins what give(request) begins, and waits until it is over.
+  template <class Give>
+  void perform(const char* call, const Give& give) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    begin(call, [&] { return give(&request); });
+    await(request);
+  }
+  template <class Give>
+  void begin(const char* call, const Give& give) const {
+    const call_permit permit(level_, who_);
+    checked(give(), call);
+  }
+  /// The least, or the sum, of each value over all ranks.
+  void combine(std::int64_t* values, int count, MPI_Op operation) const {
+    perform("MPI_Iallreduce", [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, operation, comm_, request);
+    });
+  }
+  /// The text of rank `root`.
+  std::string broadcast(std::uint32_t root, std::string text) const {
+    std::int64_t length = static_cast<std::int64_t>(text.size());
+    const auto send = [&](void* what, int count, MPI_Datatype type) {
+      perform("MPI_Ibcast", [&](MPI_Request* request) {
+        return MPI_Ibcast(what, count, type, static_cast<int>(root), comm_, request);
+      });
+    };
+    send(&length, 1, MPI_INT64_T);
+    text.resize(static_cast<std::size_t>(length));
+    if (length > 0) send(&text[0], static_cast<int>(length), MPI_CHAR);
+    return text;
+  }
+
+  /// Fails with std::invalid_argument on all ranks if one has a problem: with that of the lowest, which it names.
+  void agree(const std::string& problem) {
+    std::int64_t first = problem.empty() ? size_ : rank_;
+    combine(&first, 1, MPI_MIN);
+    if (first == size_) return;
+    const std::string text = broadcast(static_cast<std::uint32_t>(first), problem);
+    refuse("on rank " + std::to_string(first) + ": " + text);
+  }
+  /// Where all ranks find the same problem.
+  [[noreturn]] void refuse(const std::string& problem) {
+    free();
+    fail_argument("%s: %s", who_, problem.c_str());
+  }
+
+ private:
+  void free() noexcept {
+    const call_permit permit(level_, who_);
+    MPI_Comm_free(&comm_);
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  const int level_;
+  const wait_policy policy_;
+  const char* const who_;
+  std::uint32_t rank_ = 0, size_ = 1;
+};
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
