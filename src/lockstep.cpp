@@ -132,7 +132,6 @@
 #include "graph/graph.cpp"
 #include "graph/plan.cpp"
 #include "graph/plan_body.cpp"
-#include "graph/plan_report.cpp"
 #include "graph/plan_text.cpp"
 
 // trace

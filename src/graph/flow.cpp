@@ -32,8 +32,8 @@ LOCKSTEP_INLINE std::vector<std::uint32_t> order_of(const std::vector<model_edge
     if (missing[i] == 0) order.push_back(i);
   }
   for (std::size_t at = 0; at < order.size(); ++at) {
-    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
-      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    for (const std::uint32_t e : out.of(order[at])) {
+      if (--missing[edges[e].to] == 0) order.push_back(edges[e].to);
     }
   }
   return order;
@@ -63,7 +63,7 @@ LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge
   std::vector<std::uint32_t> back(count, 0);  // the edge by which it was left
   while (!seen[at]) {
     seen[at] = true;
-    const std::uint32_t* e = in.first(at);
+    const std::uint32_t* e = in.of(at).begin();
     while (!is_missing[edges[*e].from]) ++e;
     at = edges[*e].from;
     back[at] = *e;
@@ -102,8 +102,8 @@ LOCKSTEP_INLINE node_list rings_of(const std::vector<model_edge>& edges, std::si
       const node_index here = way.back();
       way.pop_back();
       ring[here] = left.back();
-      for (const std::uint32_t* e = in.first(here); e != in.last(here); ++e) {
-        if (ring[edges[*e].from] == no_node) way.push_back(edges[*e].from);
+      for (const std::uint32_t e : in.of(here)) {
+        if (ring[edges[e].from] == no_node) way.push_back(edges[e].from);
       }
     }
   }
@@ -221,16 +221,12 @@ class flow_builder {
     node_list body;
     for (const node_index node : made_.order) {
       if (!ahead[node]) continue;
-      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
-        ahead[made_.edges[*e].to] = true;
-      }
+      for (const std::uint32_t e : made_.out.of(node)) ahead[made_.edges[e].to] = true;
     }
     for (std::size_t i = size(); i-- > 0;) {
       const node_index node = made_.order[i];
       if (!behind[node]) continue;
-      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
-        behind[made_.edges[*e].from] = true;
-      }
+      for (const std::uint32_t e : made_.in.of(node)) behind[made_.edges[e].from] = true;
     }
     for (const node_index node : made_.order) {
       if (ahead[node] && behind[node]) body.push_back(node);
@@ -320,15 +316,15 @@ class flow_builder {
     made_.may_be_skipped.assign(size(), false);
     made_.is_asked.assign(size(), false);
     for (const node_index node : made_.order) {
-      bool all = made_.in.first(node) != made_.in.last(node), one = false;
-      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
-        all &= made_.may_be_skipped[made_.edges[*e].from];
-        one |= asks(made_.edges[*e].kind);
+      bool all = !made_.in.of(node).empty(), one = false;
+      for (const std::uint32_t e : made_.in.of(node)) {
+        all &= made_.may_be_skipped[made_.edges[e].from];
+        one |= asks(made_.edges[e].kind);
       }
       made_.may_be_skipped[node] = all || one;
       if (!all && !one) continue;
-      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
-        if (tells(made_.edges[*e])) made_.is_asked[made_.edges[*e].from] = true;
+      for (const std::uint32_t e : made_.in.of(node)) {
+        if (tells(made_.edges[e])) made_.is_asked[made_.edges[e].from] = true;
       }
     }
   }
@@ -362,8 +358,8 @@ class flow_builder {
       if (!made_.may_be_skipped[node]) continue;
       answers here, common;
       bool is_first = true;
-      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
-        const model_edge& each = made_.edges[*e];
+      for (const std::uint32_t e : made_.in.of(node)) {
+        const model_edge& each = made_.edges[e];
         if (asks(each.kind)) {
           if (each.kind == edge_kind::if_true && is_over_before(each)) {
             return "no iteration can reach " + name(node) + ": " + name(each.from) +

@@ -24,14 +24,22 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// For each node the numbers of the edges that leave it, or reach it.
+/// Numbers of edges.
+struct edge_range {
+  const std::uint32_t *first, *last;
+
+  const std::uint32_t* begin() const noexcept { return first; }
+  const std::uint32_t* end() const noexcept { return last; }
+  bool empty() const noexcept { return first == last; }
+};
+
+/// For each node the edges that leave it, or reach it.
 struct adjacency {
   std::vector<std::uint32_t> begin;  // one more than there are nodes
   std::vector<std::uint32_t> edges;
 
-  const std::uint32_t* first(std::size_t node) const noexcept { return edges.data() + begin[node]; }
-  const std::uint32_t* last(std::size_t node) const noexcept {
-    return edges.data() + begin[node + 1];
+  edge_range of(std::size_t node) const noexcept {
+    return {edges.data() + begin[node], edges.data() + begin[node + 1]};
   }
 };
 

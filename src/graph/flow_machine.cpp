@@ -26,9 +26,9 @@ LOCKSTEP_INLINE flow_machine::flow_machine(const graph_model& of, const flow& ch
       answers_(of.nodes.size(), 0),
       origin_(checked.most_delay) {
   for (std::size_t i = 0; i < of.nodes.size(); ++i) {
-    for (const std::uint32_t* e = checked.in.first(i); e != checked.in.last(i); ++e) {
+    for (const std::uint32_t e : checked.in.of(i)) {
       if (!checked.may_be_skipped[i]) continue;
-      const model_edge& edge = checked.edges[*e];
+      const model_edge& edge = checked.edges[e];
       questions_.push_back({checked.tells(edge) ? edge.from : no_node, edge.kind});
     }
     questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
@@ -153,44 +153,29 @@ LOCKSTEP_INLINE bool flow_machine::is_skipped(node_index node) const noexcept {
   return !one_ran;
 }
 
+LOCKSTEP_INLINE bool flow_machine::run_watched(const bound_call& what, std::uint64_t iteration,
+                                               member* me) {
+  const bool notes = iteration < timed_iterations && times[what.node].count < most_samples;
+  if (observers() != 0) node_begins(name_of(what.node));
+  const std::uint64_t begin = tick_clock::now();
+  const bool result = what.call(what.held, converted<std::size_t>(iteration), me);
+  if (notes) note_time(what, begin);
+  if (observers() != 0) note_node(name_of(what.node), iteration, false, begin);
+  return result;
+}
+
 LOCKSTEP_INLINE void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
                                              member* me) {
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
-    bool result;
-    if (iteration < looked_at) {
-      const bool notes = is_timed(what, iteration);
-      if (observers() != 0) node_begins(name_of(what));
-      const std::uint64_t begin = tick_clock::now();
-      result = what.call(what.held, converted<std::size_t>(iteration), me);
-      if (notes) note_time(what, begin);
-      if (observers() != 0) note_run(what, iteration, begin);
-    } else {
-      result = what.call(what.held, converted<std::size_t>(iteration), me);
-    }
-    said = static_cast<std::uint8_t>(result ? ran | said_true : ran);
+    said = static_cast<std::uint8_t>(run(what, iteration, me) ? ran | said_true : ran);
   }
   if (what.rank == 0) answers_[what.node] = said;
-}
-
-LOCKSTEP_INLINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
-                                             member* me) {
-  const bool notes = is_timed(what, iteration);
-  if (observers() != 0) node_begins(name_of(what));
-  const std::uint64_t begin = tick_clock::now();
-  what.call(what.held, converted<std::size_t>(iteration), me);
-  if (notes) note_time(what, begin);
-  if (observers() != 0) note_run(what, iteration, begin);
 }
 
 LOCKSTEP_INLINE const char* flow_machine::name_of(node_index node) const noexcept {
   const bool has_name = model != nullptr && node < model->nodes.size();
   return has_name ? model->nodes[node].name.c_str() : "node";
-}
-
-LOCKSTEP_INLINE void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,
-                                            std::uint64_t begin) const noexcept {
-  note_node(name_of(what), iteration, false, begin);
 }
 
 LOCKSTEP_INLINE void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
@@ -211,7 +196,7 @@ LOCKSTEP_INLINE bool flow_machine::run_plain(std::uint64_t iterations, const sto
   for (std::uint64_t i = 0; i < iterations; ++i) {
     if (stop()) return false;
     if (i < looked_at) {
-      for (const bound_call& each : line) run_timed(each, i, nullptr);
+      for (const bound_call& each : line) run_watched(each, i, nullptr);
       continue;
     }
     for (const bound_call* at = begin; at != end; ++at) {
@@ -260,7 +245,7 @@ LOCKSTEP_INLINE std::uint64_t time_of_nothing() noexcept {
     nothing(nullptr, 0, nullptr);
     each = tick_clock::now() - begin;
   }
-  std::sort(took, took + count, [](std::uint64_t x, std::uint64_t y) { return x < y; });
+  std::sort(took, took + count);
   return took[count / 2];
 }
 

@@ -124,14 +124,12 @@ class flow_machine {
   bool run_alone(std::uint64_t iterations, const iteration_gate* gate, member* me,
                  const stop_question& stop);
 
-  /// Calls a node, unless it is to be skipped.
-  void run(const bound_call& what, std::uint64_t iteration, member* me) {
-    if (iteration >= looked_at) {
-      what.call(what.held, converted<std::size_t>(iteration), me);
-    } else {
-      run_timed(what, iteration, me);
-    }
+  /// Calls a node.
+  bool run(const bound_call& what, std::uint64_t iteration, member* me) {
+    return iteration >= looked_at ? what.call(what.held, converted<std::size_t>(iteration), me)
+                                  : run_watched(what, iteration, me);
   }
+  /// The same, unless it is to be skipped; keeps what it returns.
   void run_asked(const bound_call& what, std::uint64_t iteration, member* me);
   /// What a node has returned last; false if it was skipped.
   bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
@@ -161,19 +159,13 @@ class flow_machine {
 
   bound_call bind(const graph_model& of, const flow& checked,
                   const std::vector<node_function>& functions, plan_call what) const;
-  bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
-    return iteration < timed_iterations && times[what.node].count < most_samples;
-  }
   void look_at_run() noexcept {
     const bool are_watched = LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()));
     const std::uint64_t now = are_watched ? ~std::uint64_t{0} : timed_iterations;
     if (looked_at != now) looked_at = now;
   }
-  const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
-  void note_run(const bound_call& what, std::uint64_t iteration,
-                std::uint64_t begin) const noexcept;
   bool run_plain(std::uint64_t iterations, const stop_question& stop);
-  void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
+  bool run_watched(const bound_call& what, std::uint64_t iteration, member* me);
   void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   bool is_skipped(node_index node) const noexcept;
   void reset() noexcept;

@@ -108,6 +108,11 @@ flow_plan make_flow_plan(const graph_model& of, const flow& checked,
 /// Sets predicted_time.
 std::string simulate(const flow& checked, flow_plan& of);
 
+// As text, and as pictures for Graphviz.
+std::string dot_of(const graph_model& of);
+std::string dot_of(const graph_model& of, const flow& checked, const flow_plan& plan);
+std::string text_of(const graph_model& of, const flow_plan& plan);
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 // src/graph/flow_schedule.cpp -- the bodies of flow_schedule.hpp (layer: graph)
 #include "flow_schedule.hpp"
 
+#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -79,9 +80,9 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
   std::vector<plan_time> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
     const std::uint32_t i = order[k];
-    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
-      way[i] = (std::max)(way[i], time_after(way[edges[*e].to], crossing_time));
-      bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
+    for (const std::uint32_t e : out.of(i)) {
+      way[i] = (std::max)(way[i], time_after(way[edges[e].to], crossing_time));
+      bare[i] = (std::max)(bare[i], bare[edges[e].to]);
     }
     way[i] = time_after(way[i], length_of(in.items[i]));
     bare[i] =
@@ -131,13 +132,13 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
 
     placed_item place = {in.items[i], 0, 0, 0};
     // What ends a turn, or an iteration, is best where the next one begins.
-    const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
-                                   : !flow_.overlaps && out.first(i) == out.last(i);
+    const bool is_end =
+        block != 0 ? in.items[i] == flow_.blocks[block].from : !flow_.overlaps && out.of(i).empty();
     const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
     candidate of = {in.items[i], arrivals[i], next, no_lane, node_list()};
     plan_time latest = -1;
-    for (const std::uint32_t* e = incoming.first(i); e != incoming.last(i); ++e) {
-      const std::uint32_t writer = edges[*e].from;
+    for (const std::uint32_t e : incoming.of(i)) {
+      const std::uint32_t writer = edges[e].from;
       if (home[writer] == no_lane) continue;
       of.writers.push_back(home[writer]);
       if (finish[writer] > latest) std::swap(of.writers.front(), of.writers.back());
@@ -154,8 +155,8 @@ LOCKSTEP_INLINE void flow_scheduler::schedule(std::uint32_t block) {
     in.length = (std::max)(in.length, finish[i]);
     const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
     home[i] = is_wide ? no_lane : in.members[place.first_member];
-    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
-      const std::uint32_t to = edges[*e].to;
+    for (const std::uint32_t e : out.of(i)) {
+      const std::uint32_t to = edges[e].to;
       arrival& at = arrivals[to];
       if (at.home == no_lane && at.second < 0 && at.latest <= 0) {
         at = {finish[i], -1, home[i]};
@@ -178,7 +179,6 @@ LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate&
                                             std::vector<plan_time>& free, placed_item& place) {
   const std::uint32_t item = of.item, next = of.next;
   const arrival& at = of.at;
-  const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   place.first_member = static_cast<std::uint32_t>(in.members.size());
   const bool is_loop = item >= nodes_;
   std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
@@ -187,11 +187,8 @@ LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate&
   }
   if (is_loop && blocks[item - nodes_].is_bound) {
     std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
-    std::sort(taken.begin(), taken.end(), lower);
-    for (const std::uint32_t each : taken) {
-      const bool is_first = in.members.size() == place.first_member;
-      if (is_first || in.members.back() != each) in.members.push_back(each);
-    }
+    std::sort(taken.begin(), taken.end());
+    std::unique_copy(taken.begin(), taken.end(), std::back_inserter(in.members));
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
   } else if (!is_loop && !of_.nodes[item].is_wide && of.wish != no_lane) {
@@ -225,7 +222,7 @@ LOCKSTEP_INLINE void flow_scheduler::choose(block_schedule& in, const candidate&
       return start_a < start_b || (!(start_b < start_a) && a < b);
     });
     all.resize(width);
-    std::sort(all.begin(), all.end(), lower);
+    std::sort(all.begin(), all.end());
     in.members.insert(in.members.end(), all.begin(), all.end());
   }
   place.last_member = static_cast<std::uint32_t>(in.members.size());

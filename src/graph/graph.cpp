@@ -6,8 +6,7 @@
 #include <lockstep/buffer.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/graph.hpp>
-#include "flow.hpp"
-#include "plan_text.hpp"
+#include "flow_plan.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -53,9 +52,7 @@ LOCKSTEP_INLINE const std::string& graph_node::name() const {
 }
 LOCKSTEP_INLINE void graph_node::refuse_unless_of_graph(const char* function) const {
   if (of_ != nullptr) return;
-  const std::string text =
-      std::string("lockstep::graph_node::") + function + ": the node belongs to no graph";
-  detail::fail_argument(text.c_str());
+  detail::fail_argument("lockstep::graph_node::%s: the node belongs to no graph", function);
 }
 
 LOCKSTEP_INLINE graph_block::graph_block(const graph_node& only)
@@ -91,10 +88,8 @@ LOCKSTEP_INLINE graph_node graph::add(std::string name, detail::node_function f,
 
 LOCKSTEP_INLINE void graph::check_own(const char* function, const detail::graph_body* of) const {
   if (of == &own()) return;
-  const std::string text =
-      std::string("lockstep::graph::") + function +
-      (of == nullptr ? ": the node belongs to no graph" : ": the node belongs to another graph");
-  detail::fail_argument(text.c_str());
+  detail::fail_argument("lockstep::graph::%s: the node belongs to %s", function,
+                        of == nullptr ? "no graph" : "another graph");
 }
 
 LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& from,
@@ -103,9 +98,8 @@ LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& 
   check_own(function, to.of_);
   for (const detail::node_index a : from.lasts_) {
     if (std::find(to.firsts_.begin(), to.firsts_.end(), a) == to.firsts_.end()) continue;
-    detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
-                           detail::quoted(own().model, a) + " to itself")
-                              .c_str());
+    detail::fail_argument("lockstep::graph::%s: an edge from '%s' to itself", function,
+                          own().model.nodes[a].name.c_str());
   }
 }
 

@@ -6,7 +6,6 @@
 #include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
 #include "plan_body.hpp"
-#include "plan_text.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -23,7 +23,7 @@ LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, 
       host(on),
       where(made_in),
       most_members(members) {
-  if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
+  if (!checked.problem.empty()) fail_argument("lockstep::plan: %s", checked.problem.c_str());
   bool has_hints = false;
   for (const model_node& each : model.nodes) {
     costs.push_back(each.cost);
@@ -36,7 +36,7 @@ LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, 
 
 LOCKSTEP_INLINE void plan_body::make() {
   flow_plan made = make_flow_plan(model, checked, costs, most_members);
-  if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
+  if (!made.problem.empty()) fail_argument("lockstep::plan: %s", made.problem.c_str());
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
@@ -115,9 +115,7 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
   if (is_open()) {
     why = "a run was started, and not joined; a node cannot run the plan that it is part of";
   }
-  if (why != nullptr) {
-    fail_use((std::string("lockstep::plan::") + function + ": " + why).c_str());
-  }
+  if (why != nullptr) fail_use("lockstep::plan::%s: %s", function, why);
   if (has_started) end_started();
 }
 
