@@ -21,20 +21,10 @@ LOCKSTEP_INLINE std::string dot_node(const graph_model& of, node_index node) {
   return dot_text(name_of(of, node));
 }
 
-LOCKSTEP_INLINE std::string dot_edges(const graph_model& of) {
-  std::string text;
-  for (const model_edge& each : of.edges) {
-    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to);
-    if (each.kind == edge_kind::if_true) text += " [label=\"if\"]";
-    if (each.kind == edge_kind::if_false) text += " [label=\"unless\"]";
-    text += ";\n";
-  }
-  for (const model_feedback& each : of.feedbacks) {
-    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
-            " [style=dashed, constraint=false, label=\"" +
-            (each.is_loop() ? std::string("again") : std::to_string(each.delay)) + "\"];\n";
-  }
-  return text;
+LOCKSTEP_INLINE std::string dot_edge(const graph_model& of, node_index from, node_index to,
+                                     const std::string& attributes) {
+  return "  " + dot_node(of, from) + " -> " + dot_node(of, to) +
+         (attributes.empty() ? "" : " [" + attributes + "]") + ";\n";
 }
 
 /// The nodes of a block, and of the loops in it as boxes.
@@ -60,7 +50,18 @@ LOCKSTEP_INLINE std::string dot_of(const graph_model& of) {
   } else {
     for (node_index i = 0; i < of.nodes.size(); ++i) text += "  " + dot_node(of, i) + ";\n";
   }
-  return text + dot_edges(of) + "}\n";
+  for (const model_edge& each : of.edges) {
+    text += dot_edge(of, each.from, each.to,
+                     each.kind == edge_kind::plain     ? ""
+                     : each.kind == edge_kind::if_true ? "label=\"if\""
+                                                       : "label=\"unless\"");
+  }
+  for (const model_feedback& each : of.feedbacks) {
+    text += dot_edge(of, each.from, each.to,
+                     "style=dashed, constraint=false, label=\"" +
+                         (each.is_loop() ? "again" : std::to_string(each.delay)) + "\"");
+  }
+  return text + "}\n";
 }
 
 LOCKSTEP_INLINE std::string dot_of(const graph_model& of, const flow& checked,
@@ -82,12 +83,10 @@ LOCKSTEP_INLINE std::string dot_of(const graph_model& of, const flow& checked,
   for (const model_edge& each : checked.edges) {
     const bool crosses = plan.member_of[each.from] != plan.member_of[each.to] ||
                          plan.width_of[each.from] > 1 || plan.width_of[each.to] > 1;
-    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
-            (crosses ? " [style=bold, color=red]" : "") + ";\n";
+    text += dot_edge(of, each.from, each.to, crosses ? "style=bold, color=red" : "");
   }
   for (const model_feedback& each : of.feedbacks) {
-    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
-            " [style=dashed, constraint=false];\n";
+    text += dot_edge(of, each.from, each.to, "style=dashed, constraint=false");
   }
   return text + "}\n";
 }

@@ -3,13 +3,14 @@
 #include "cpus.hpp"
 
 #if defined(__linux__)
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+
+#include "posix.hpp"
 #elif defined(__FreeBSD__)
 #include <sys/param.h>
 // After what it needs.
@@ -58,12 +59,11 @@ LOCKSTEP_INLINE bool pin_this_thread(unsigned cpu) noexcept {
 LOCKSTEP_INLINE bool is_native_machine_full() noexcept {
   // "0.78 2.47 4.74 3/109 29325": the number before the slash. Read without a stream, which would need the heap.
   char text[64] = {};
-  const int saved = errno;
+  const kept_errno kept;
   const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   const bool is_read = file >= 0 && read(file, text, sizeof text - 1) > 0;
   if (file >= 0) close(file);
   const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  errno = saved;
   const char* const slash = is_read ? std::strchr(text, '/') : nullptr;
   if (slash == nullptr || cpus < 1) return false;
   const char* at = slash;
@@ -76,7 +76,7 @@ LOCKSTEP_INLINE bool move_off_native_cpu(unsigned cpu) noexcept {
   constexpr std::size_t size = 8192;
   alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
   const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
-  const int saved = errno;
+  const kept_errno kept;
   bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
                   CPU_ISSET_S(cpu, size, mask(before));
   if (has_left) {
@@ -92,7 +92,6 @@ LOCKSTEP_INLINE bool move_off_native_cpu(unsigned cpu) noexcept {
     std::memset(found, 0xff, size);
     sched_setaffinity(0, size, mask(found));
   }
-  errno = saved;
   return has_left;
 }
 

@@ -2,7 +2,7 @@
 // src/platform/cpus.cpp -- the bodies of cpus.hpp (layer: platform)
 #include "cpus.hpp"
 
-#include <cstdlib>
+#include <algorithm>
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #elif !defined(_WIN32)
@@ -49,26 +49,15 @@ LOCKSTEP_INLINE void append_cpu_list(std::string& text, const std::vector<unsign
   }
 }
 
-LOCKSTEP_INLINE int compare_numbers(const void* a, const void* b) noexcept {
-  const unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
-  return left < right ? -1 : left > right ? 1 : 0;
-}
 LOCKSTEP_INLINE void sort_once(std::vector<unsigned>& values) {
-  if (values.empty()) return;
-  std::qsort(values.data(), values.size(), sizeof(unsigned), compare_numbers);
-  std::size_t kept = 1;
-  for (const unsigned value : values) {
-    if (value != values[kept - 1]) values[kept++] = value;
-  }
-  while (values.size() > kept) values.pop_back();
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 LOCKSTEP_INLINE std::size_t find_sorted(const std::vector<unsigned>& values,
                                         unsigned value) noexcept {
-  if (values.empty()) return 0;
-  const void* const at =
-      std::bsearch(&value, values.data(), values.size(), sizeof value, compare_numbers);
-  if (at == nullptr) return values.size();
-  return static_cast<std::size_t>(static_cast<const unsigned*>(at) - values.data());
+  const auto at = std::lower_bound(values.begin(), values.end(), value);
+  const bool is_there = at != values.end() && *at == value;
+  return is_there ? static_cast<std::size_t>(at - values.begin()) : values.size();
 }
 
 LOCKSTEP_INLINE std::vector<unsigned> affinity() {

@@ -52,11 +52,15 @@ bool pin_this_thread(unsigned cpu) noexcept;
 /// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
 bool parse_cpu_list(const char* text, std::vector<unsigned>& cpus);
 
-/// In ascending order, each value once. The sort of <algorithm> costs ten times as much to compile.
+/// In ascending order, each value once.
 void sort_once(std::vector<unsigned>& values);
 
 /// The place of `value` in what sort_once() has sorted; its size if it is not there.
 std::size_t find_sorted(const std::vector<unsigned>& values, unsigned value) noexcept;
+
+/// What this system does not give, separated by commas; "nothing" if there is all. All of it is a wish of the library: without
+/// it programs run, slower or with less to see. The text lives for ever.
+const char* text_of_missing();
 
 /// How many CPUs the affinity mask of the calling thread has; 2 if unknown: a guess that may be wrong. Fails
 /// never, allocates nothing, reads no file.

@@ -7,8 +7,9 @@
 #elif defined(LOCKSTEP_LINE_WAITS_OF_AARCH64)
 #include <sys/auxv.h>
 #elif defined(LOCKSTEP_LINE_WAITS_OF_RISCV)
-#include <errno.h>
 #include <unistd.h>
+
+#include "posix.hpp"
 #endif
 
 namespace lockstep {
@@ -121,10 +122,9 @@ LOCKSTEP_INLINE line_wait line_instructions::offered() noexcept {
   constexpr std::int64_t extensions = 4;
   constexpr std::uint64_t zawrs = std::uint64_t{1} << 48;
   constexpr long hwprobe = 258;
-  const int saved = errno;
+  const kept_errno kept;
   pair asked = {extensions, 0};
   const bool answered = syscall(hwprobe, &asked, 1ul, 0ul, nullptr, 0u) == 0;
-  errno = saved;
   const bool has = answered && asked.key == extensions && (asked.value & zawrs) != 0;
   return has ? line_wait::wrs_sto : line_wait::none;
 }

@@ -14,9 +14,10 @@
 #include <lockstep/detail/platform/process_fence.hpp>
 
 #if defined(__linux__)
-#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "posix.hpp"
 #elif defined(_WIN32)
 #include "windows.hpp"
 #endif
@@ -31,10 +32,8 @@ struct system_barrier {
   enum : int { private_expedited = 1 << 3, register_private_expedited = 1 << 4 };
 
   static bool call(int command) noexcept {
-    const int saved = errno;
-    const bool done = syscall(SYS_membarrier, command, 0, 0) == 0;
-    errno = saved;
-    return done;
+    const kept_errno kept;
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
   }
   static bool is_granted() noexcept { return call(register_private_expedited); }
   static bool pass() noexcept { return call(private_expedited); }

@@ -32,6 +32,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "posix.hpp"
 #elif defined(__FreeBSD__)
 #include <pthread_np.h>
 #elif defined(__OpenBSD__)
@@ -243,11 +245,10 @@ LOCKSTEP_INLINE void set_native_timer_slack(std::uint64_t nanoseconds) noexcept 
 
 LOCKSTEP_INLINE std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
 #if defined(__linux__)
-  const int saved = errno;
+  const kept_errno kept;
   const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
   const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
   if (is_longer) set_native_timer_slack(nanoseconds);
-  errno = saved;
   return is_longer ? static_cast<std::uint64_t>(before) : 0;
 #else
   (void)nanoseconds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/platform/topology_macos.cpp -- the bodies of topology_macos.hpp (layer: platform)
-#include "topology_macos.hpp"
+// src/platform/topology_macos.cpp -- where CPUs are, as macOS tells it (layer: platform)
+#include "topology.hpp"
 
 #include <cstdio>
 #if defined(__APPLE__)

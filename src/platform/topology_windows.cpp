@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// src/platform/topology_windows.cpp -- the bodies of topology_windows.hpp (layer: platform)
-#include "topology_windows.hpp"
+// src/platform/topology_windows.cpp -- where CPUs are, as Windows tells it (layer: platform)
+#include "topology.hpp"
+
+#include <cstring>
+
+#include "windows.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

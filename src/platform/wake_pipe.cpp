@@ -4,10 +4,11 @@
 
 #include <initializer_list>
 #if LOCKSTEP_HAS_PIPES
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+
+#include "posix.hpp"
 #else
 #include <chrono>
 #endif
@@ -35,10 +36,9 @@ LOCKSTEP_INLINE bool wake_pipe::open() noexcept {
 LOCKSTEP_INLINE void wake_pipe::wake(char why) noexcept {
   const int end = write_end_.load(memory_order_acquire);  // 1
   if (end == 0) return;
-  const int saved = errno;
+  const kept_errno kept;
   // A full pipe wakes as well.
   while (::write(end - 1, &why, 1) < 0 && errno == EINTR) continue;
-  errno = saved;
 }
 
 LOCKSTEP_INLINE char wake_pipe::sleep(std::uint64_t nanoseconds) noexcept {

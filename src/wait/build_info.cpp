@@ -2,7 +2,6 @@
 // src/wait/build_info.cpp -- build_info.hpp (layer: wait)
 #include <lockstep/build_info.hpp>
 #include "../platform/cpus.hpp"
-#include "../platform/missing.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -2,9 +2,6 @@
 // tests/platform/topology_test.cpp -- this machine, and what Windows and macOS tell, as records of the test
 #include <lockstep/topology.hpp>
 
-#include "platform/topology_macos.hpp"
-#include "platform/topology_windows.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
