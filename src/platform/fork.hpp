@@ -102,10 +102,6 @@ struct fork_module {
 /// A lock that the thread that forks holds meanwhile, for handlers that are called more than once.
 class fork_section {
  public:
-  constexpr fork_section() noexcept : holder_(0) {}
-  fork_section(const fork_section&) = delete;
-  fork_section& operator=(const fork_section&) = delete;
-
   /// For other users of the data that it guards: not again where the calling thread forks.
   void lock() noexcept {
     if (!is_held()) lock_.lock();
@@ -133,7 +129,7 @@ class fork_section {
   static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
 
   system_mutex lock_;
-  unseamed_atomic<std::uintptr_t> holder_;
+  unseamed_atomic<std::uintptr_t> holder_{0};
 };
 
 /// The handlers of a table that one lock guards.

@@ -25,7 +25,7 @@ class intrusive_list;
 template <class Node>
 class list_node {
  public:
-  constexpr list_node() noexcept : next_(nullptr), previous_(nullptr) {}
+  constexpr list_node() noexcept = default;
   list_node(const list_node&) = delete;
   list_node& operator=(const list_node&) = delete;
 
@@ -35,16 +35,14 @@ class list_node {
 
  private:
   friend class intrusive_list<Node>;
-  Node* next_;
-  Node* previous_;
+  Node* next_ = nullptr;
+  Node* previous_ = nullptr;
 };
 
 /// `Node` may be incomplete where the list is declared.
 template <class Node>
 class intrusive_list {
  public:
-  constexpr intrusive_list() noexcept : first_(nullptr), last_(nullptr) {}
-
   bool empty() const noexcept { return first_ == nullptr; }
   Node* first() const noexcept { return first_; }
   Node* last() const noexcept { return last_; }
@@ -85,8 +83,8 @@ class intrusive_list {
  private:
   static list_node<Node>& links(Node& node) noexcept { return node; }
 
-  Node* first_;
-  Node* last_;
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
 };
 
 }  // namespace detail

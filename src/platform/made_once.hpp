@@ -21,10 +21,6 @@ namespace detail {
 template <class Type>
 class made_once {
  public:
-  constexpr made_once() noexcept : value_(nullptr) {}
-  made_once(const made_once&) = delete;
-  made_once& operator=(const made_once&) = delete;
-
   /// The value that make() returned to the first.
   template <class Make>
   const Type& get(Make make) {
@@ -40,7 +36,7 @@ class made_once {
   }
 
  private:
-  unseamed_atomic<const Type*> value_;
+  unseamed_atomic<const Type*> value_{nullptr};
 };
 
 }  // namespace detail

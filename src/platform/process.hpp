@@ -122,32 +122,24 @@ struct nested_region {
 /// For detail/wait/parking_lot.hpp.
 class parked_thread;
 struct alignas(cache_line_size) parking_bucket {
-  wait_word lock;
+  wait_word lock{0};
   intrusive_list<parked_thread> waiting, on_their_way;
-
-  constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
 };
 
 /// For detail/wait/misuse.hpp: its own kind of list.
 struct misuse_bucket {
   system_mutex lock;
-  void* entries;
-
-  constexpr misuse_bucket() noexcept : entries(nullptr) {}
+  void* entries = nullptr;
 };
 
 /// The first of a list that only grows.
 struct growing_list {
-  unseamed_atomic<void*> first;
-
-  constexpr growing_list() noexcept : first(nullptr) {}
+  unseamed_atomic<void*> first{nullptr};
 };
 
 /// The same for what observers know.
 struct observed_list {
-  observer_atomic<void*> first;
-
-  constexpr observed_list() noexcept : first(nullptr) {}
+  observer_atomic<void*> first{nullptr};
 };
 
 /// Messages that are printed once.
@@ -165,64 +157,45 @@ struct process_state {
   static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
 
   fork_section forks;  // and its lock guards the list of modules
-  unseamed_atomic<fork_module*> first_fork_module;
+  unseamed_atomic<fork_module*> first_fork_module{nullptr};
 
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
 
   fork_section fork_listeners;  // and its lock guards the list
-  void* first_fork_listener;
+  void* first_fork_listener{nullptr};
 
   fork_section misuse_forks;
   misuse_bucket misuse[misuse_size];
 
   fork_section futex_forks;
-  unseamed_atomic<void*> portable_futex;  // its table, once made
-  void* futex_held;                       // of the thread that forks
+  unseamed_atomic<void*> portable_futex{nullptr};  // its table, once made
+  void* futex_held{nullptr};                       // of the thread that forks
 
   growing_list thread_slots[slots_size];
-  unseamed_atomic<std::uint64_t> threads;     // the last number that was given
-  unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
+  unseamed_atomic<std::uint64_t> threads{0};     // the last number that was given
+  unseamed_atomic<std::uint32_t> thread_key{0};  // the key plus one; zero: not made yet
 
-  atomic<void*> critical_names;                             // the first of a list that only grows
-  unseamed_atomic<std::uint32_t> usable_cpus, affine_cpus;  // zero: not counted yet
-  unseamed_atomic<std::uint32_t> messages;
-  unseamed_atomic<std::uint32_t> unchecked_units;
-  wait_word team_ages;
-  atomic<void*> default_team;  // once made
+  atomic<void*> critical_names{nullptr};  // the first of a list that only grows
+  unseamed_atomic<std::uint32_t> usable_cpus{0}, affine_cpus{0};  // zero: not counted yet
+  unseamed_atomic<std::uint32_t> messages{0};
+  unseamed_atomic<std::uint32_t> unchecked_units{0};
+  wait_word team_ages{0};
+  atomic<void*> default_team{nullptr};  // once made
 
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
-  observer_atomic<std::uint32_t> observers;
-  observer_atomic<void*> thread_logs;  // the first of a list that only grows
-  fork_section trace_forks;            // and its lock guards the trace
-  observer_atomic<void*> trace;
-  observer_atomic<void*> trace_texts;
+  observer_atomic<std::uint32_t> observers{0};
+  observer_atomic<void*> thread_logs{nullptr};  // the first of a list that only grows
+  fork_section trace_forks;                     // and its lock guards the trace
+  observer_atomic<void*> trace{nullptr};
+  observer_atomic<void*> trace_texts{nullptr};
   fork_section watchdog_forks;  // and its lock guards the watchdog
-  void* watchdog;
-  observer_atomic<std::uint64_t> delay_seed;
+  void* watchdog{nullptr};
+  observer_atomic<std::uint64_t> delay_seed{0};
   fork_section name_forks;  // and its lock guards changes of the names
   observed_list object_names[object_names_size];
 
-  constexpr process_state() noexcept
-      : first_fork_module(nullptr),
-        first_fork_listener(nullptr),
-        portable_futex(nullptr),
-        futex_held(nullptr),
-        threads(0),
-        thread_key(0),
-        critical_names(nullptr),
-        usable_cpus(0),
-        affine_cpus(0),
-        messages(0),
-        unchecked_units(0),
-        team_ages(0),
-        default_team(nullptr),
-        observers(0),
-        thread_logs(nullptr),
-        trace(nullptr),
-        trace_texts(nullptr),
-        watchdog(nullptr),
-        delay_seed(0) {}
+  constexpr process_state() noexcept = default;
 };
 
 /// The state of the process, which the module of `word` knows from now on.

@@ -151,18 +151,10 @@ class line_wait_trial {
   }
 };
 
-/// This machine. A class with functions that are not static, as those of tests.
-struct native_line_machine {
-  static constexpr bool exist = line_instructions::exist;
-
-  line_wait offered() const noexcept { return line_instructions::offered(); }
-  void arm(line_wait kind, const void* word) const noexcept { line_instructions::arm(kind, word); }
-  void wait(line_wait kind, std::uint64_t ticks) const noexcept {
-    line_instructions::wait(kind, ticks);
-  }
-  void pass(line_wait kind) const noexcept { line_instructions::pass(kind); }
-  std::uint64_t now() const noexcept { return steady_nanoseconds(); }
-  std::uint64_t ticks() const noexcept { return tick_clock::now(); }
+/// This machine.
+struct native_line_machine : line_instructions {
+  static std::uint64_t now() noexcept { return steady_nanoseconds(); }
+  static std::uint64_t ticks() noexcept { return tick_clock::now(); }
 };
 
 /// As processor_wait::prepare(), without keeping what it finds.

@@ -61,12 +61,11 @@ TEST(error, a_rank_that_is_not_is_out_of_range_with_class_and_values) {
             "barrier: rank 4294967295 of 2 members is out of range, must be 0 to 1");
 }
 
-TEST(error, a_long_name_is_cut_not_overrun) {
+TEST(error, a_long_name_is_printed_whole) {
   const std::string name(1000, 'n');
   const std::string message =
       message_of<std::invalid_argument>([&] { checked_count(name.c_str(), name.c_str(), 0); });
-  EXPECT_LT(message.size(), name.size());
-  EXPECT_EQ(message, name.substr(0, message.size()));
+  EXPECT_EQ(message, name + ": 0 " + name + " given, must be 1 to 65536");
 }
 
 }  // namespace

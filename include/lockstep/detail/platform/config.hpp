@@ -125,7 +125,6 @@
 #else
 #define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE
 #endif
-#define LOCKSTEP_ABI_TEXT LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_ABI_ALONE)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
 // NOINLINE: a slow path, kept out of the fast one. ALWAYS_INLINE: a call of its own costs more than the function.
