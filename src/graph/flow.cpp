@@ -86,9 +86,9 @@ LOCKSTEP_INLINE node_list rings_of(const std::vector<model_edge>& edges, std::si
     if (next[start] == nullptr) way.push_back(start);
     while (!way.empty()) {
       const node_index here = way.back();
-      if (next[here] == nullptr) next[here] = out.first(here);
-      while (next[here] != out.last(here) && next[edges[*next[here]].to] != nullptr) ++next[here];
-      if (next[here] != out.last(here)) {
+      if (next[here] == nullptr) next[here] = out.of(here).begin();
+      while (next[here] != out.of(here).end() && next[edges[*next[here]].to] != nullptr) ++next[here];
+      if (next[here] != out.of(here).end()) {
         way.push_back(edges[*next[here]].to);
       } else {
         left.push_back(here);

@@ -74,8 +74,6 @@ class flow_board final : public stoppable {
   ~flow_board() {
     if (stop_ != nullptr) stop_->remove(*this);
   }
-  flow_board(const flow_board&) = delete;
-  flow_board& operator=(const flow_board&) = delete;
 
   wait_policy policy() const noexcept { return done_.policy(); }
 

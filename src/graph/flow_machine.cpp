@@ -212,7 +212,7 @@ LOCKSTEP_INLINE bool flow_machine::run_alone(std::uint64_t iterations, const ite
   if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
   for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
     if (stop()) return false;
-    if (asks != nullptr && asks->call(asks->stop)) return true;
+    if (asks != nullptr && (*asks)()) return true;
     for (std::size_t at = 0; at < line.size();) {
       const bound_call& what = line[at];
       if (what.flags == 0) {

@@ -50,25 +50,15 @@ std::uint64_t time_of_nothing() noexcept;
 /// takes less than the clock itself counts as 0.
 double usual_time(const node_times& of, std::uint64_t clock) noexcept;
 
-/// Whether another iteration begins: asked on the caller's thread.
-struct iteration_gate {
-  void* stop;
-  bool (*call)(void* stop);
-};
-
-/// Whether a run on one thread is to end.
+/// Whether to stop, as the user or a region answers.
 struct stop_question {
-  const void* held;
-  bool (*call)(const void* held);
+  void* held;
+  bool (*call)(void* held);
 
-  template <class Region>
-  static stop_question of(const Region& region) noexcept {
-    return {&region, [](const void* asked) -> bool {
-              return static_cast<const Region*>(asked)->is_stopped();
-            }};
-  }
   bool operator()() const { return call(held); }
 };
+/// Whether no other iteration begins: asked on the caller's thread.
+using iteration_gate = stop_question;
 
 /// The turns of the graph that a run makes.
 struct turn_range {

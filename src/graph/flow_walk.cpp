@@ -180,7 +180,7 @@ LOCKSTEP_INLINE bool flow_walk::ask_gate(std::uint64_t turn) {
     if (lane != no_lane && !await(lane, slowest * plan_.lanes[lane].steps)) return false;
   }
   if (stop_.requested()) return false;
-  const bool is_over = of_.gate->call(of_.gate->stop);
+  const bool is_over = (*of_.gate)();
   gate.publish(is_over ? turn << 1 | 1u : (turn + 1) << 1);
   return !is_over;
 }

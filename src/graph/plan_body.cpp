@@ -256,9 +256,9 @@ LOCKSTEP_INLINE void plan_body::run_alone(const stops_with_region& around) {
   stop_source& own_stop = stop.alone_source();
   struct both {
     stops_with_region own, around;
-  } const stops = {{own_stop, stop.enter_alone()}, around};
-  const stop_question question = {&stops, [](const void* held) -> bool {
-                                    const both& of = *static_cast<const both*>(held);
+  } stops = {{own_stop, stop.enter_alone()}, around};
+  const stop_question question = {&stops, [](void* held) -> bool {
+                                    const both& of = *static_cast<both*>(held);
                                     return of.own.requested() || of.around.requested();
                                   }};
   if (!needs_all) {
@@ -286,7 +286,10 @@ LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
   if (me.rank() == 0) stop.enter(*host.stop, state.region());
   if (me.size() == 1) {
     was_alone = true;
-    machine->run_alone(iterations, gate, &me, stop_question::of(state));
+    machine->run_alone(iterations, gate, &me,
+                       {&me, [](void* of) -> bool {
+                          return member_access::state_of(*static_cast<member*>(of)).is_stopped();
+                        }});
   } else if (me.rank() < machine->plan.members) {
     flow_walk(*machine, turns, me.rank(), *host.stop, state.region()).walk();
   }

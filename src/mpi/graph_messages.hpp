@@ -39,13 +39,13 @@ struct placed_graph {
 struct world_graph_access {
   static placed_graph placed(const lockstep::mpi::world_graph& of) {
     placed_graph made;
-    made.nodes = &graph_access::body_of(of.graph_).model;
+    made.nodes = &graph_access::body_of(of).model;
     made.rank_of = of.rank_of_;
     made.data = of.data_;
     return made;
   }
   static const std::vector<node_function>& functions(const lockstep::mpi::world_graph& of) {
-    return graph_access::body_of(of.graph_).functions;
+    return graph_access::body_of(of).functions;
   }
 };
 

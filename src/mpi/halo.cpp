@@ -193,8 +193,6 @@ class halo_transport {
       MPI_Wait(&each, MPI_STATUS_IGNORE);
     }
   }
-  halo_transport(const halo_transport&) = delete;
-  halo_transport& operator=(const halo_transport&) = delete;
 
   // For halo_protocol.
 
@@ -361,8 +359,6 @@ struct halo_body final : public early_end_listener {
     region().add(*this);
   }
   ~halo_body() { region().remove(*this); }
-  halo_body(const halo_body&) = delete;
-  halo_body& operator=(const halo_body&) = delete;
 
   // HALO-8.
   void leave() override { transport.leave(started()); }

@@ -83,8 +83,6 @@ class halo_protocol {
     process_fence::prepare();
     for (std::size_t i = 0; i < neighbours; ++i) put_at_rest(i, first_phase);
   }
-  halo_protocol(const halo_protocol&) = delete;
-  halo_protocol& operator=(const halo_protocol&) = delete;
 
   std::size_t neighbours() const noexcept { return words_.size(); }
   std::size_t members() const noexcept { return members_; }

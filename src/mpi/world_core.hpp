@@ -237,9 +237,8 @@ class world_core {
   std::size_t node_rank() const noexcept { return node_rank_; }
   std::size_t node_size() const noexcept { return node_size_; }
   std::size_t nodes() const noexcept { return nodes_; }
-  /// CPUs that this rank may count with, and that its node's ranks have together.
+  /// CPUs that this rank may count with.
   std::size_t cpus() const noexcept { return cpus_; }
-  std::size_t node_cpus() const noexcept { return node_cpus_; }
 
   /// How the ranks of this node wait for each other where each has `members` members.
   wait_policy policy(std::size_t members) const noexcept {

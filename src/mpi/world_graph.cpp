@@ -11,9 +11,9 @@ inline namespace LOCKSTEP_ABI {
 namespace mpi {
 
 LOCKSTEP_INLINE graph_block world_graph::loop(const graph_block& body) {
-  const graph_block made = graph_.loop(body);
-  if (rank_of_.size() < graph_.size()) {
-    const auto& model = detail::graph_access::body_of(graph_).model;
+  const graph_block made = graph::loop(body);
+  if (rank_of_.size() < size()) {
+    const auto& model = detail::graph_access::body_of(*this).model;
     rank_of_.push_back(rank_of_[model.feedbacks.back().from]);
   }
   return made;
@@ -29,7 +29,7 @@ LOCKSTEP_INLINE void world_graph::carry(bool is_feedback, const void* source, vo
   constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int
   detail::checked_range("lockstep::mpi::world_graph::edge", "values of that size", count, 0,
                         most / each);
-  const detail::graph_model& model = detail::graph_access::body_of(graph_).model;
+  const detail::graph_model& model = detail::graph_access::body_of(*this).model;
   const std::size_t added = is_feedback ? model.feedbacks.size() : model.edges.size();
   data_.push_back({is_feedback, added - 1, source, target, each * count});
 }

@@ -68,10 +68,10 @@ namespace mpi {
 
 /// Nodes on ranks, edges between them, loops and feedback. Handles are those of an ordinary graph: cost() and pin() count
 /// on the node's own rank, keep_near() between nodes of one rank.
-class world_graph {
+class world_graph : private graph {
  public:
   /// The width of a team-wide node that all members of its rank's team run.
-  static constexpr std::size_t whole_team = graph::whole_team;
+  using graph::whole_team;
 
   // --- nodes ---
 
@@ -79,24 +79,24 @@ class world_graph {
   template <class Function>
   graph_node node(std::size_t rank, std::string name, Function&& f) {
     place(rank);
-    return added(graph_.node(std::move(name), std::forward<Function>(f)), rank);
+    return added(graph::node(std::move(name), std::forward<Function>(f)), rank);
   }
   graph_node node(std::size_t rank, std::string name) {
     place(rank);
-    return added(graph_.node(std::move(name)), rank);
+    return added(graph::node(std::move(name)), rank);
   }
   /// A team-wide node: `width` members of the rank's team.
   template <class Function>
   graph_node node(std::size_t rank, std::string name, std::size_t width, Function&& f) {
     place(rank);
-    return added(graph_.node(std::move(name), width, std::forward<Function>(f)), rank);
+    return added(graph::node(std::move(name), width, std::forward<Function>(f)), rank);
   }
 
   // --- edges ---
 
   /// As graph::edge. Between ranks: an empty message.
   world_graph& edge(const graph_block& from, const graph_block& to) {
-    graph_.edge(from, to);
+    graph::edge(from, to);
     return *this;
   }
   /// The edge carries `count` values from `source`, on the rank of `from`, to `target`, on the rank of `to`: WGRAPH-3. The
@@ -105,7 +105,7 @@ class world_graph {
   world_graph& edge(const graph_node& from, const graph_node& to, const Type* source, Type* target,
                     std::size_t count) {
     check_type<Type>();
-    graph_.edge(from, to);
+    graph::edge(from, to);
     carry(false, source, target, sizeof(Type), count);
     return *this;
   }
@@ -118,24 +118,24 @@ class world_graph {
   /// As graph::edge_if and graph::edge_unless; between ranks what `test` has returned travels along. `test` must not be
   /// skipped itself then.
   world_graph& edge_if(const graph_node& test, const graph_block& to) {
-    graph_.edge_if(test, to);
+    graph::edge_if(test, to);
     return *this;
   }
   world_graph& edge_unless(const graph_node& test, const graph_block& to) {
-    graph_.edge_unless(test, to);
+    graph::edge_unless(test, to);
     return *this;
   }
 
   /// As graph::repeat_while. Where the loop has nodes of several ranks, the rank of `test` tells the others, by a message
   /// to each in each turn. Neither `test` nor `first` may be skipped then.
   world_graph& repeat_while(const graph_node& test, const graph_node& first) {
-    graph_.repeat_while(test, first);
+    graph::repeat_while(test, first);
     return *this;
   }
 
   /// As graph::feedback; between ranks the delay is at most 1024.
   world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay) {
-    graph_.overlap().feedback(from, to, delay);
+    graph::overlap().feedback(from, to, delay);
     return *this;
   }
   /// With data: iteration i of `to` finds in `target` what iteration i - delay of `from` has left in `source`. In the first
@@ -145,7 +145,7 @@ class world_graph {
                         const Type* source, Type* target, std::size_t count) {
     if (delay == 0) return edge(from, to, source, target, count);
     check_type<Type>();
-    graph_.overlap().feedback(from, to, delay);
+    graph::overlap().feedback(from, to, delay);
     carry(true, source, target, sizeof(Type), count);
     return *this;
   }
@@ -158,27 +158,19 @@ class world_graph {
   // --- blocks ---
 
   /// As those of graph. An empty node that loop() adds is on the rank of the block's last node.
-  template <class... Blocks>
-  graph_block series(const graph_block& first, const Blocks&... rest) {
-    return graph_.series(first, rest...);
-  }
-  graph_block series(const std::vector<graph_block>& parts) { return graph_.series(parts); }
-  template <class... Blocks>
-  graph_block parallel(const graph_block& first, const Blocks&... rest) {
-    return graph_.parallel(first, rest...);
-  }
-  graph_block parallel(const std::vector<graph_block>& parts) { return graph_.parallel(parts); }
+  using graph::parallel;
+  using graph::series;
   graph_block loop(const graph_block& body);
 
   // --- looks ---
 
-  std::size_t size() const noexcept { return graph_.size(); }
+  using graph::size;
   /// The rank of a node of this graph.
   std::size_t rank_of(const graph_node& node) const { return rank_of_[node.number()]; }
   /// What is wrong with the graph, as graph::validate says it. What depends on ranks is found when a plan is made.
-  std::string validate() const { return graph_.validate(); }
+  using graph::validate;
   /// For Graphviz, without ranks.
-  std::string dot() const { return graph_.dot(); }
+  using graph::dot;
 
  private:
   friend struct detail::mpi::world_graph_access;
@@ -199,7 +191,6 @@ class world_graph {
   void carry(bool is_feedback, const void* source, void* target, std::size_t each,
              std::size_t count);
 
-  graph graph_;
   std::vector<std::uint32_t> rank_of_;
   std::vector<detail::mpi::edge_bytes> data_;
 };

@@ -67,8 +67,7 @@ class node_function {
     return *this;
   }
   ~node_function() {
-    if (memory_ == nullptr) return;
-    destroy_(held_);
+    if (memory_ != nullptr && destroy_ != nullptr) destroy_(held_);
     ::operator delete(memory_);
   }
 
@@ -79,9 +78,8 @@ class node_function {
     using result = decltype(invoke(std::declval<kept&>(), 0, nullptr, Form()));
     node_function made;
     made.allocate(sizeof(kept), alignof(kept));
-    room unused(made.memory_);
-    ::new (made.held_) kept(std::forward<Function>(f));
-    unused.memory = nullptr;
+    ::new (made.held_)
+        kept(std::forward<Function>(f));  // if that throws there is nothing to destroy
     made.destroy_ = [](void* held) { static_cast<kept*>(held)->~kept(); };
     made.call_ = [](void* held, std::size_t iteration, member* me) -> bool {
       kept& function = *static_cast<kept*>(held);
@@ -104,21 +102,6 @@ class node_function {
   void* held() const noexcept { return held_; }
 
  private:
-  /// Given back if the user's copy throws.
-  struct room {
-    explicit room(void*& of) noexcept : memory(of), owner(of) {}
-    ~room() {
-      if (memory == nullptr) return;
-      ::operator delete(memory);
-      owner = nullptr;
-    }
-    room(const room&) = delete;
-    room& operator=(const room&) = delete;
-
-    void* memory;
-    void*& owner;
-  };
-
   void allocate(std::size_t size, std::size_t alignment) {
     memory_ = ::operator new(size + alignment);
     const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(memory_);
