@@ -87,7 +87,8 @@ LOCKSTEP_INLINE node_list rings_of(const std::vector<model_edge>& edges, std::si
     while (!way.empty()) {
       const node_index here = way.back();
       if (next[here] == nullptr) next[here] = out.of(here).begin();
-      while (next[here] != out.of(here).end() && next[edges[*next[here]].to] != nullptr) ++next[here];
+      while (next[here] != out.of(here).end() && next[edges[*next[here]].to] != nullptr)
+        ++next[here];
       if (next[here] != out.of(here).end()) {
         way.push_back(edges[*next[here]].to);
       } else {
