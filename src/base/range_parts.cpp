@@ -12,23 +12,18 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 [[noreturn]] LOCKSTEP_INLINE void fail_first_index(long long first) {
-  char message[160];
-  std::snprintf(message, sizeof message,
-                "lockstep: a loop from %lld to an end of an unsigned type; give both bounds a "
-                "signed type",
-                first);
-  fail_argument(message);
+  fail_argument(
+      "lockstep: a loop from %lld to an end of an unsigned type; give both bounds a signed type",
+      first);
 }
 
 [[noreturn]] LOCKSTEP_INLINE std::size_t fail_collapse(std::size_t planes, std::size_t rows,
                                                        std::size_t columns) {
-  char outermost[32] = "", message[160];
+  char outermost[32] = "";
   if (planes != 0) std::snprintf(outermost, sizeof outermost, "%zu x ", planes);
-  std::snprintf(
-      message, sizeof message,
+  fail_argument(
       "lockstep: a loop over %s%zu x %zu iterations is too long, must be %zu in all at most",
       outermost, rows, columns, static_cast<std::size_t>(-1));
-  fail_argument(message);
 }
 
 }  // namespace detail
