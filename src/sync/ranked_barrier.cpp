@@ -56,6 +56,7 @@ struct ranked_barrier::state {
       to.object = &of;
       to.where = where;
       to.rank = self;
+      to.awaited = detail::wait_subject::nobody;  // all who are missing
       to.expected = static_cast<std::uint32_t>(all.participants);
       to.come = all.phases.arrived_ranks(all.participants, phase);
     }

@@ -12,6 +12,7 @@
 
 #include <cstring>
 
+#include <lockstep/detail/loop/loop_place.hpp>
 #include <lockstep/detail/region/job.hpp>
 #include <lockstep/detail/team/team_host.hpp>
 
