@@ -40,7 +40,7 @@ LOCKSTEP_INLINE bool started_region::join() {
         "lockstep::started_region::join: there is no region to be joined: it was joined, or moved "
         "to another handle");
   }
-  if (!core_->can_join()) detail::fail_use(refusal());
+  if (!core_->can_join()) detail::fail_use("%s", refusal());
   return join_now();
 }
 
