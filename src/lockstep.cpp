@@ -57,6 +57,7 @@
 // base
 #include "base/range_parts.cpp"
 #include "base/rank_groups.cpp"
+#include "base/rank_tree.cpp"
 #include "base/wait_policy.cpp"
 
 // observe
@@ -91,7 +92,6 @@
 #include "region/lone_region.cpp"
 #include "region/member_state.cpp"
 #include "region/region_board.cpp"
-#include "region/region_tree.cpp"
 #include "region/stop_source.cpp"
 #include "region/turns.cpp"
 

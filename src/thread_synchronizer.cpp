@@ -8,6 +8,7 @@
 #include <thread_synchronizer.h>
 
 #include "base/rank_groups.cpp"
+#include "base/rank_tree.cpp"
 #include "base/wait_policy.cpp"
 #include "platform/cache_line.cpp"
 #include "platform/error.cpp"

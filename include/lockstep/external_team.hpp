@@ -3,7 +3,7 @@
 //
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until the threads serve that it announces to: the members that it
-// needs, and those that watch the same lines (region_tree.hpp): in a team of up to 8, all. Loops do not wait for a
+// needs, and those that watch the same lines (rank_tree.hpp): in a team of up to 8, all. Loops do not wait for a
 // thread that does not serve yet (TEAMLOOP-1).
 //
 // Cost   that of team; serve() itself nothing.

@@ -105,7 +105,7 @@ class team {
     return host_.run(size(), detail::job_of(f), where);
   }
   /// On the first k members only. Up to 7 others that watch the same line as one of them are woken too
-  /// (region_tree.hpp). Fails if k is 0 or above size().
+  /// (rank_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f, call_site where = {}) {
     return host_.run_some(k, detail::job_of(f), where);

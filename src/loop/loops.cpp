@@ -8,6 +8,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// Claims the share of a rank in a loop inside a region: PART-5 of share_board.hpp.
+inline bool claim_share(const member_state& at, std::size_t rank, std::uint32_t loop) noexcept {
+  const announcement of(loop, static_cast<std::uint32_t>(at.size()), 1);
+  std::uint32_t part;
+  return at.shared().shares.try_claim(rank, share_board::all_claimed(loop - 1), of, part) ==
+         share_board::outcome::claimed;
+}
+
 /// What a member does at the end of a loop: see team_barrier::meet().
 class late_shares {
  public:
@@ -54,11 +62,15 @@ class late_shares {
     for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
       if (++other == at_.size()) other = 0;
       if (barrier().has_arrived(at_, other) || other >= shares_.count) continue;
-      if (!at_.shared().claims.try_take(other, loop_)) continue;
+      if (!is_left(other) || !claim_share(at_, other, loop_)) continue;
       took = true;
       run_for(other);
     }
     return took;
+  }
+  /// A look, so that a claim in vain does not take the line away.
+  bool is_left(std::size_t rank) const noexcept {
+    return at_.shared().shares.look(rank) == share_board::all_claimed(loop_ - 1);
   }
   void run_for(std::size_t late) {
     struct watch {
@@ -70,7 +82,7 @@ class late_shares {
     } share = {at_, false};
     if (!shares_(late)) return;
     share.is_done = true;
-    if (at_.shared().claims.finish(late, loop_)) {
+    if (at_.shared().shares.finish(late, 2)) {
       barrier().arrive_for(at_, late, combine_);
     }
   }
@@ -87,9 +99,10 @@ class late_shares {
 LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
                                  const cell_combine& combine) {
   const std::uint32_t loop = ++at.loops;
-  const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
-  if (mine == share_claims::found::free && !shares(at.rank())) return false;
-  late_shares late(at, loop, mine != share_claims::found::running, shares, combine);
+  share_board& claims = at.shared().shares;
+  const bool is_own = claim_share(at, at.rank(), loop);
+  if (is_own && !shares(at.rank())) return false;
+  late_shares late(at, loop, is_own || claims.finish(at.rank(), 2), shares, combine);
   return meet(at, out, combine, late);
 }
 

@@ -30,7 +30,7 @@
 // barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
 // in 64. In a crowd, and where waits sleep at once, it looks at once.
 //
-// Cost   a loop with a wait, in step: one RMW on a line of one's own (share_claims.hpp), one look at the barrier.
+// Cost   a loop with a wait, in step: one RMW on a line of one's own (share_board.hpp), one look at the barrier.
 #ifndef LOCKSTEP_SRC_LOOP_LOOPS_HPP
 #define LOCKSTEP_SRC_LOOP_LOOPS_HPP
 

@@ -15,7 +15,7 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
     : barrier(most, policy, stop, most_flags, separates_cpus, groups),
       loops(policy, stop),
       progress(most, policy, stop),
-      claims(most),
+      shares(most),
       leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
       members_(most) {
@@ -199,15 +199,17 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   if (progress.used()) progress.notify_all_sleepers();
 }
 
-LOCKSTEP_INLINE void group::reset_claims() noexcept {
-  claims.reset();
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+LOCKSTEP_INLINE void group::reset_shares() noexcept {
+  for (std::size_t rank = 0; rank < most(); ++rank) {
+    shares.reset(rank, 0);
+    state(rank).loops = 0;
+  }
 }
 
 LOCKSTEP_INLINE void group::reset() {
   state(0).phase = 0;
   barrier.reset(0);
-  reset_claims();
+  reset_shares();
   loops.reset();
   progress.reset();
   sub_groups_.destroy_all();

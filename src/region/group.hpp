@@ -33,7 +33,7 @@
 #include <lockstep/detail/region/member_state.hpp>
 #include "../wait/short_lock.hpp"
 #include "construct_boards.hpp"
-#include "share_claims.hpp"
+#include "share_board.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {
@@ -77,7 +77,7 @@ class group {
   team_barrier barrier;
   loop_board loops;
   progress_board progress;
-  share_claims claims;
+  share_board shares;  ///< of loops inside a region
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
@@ -98,7 +98,7 @@ class group {
     if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
     // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
     barrier.reset(phase);
-    reset_claims();
+    reset_shares();
     size_ = size;
     return phase;
   }
@@ -160,7 +160,7 @@ class group {
 
   /// After a region that was stopped.
   void reset();
-  void reset_claims() noexcept;
+  void reset_shares() noexcept;
   void destroy_those_kept();
 
   group& of_region_;

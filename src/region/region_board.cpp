@@ -6,7 +6,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE region_board::region_board(region_tree tree, wait_policy policy, way how,
+LOCKSTEP_INLINE region_board::region_board(rank_tree tree, wait_policy policy, way how,
                                            std::uint32_t first_phase, bool anticipates,
                                            std::uint64_t most_age, cpu_separation* separation)
     : tree_(std::move(tree)),
@@ -57,7 +57,7 @@ LOCKSTEP_INLINE void region_board::relay(std::size_t rank, const assignment& fro
 
 LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_head& head,
                                                  const job& what, announcement as, bool wakes) {
-  const auto tell = [&](const region_tree::line& at) {
+  const auto tell = [&](const rank_tree::line& at) {
     lines_.beside(at.index).what = what;
     publish(at.index, head, as, wakes);
   };
@@ -71,15 +71,18 @@ LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_
 LOCKSTEP_INLINE std::size_t region_board::find_told(std::size_t rank, announcement of,
                                                     std::size_t after) const noexcept {
   // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
-  const std::size_t end = of.is_loop() ? of.size() : members();
-  if (how_ == way::direct && rank != 0) return members();
   std::size_t next = after;
+  if (how_ == way::relayed) {
+    do {
+      next = next == rank ? tree_.first_told(rank) : tree_.next_told(next);
+    } while (next < members() && !(of.is_loop() ? next < of.size() : tree_.is_announced_to(next, of.size())));
+    return next;
+  }
+  if (rank != 0 || of.is_loop()) return members();
   do {
-    next = how_ == way::direct ? next + 1
-           : next == rank      ? tree_.first_told(rank)
-                               : tree_.next_told(rank, next);
-  } while (next < end && !tree_.is_announced_to(next, of.size()));
-  return next < end ? next : members();
+    ++next;
+  } while (next < members() && !tree_.is_announced_to(next, of.size()));
+  return next;
 }
 
 LOCKSTEP_INLINE void region_board::collect(std::size_t rank, announcement of) {
@@ -108,12 +111,12 @@ LOCKSTEP_INLINE bool region_board::collect_shortly(std::size_t rank, announcemen
 }
 
 LOCKSTEP_INLINE void region_board::wake(std::size_t size) {
-  tree_.for_each_needed(size, [&](const region_tree::line& at) { lines_[at.index].wake(); });
+  tree_.for_each_needed(size, [&](const rank_tree::line& at) { lines_[at.index].wake(); });
 }
 
 LOCKSTEP_INLINE bool region_board::has_sleepers(std::size_t size) const noexcept {
   bool found = false;
-  tree_.for_each_needed(size, [&](const region_tree::line& at) {
+  tree_.for_each_needed(size, [&](const rank_tree::line& at) {
     found |= asleep_[at.index].value.load(memory_order_relaxed) != 0;  // 5
   });
   return found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
-// A region is announced on lines (region_tree.hpp: who watches which). A member that watches an announced line takes its
+// A region is announced on lines (rank_tree.hpp: who watches which). A member that watches an announced line takes its
 // assignment from it, and reports back on a line of its own. Two ways, chosen when the board is made:
 //   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
 //            and for crowds, where a leader that is not running would hold up all behind it
@@ -46,11 +46,11 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include "../base/rank_tree.hpp"
 #include "../wait/published_words.hpp"
 #include "announcement.hpp"
 #include "anticipation.hpp"
 #include "missed_loops.hpp"
-#include "region_tree.hpp"
 #include "share_board.hpp"
 #include "team_barrier.hpp"
 
@@ -67,7 +67,7 @@ class region_board {
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
   /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
-  region_board(region_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+  region_board(rank_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
                bool anticipates = false, std::uint64_t most_age = usual_most_age,
                cpu_separation* separation = nullptr);
 
@@ -111,7 +111,7 @@ class region_board {
   bool claim(std::size_t rank, assignment& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const assignment& of) {
-    return shares_.finish(rank, of.announced);
+    return shares_.finish(rank, of.announced.parts());
   }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
@@ -121,16 +121,15 @@ class region_board {
   void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
   bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
-  /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
-  /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
+  /// Those to whom `rank` has announced the region, as far as the region needs them; of a loop whose shares have several
+  /// parts, the caller as well, first. Not below members() if there is none. They are gone through by
   ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
   std::size_t first_told(std::size_t rank, announcement of) const noexcept {
     return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
   }
   std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
-    const std::size_t next = after + 1;
-    if (next >= members()) return next;
-    return how_ == way::direct && rank == 0 && next < of.size() ? next : find_told(rank, of, after);
+    const bool is_next = how_ == way::direct && rank == 0 && after + 1 < of.size();
+    return is_next ? after + 1 : find_told(rank, of, after);
   }
   std::size_t members() const noexcept { return tree_.members(); }
 
@@ -270,7 +269,7 @@ class region_board {
   bool has_one_worker() const noexcept { return members() == 2; }
 
   line_gap before_;
-  const region_tree tree_;
+  const rank_tree tree_;
   published_words<std::uint64_t, announced_region> lines_;
   published_words<std::uint32_t, cell> reports_;
   share_board shares_;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/region/share_board.hpp -- who runs which part of a loop that is a region: each is claimed first (layer: region)
+// src/region/share_board.hpp -- who runs which part of a loop: each is claimed first (layer: region)
 //
 // The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
 // into parts, and the thread that claims a part runs it: the member itself as long as it is in time, another thread
-// where the member is late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun. For loops inside
-// a region see share_claims.hpp.
+// where the member is late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun. Two kinds of
+// loops are claimed here: those that are a region of their own (region_board.hpp), and those inside a region, that end with
+// a phase of the barrier (loops.hpp). Each kind has a board of its own.
 //
 //   bits of a share's word  name   meaning                                       changed by
 //   63..32                  phase  of the loop whose parts were claimed last     the first claim in each loop
@@ -13,8 +14,8 @@
 // Both may lag behind: before the first claim in a loop the word is still of an earlier one. Then all parts are left.
 //
 //   bits of `finished`      meaning                                              changed by
-//   31..0                   how many parts of the share have been run in this    each finished part: one more; the last
-//                           loop; 0 where shares have one part                   one of the share: 0
+//   31..0                   how many have finished with the share in this loop;  each that has: one more; the last of
+//                           0 where one is enough                                them: 0
 //
 //   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
 //           comes again (ANNOUNCE-5 of region_board.hpp), so a claim from an old word fails.
@@ -24,18 +25,25 @@
 //   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
 //           succeeds, the word has not changed in between, and the line was that of the loop. For if the word has
 //           parts left, its loop goes on, and no other loop is announced. If it has none, it is of a loop before.
-//   PART-4  The thread that finishes the last part of a share reports the share. What was done for the share before
-//           happens before the report.
+//   PART-4  The last that finishes with a share reports it. What was done for the share before happens before the
+//           report.
+//   PART-5  Inside a region the phase is the number of the loop, counted by the members, and each share has one part. All
+//           come to the same loops, and nobody leaves one before all have arrived: so each word is of loop n - 1 until the
+//           share of loop n is claimed, and claims go from there only. Who claims late may find a word of loop n + 1. A member whose share was taken, and the one that took it, both finish with it: the member when it
+//           comes, the other when the share is done. The last of the two arrives for the member in the barrier, which
+//           is the report. A region of another size, or one that was stopped, leaves words that lag behind: then all
+//           words, and the counts of all members, begin at 0 again (group.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
 //   1  word.load           acquire  2      PART-3: the line that is read next is not behind the word
-//   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement, and
-//                                          what it does will be by the report
+//   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement or the
+//                                          barrier, and what it does will be by the report
 //   3  word.compare_exch   relaxed  -      it failed: 1 comes again
 //   4  finished.fetch_add  acq_rel  4      PART-4: the last comes after all others
 //   5  finished.store      relaxed  -      the report orders it before the next loop's
-//   6  word.store          relaxed  -      while no worker lives, or by the caller for its own, between loops
+//   6  word.store          relaxed  -      while no worker lives, by the caller for its own between loops, or by the caller
+//                                          of a region before it
 //   7  came.store          relaxed  -      a time, for statistics
 //   8  came.load           relaxed  -      as 7
 //
@@ -82,19 +90,23 @@ class share_board {
     return outcome::claimed;
   }
 
-  /// After a claimed part was run. True for the thread that finishes the share: it must report it.
-  bool finish(std::size_t rank, announcement of) noexcept {
-    if (of.parts() == 1) return true;
+  /// Of the `count` that finish with a share, true for the last one: it must report the share.
+  bool finish(std::size_t rank, std::uint32_t count) noexcept {
+    if (count == 1) return true;
     share& at = shares_[rank].value;
     const std::uint32_t before = at.finished.fetch_add(1, detail::memory_order_acq_rel);  // 4
-    if (before + 1 != of.parts()) return false;
+    if (before + 1 != count) return false;
     at.finished.store(0, detail::memory_order_relaxed);  // 5
     return true;
   }
 
-  /// As if the share had been claimed in `phase`. While no worker lives, or by the caller of loops for rank 0.
+  /// The word of a share whose parts have all been claimed in `phase`.
+  static constexpr std::uint64_t all_claimed(std::uint32_t phase) noexcept {
+    return word_of(phase, 0);
+  }
+  /// As if all parts of the share had been claimed in `phase`.
   void reset(std::size_t rank, std::uint32_t phase) noexcept {
-    shares_[rank].value.word.store(word_of(phase, 0), detail::memory_order_relaxed);  // 6
+    shares_[rank].value.word.store(all_claimed(phase), detail::memory_order_relaxed);  // 6
     shares_[rank].value.finished.store(0, detail::memory_order_relaxed);              // 5
   }
 

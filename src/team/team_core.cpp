@@ -263,7 +263,7 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
       team_seen_(&group_, size_, made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.separates_cpus,
              team_barrier::usual_most_flags, made.groups),
-      board_(region_tree(size_, region_tree::usual_width, made.groups), made.policy, way_of(made),
+      board_(rank_tree(size_, rank_tree::usual_width, made.groups), made.policy, way_of(made),
              0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
@@ -346,7 +346,7 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
 }
 
 LOCKSTEP_INLINE region_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > region_tree::usual_width && !made.is_crowded ? region_board::way::relayed
+  return made.members > rank_tree::usual_width && !made.is_crowded ? region_board::way::relayed
                                                                      : region_board::way::direct;
 }
 

@@ -2,13 +2,7 @@
 // src/wait/arrival_tree.hpp -- counts arrivals along a tree: who is the last of all (layer: wait)
 //
 // A combining tree. Each participant counts itself in at its node; the last to arrive at a node goes on to the node
-// above, and the last at the root is the last of all. The tree is made once, as tables: a pure function of the number of
-// participants, the fan-in and the groups (rank_groups.hpp). With groups the participants of a group meet in a tree of
-// their own, whose last one goes on for all of them: so few lines cross from one cache to another.
-//
-//   ARRIVAL-1  A node belongs to one group and what is below it: of a group, one arrival goes out.
-//   ARRIVAL-2  In a phase of `size` participants, the ranks below it, a node counts the parts of it that have such a rank;
-//              nodes with one such part are passed by.
+// above, and the last at the root is the last of all. The nodes are the lines of rank_tree.hpp (LINES-3).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
@@ -31,58 +25,11 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include "../base/rank_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// The nodes of a combining tree, and who arrives where.
-class tree_shape {
- public:
-  struct node {
-    std::size_t index;
-    std::size_t width;  ///< how many arrive here in this phase; 2 at least
-  };
-
-  /// Requires participants < 2^31, fan_in > 1; groups of so many ranks, or none. A tree of one participant has no node.
-  tree_shape(std::size_t participants, std::size_t fan_in,
-             const rank_groups& groups = rank_groups());
-
-  std::size_t nodes() const noexcept { return nodes_.size(); }
-
-  /// Calls f(node) for each node from the rank's own up while f returns true, in a phase of `size` participants. Returns
-  /// whether f returned true at the last one as well. Requires rank < size.
-  template <class Function>
-  bool climb(std::size_t rank, std::size_t size, Function f) const {
-    for (std::uint32_t at = first_node_[rank]; at != no_node; at = nodes_[at].above) {
-      const parts& here = nodes_[at];
-      std::size_t width = here.count;
-      while (lowest_[here.begin + width - 1] >= size) --width;
-      if (width > 1 && !f(node{at, width})) return false;
-    }
-    return true;
-  }
-
- private:
-  static constexpr std::uint32_t no_node = ~std::uint32_t{0};
-  /// What arrives at a node: participants, and nodes below it, in the order of the lowest rank in each.
-  struct parts {
-    std::uint32_t above, begin, count;  ///< their lowest ranks are at `begin` of lowest_
-  };
-  struct part {
-    std::uint32_t lowest, index;
-    bool is_node;
-  };
-
-  /// The participants at positions [begin, end), a group of the level before `level`, as one.
-  part gather(const rank_groups& groups, std::size_t fan_in, std::size_t begin, std::size_t end,
-              unsigned level);
-  part join(const part* of, std::size_t count);
-
-  std::vector<std::uint32_t> first_node_;
-  std::vector<parts> nodes_;
-  std::vector<std::uint32_t> lowest_;
-};
 
 /// The counters of a combining tree: tells the last of all participants that it is the last.
 class arrival_tree {
@@ -95,17 +42,17 @@ class arrival_tree {
                         const rank_groups& groups = rank_groups())
       : participants_(most_participants),
         shape_(most_participants, fan_in, groups),
-        counters_(shape_.nodes()) {}
+        counters_(shape_.lines()) {}
 
   /// True for the last of all; every counter is 0 again then. Never blocks.
   bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
 
   /// The same in a phase of fewer: the ranks below `participants`, all of whom pass that number.
   bool arrive(std::size_t rank, std::size_t participants) noexcept {
-    return shape_.climb(rank, participants, [this](const tree_shape::node& at) noexcept {
-      wait_word& counter = counters_[at.index].value;
+    return shape_.climb(rank, participants, [this](std::size_t node, std::size_t count) noexcept {
+      wait_word& counter = counters_[node].value;
       const std::size_t before = counter.fetch_add(1, memory_order_acq_rel);  // 1
-      if (before + 1 < at.width) return false;
+      if (before + 1 < count) return false;
       counter.store(0, memory_order_relaxed);  // 2
       return true;
     });
@@ -120,7 +67,7 @@ class arrival_tree {
 
  private:
   std::size_t participants_;
-  tree_shape shape_;
+  rank_tree shape_;
   aligned_array<padded<wait_word>> counters_;
 };
 

@@ -174,7 +174,7 @@ TEST_P(late_shares, LOOPS_7_an_exception_in_a_share_that_was_taken_ends_the_regi
   EXPECT_EQ(visits, std::vector<int>(members(), 1));
 }
 
-TEST_P(late_shares, SHARE_2_loops_of_every_kind_mixed_with_members_that_dawdle) {
+TEST_P(late_shares, PART_5_loops_of_every_kind_mixed_with_members_that_dawdle) {
   team workers(members(), policy());
   const std::size_t length = 2 * members() + 3;
   const std::size_t loops =

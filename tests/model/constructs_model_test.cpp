@@ -400,7 +400,7 @@ TEST_P(late_shares_model, of_two_each_share_is_run_once_and_all_have_come_after_
   });
 }
 
-TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_in_step_SHARE_2) {
+TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_in_step_PART_5) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     bare_region all(2, policy());
     int runs[2] = {};
@@ -413,7 +413,7 @@ TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_
   });
 }
 
-TEST_P(late_shares_model, of_three_takers_and_claimers_meet_at_each_share_SHARE_1) {
+TEST_P(late_shares_model, of_three_takers_and_claimers_meet_at_each_share_PART_5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(3, policy());
     int before[3] = {}, runs[3] = {};
@@ -494,7 +494,7 @@ TEST_P(late_shares_model, a_reduction_sees_what_loops_without_a_wait_wrote_REDUC
   });
 }
 
-TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_SHARE_3) {
+TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_PART_5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(3, policy());
     const auto loop = [](member& me) { me.for_each(0, static_cast<int>(me.size()), [](int) {}); };

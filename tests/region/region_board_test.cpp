@@ -33,7 +33,7 @@ using lockstep::detail::loop_share;
 using lockstep::detail::rank_groups;
 using lockstep::detail::region_board;
 using lockstep::detail::region_head;
-using lockstep::detail::region_tree;
+using lockstep::detail::rank_tree;
 using lockstep::test::watchers_of;
 
 struct parameters {
@@ -43,8 +43,8 @@ struct parameters {
   std::size_t width;
   unsigned caches = 1;  ///< to which the ranks are dealt
 
-  region_tree tree() const {
-    return region_tree(members, width, rank_groups(lockstep::test::dealt_ranks(members, caches)));
+  rank_tree tree() const {
+    return rank_tree(members, width, rank_groups(lockstep::test::dealt_ranks(members, caches)));
   }
   friend std::ostream& operator<<(std::ostream& out, const parameters& p) {
     return out << p.policy << (p.how == region_board::way::direct ? "_direct_" : "_relayed_")
@@ -57,20 +57,20 @@ std::vector<parameters> all_parameters() {
   std::vector<parameters> all;
   for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
     for (const auto& policy : lockstep::test::all_policies()) {
-      all.push_back({policy, how, 2, region_tree::usual_width});
+      all.push_back({policy, how, 2, rank_tree::usual_width});
       if (policy.policy.is_spin()) continue;  // a crowd of spinners measures the scheduler only
       if (lockstep::test::is_brief() && std::string(policy.name) != "default") {
-        all.push_back({policy, how, 17, region_tree::usual_width});
+        all.push_back({policy, how, 17, rank_tree::usual_width});
         all.push_back({policy, how, 13, 2, 5});
         continue;
       }
       for (const std::size_t members : {8u, 9u, 17u, 64u, 65u}) {
         if (lockstep::test::is_brief() && members != 9 && members != 65) continue;
-        all.push_back({policy, how, members, region_tree::usual_width});
+        all.push_back({policy, how, members, rank_tree::usual_width});
       }
       all.push_back({policy, how, 9, 2});  // four levels
       all.push_back({policy, how, 28, 3});
-      all.push_back({policy, how, 17, region_tree::usual_width, 3});
+      all.push_back({policy, how, 17, rank_tree::usual_width, 3});
       all.push_back({policy, how, 13, 2, 5});
     }
   }
@@ -78,11 +78,11 @@ std::vector<parameters> all_parameters() {
 }
 
 /// By the lines of the tree: whom a member has told of a region.
-std::vector<std::size_t> told_by_lines(const region_tree& tree, region_board::way how,
+std::vector<std::size_t> told_by_lines(const rank_tree& tree, region_board::way how,
                                        std::size_t rank, announcement of) {
   std::vector<std::size_t> told;
   const std::size_t end = of.is_loop() ? of.size() : tree.members();
-  const auto add = [&](const region_tree::line& at) {
+  const auto add = [&](const rank_tree::line& at) {
     for (const std::size_t watcher : watchers_of(tree, at)) {
       if (watcher < end) told.push_back(watcher);
     }
@@ -103,7 +103,7 @@ TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announ
       for (std::size_t k = 0; k < 100; k += lockstep::test::is_brief() ? 11 : 1) {
         const std::size_t members = 1 + k % 70;
         const unsigned caches = k < 70 ? 1 : 3;
-        const region_tree tree(members, width,
+        const rank_tree tree(members, width,
                                rank_groups(lockstep::test::dealt_ranks(members, caches)));
         const region_board board(tree, lockstep::wait_policy(), how);
         for (std::uint32_t size = 1; size <= members; ++size) {
@@ -115,6 +115,7 @@ TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announ
                    at = board.next_told(rank, of, at)) {
                 told.push_back(at);
               }
+              std::sort(told.begin(), told.end());
               ASSERT_EQ(told, told_by_lines(tree, how, rank, of))
                   << "rank " << rank << " of " << members << ", size " << size << ", width "
                   << width;
@@ -383,7 +384,7 @@ TEST_P(region_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
 
 TEST(region_board, says_which_way_it_was_made_for) {
   for (const bool relayed : {false, true}) {
-    const region_board board(region_tree(9), lockstep::wait_policy(),
+    const region_board board(rank_tree(9), lockstep::wait_policy(),
                              relayed ? region_board::way::relayed : region_board::way::direct);
     EXPECT_EQ(board.is_relayed(), relayed);
   }

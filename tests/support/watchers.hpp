@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/support/watchers.hpp -- who watches a line of a region_tree, for tests of the tree and of its board
+// tests/support/watchers.hpp -- who watches a line of a rank_tree, for tests of the tree and of its board
 #pragma once
 
-#include "region/region_tree.hpp"
+#include "base/rank_tree.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -10,11 +10,11 @@
 namespace lockstep::test {
 
 /// In ascending order.
-inline std::vector<std::size_t> watchers_of(const detail::region_tree& tree,
-                                            const detail::region_tree::line& line) {
+inline std::vector<std::size_t> watchers_of(const detail::rank_tree& tree,
+                                            const detail::rank_tree::line& line) {
   std::vector<std::size_t> ranks;
   for (std::size_t rank = tree.first_told(line.leader); rank < tree.members();
-       rank = tree.next_told(line.leader, rank)) {
+       rank = tree.next_told(rank)) {
     if (tree.watched_by(rank) == line.index) ranks.push_back(rank);
   }
   return ranks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/placement_machines_test.cpp -- where members go on real machines, and which trees they get there
-#include "region/region_tree.hpp"
+#include "base/rank_tree.hpp"
 #include "team/placement.hpp"
 #include "wait/arrival_tree.hpp"
 #include "wait/ranked_phases.hpp"
@@ -24,7 +24,7 @@ using lockstep::team_options;
 using lockstep::detail::cpu_topology;
 using lockstep::detail::ends_of_phases;
 using lockstep::detail::environment;
-using lockstep::detail::region_tree;
+using lockstep::detail::rank_tree;
 using lockstep::detail::resolved_team;
 using lockstep::detail::placement::groups_of;
 using lockstep::detail::placement::plan;
@@ -95,7 +95,7 @@ std::vector<unsigned> shared_by_rank(const cpu_topology& cpus, const numbers& cp
   return result;
 }
 
-std::size_t hops(const region_tree& tree, std::size_t rank) {
+std::size_t hops(const rank_tree& tree, std::size_t rank) {
   std::size_t count = 0;
   for (; rank != 0; rank = tree.line_at(tree.watched_by(rank)).leader) ++count;
   return count;
@@ -109,9 +109,9 @@ TEST_P(trees, a_cache_a_node_and_a_package_hear_of_a_region_once_from_outside) {
   const cpu_topology cpus = machine(GetParam().name);
   for (const binding& where : {binding::close(), binding::cores(), binding::spread()}) {
     for (const std::size_t members : {cpus.size(), cpus.size() / 2, std::size_t{12}}) {
-      if (members <= region_tree::usual_width) continue;
+      if (members <= rank_tree::usual_width) continue;
       const numbers cpu_of_rank = plan(cpus, members, where);
-      const region_tree tree(members, region_tree::usual_width, groups_of(cpus, cpu_of_rank));
+      const rank_tree tree(members, rank_tree::usual_width, groups_of(cpus, cpu_of_rank));
       for (unsigned cpu_place::* number :
            {&cpu_place::cache, &cpu_place::node, &cpu_place::package}) {
         const std::vector<unsigned> on = shared_by_rank(cpus, cpu_of_rank, number);
@@ -129,7 +129,7 @@ TEST_P(trees, a_cache_a_node_and_a_package_hear_of_a_region_once_from_outside) {
 TEST(placed, trees_are_no_deeper_than_one_level_for_each_kind_of_group) {
   const auto deepest = [&](const char* name) {
     const cpu_topology cpus = machine(name);
-    const region_tree tree(cpus.size(), region_tree::usual_width,
+    const rank_tree tree(cpus.size(), rank_tree::usual_width,
                            groups_of(cpus, plan(cpus, cpus.size(), binding::close())));
     std::size_t most = 0;
     for (std::size_t rank = 1; rank < cpus.size(); ++rank) most = std::max(most, hops(tree, rank));

@@ -218,7 +218,7 @@ TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
   scripted_system& system = scripted_system::instance();
   stop_source stop;
   team_barrier barrier(2, lockstep::wait_policy(), stop, 8, true);
-  region_board board(region_tree(2), lockstep::wait_policy(), region_board::way::direct, 0, false,
+  region_board board(rank_tree(2), lockstep::wait_policy(), region_board::way::direct, 0, false,
                      region_board::usual_most_age, &barrier.separation());
   system.cpu = 7;
   const auto nothing = [](lockstep::member&) {};

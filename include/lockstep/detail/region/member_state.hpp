@@ -160,7 +160,7 @@ class member_state : public member_view {
   // For loops.
   bool has_construct = false;           ///< it has come to a shared construct in this region
   std::uint32_t construct = 0;          ///< if so, the number of the next one
-  std::uint32_t loops = 0;              ///< whose shares were claimed (share_claims.hpp)
+  std::uint32_t loops = 0;              ///< whose shares were claimed (share_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
   /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.

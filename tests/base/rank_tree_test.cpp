@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/region/region_tree_test.cpp -- who tells whom, for every team up to 600 members and some larger ones
-#include "region/region_tree.hpp"
+// tests/base/rank_tree_test.cpp -- who tells whom, and who reports to whom, for every team up to 600 members and some larger ones
+#include "base/rank_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@
 namespace {
 
 using lockstep::detail::rank_groups;
-using lockstep::detail::region_tree;
+using lockstep::detail::rank_tree;
 using lockstep::test::rank_places;
 using lockstep::test::watchers_of;
-using line = region_tree::line;
+using line = rank_tree::line;
 
 /// By day up to 150: the trees of width 8 have three levels from 65 on.
 const std::size_t exhaustive = lockstep::test::effort(std::size_t{600});
 
-std::vector<std::size_t> widths() { return {2, 3, region_tree::usual_width}; }
+std::vector<std::size_t> widths() { return {2, 3, rank_tree::usual_width}; }
 
 /// Next to the places where the tree grows, and some in between.
 std::vector<std::size_t> large_teams() {
@@ -42,7 +42,7 @@ std::string text_of(const line& at) {
 }
 
 /// How many ranks hear of a region by way of a line.
-std::size_t behind(const region_tree& tree, const line& at) {
+std::size_t behind(const rank_tree& tree, const line& at) {
   std::size_t count = 0;
   std::vector<std::size_t> ranks = watchers_of(tree, at);
   while (!ranks.empty()) {
@@ -50,7 +50,7 @@ std::size_t behind(const region_tree& tree, const line& at) {
     ranks.pop_back();
     ++count;
     for (std::size_t told = tree.first_told(rank); told < tree.members();
-         told = tree.next_told(rank, told)) {
+         told = tree.next_told(told)) {
       ranks.push_back(told);
     }
   }
@@ -63,7 +63,7 @@ struct announcement {
   std::vector<bool> is_reached;  // by rank
   std::vector<std::string> wrong;
 
-  announcement(const region_tree& tree, std::size_t size)
+  announcement(const rank_tree& tree, std::size_t size)
       : times(tree.lines()), is_reached(tree.members()) {
     is_reached[0] = true;
     std::vector<std::size_t> leaders = {0};
@@ -86,7 +86,7 @@ struct announcement {
 };
 
 /// What a tree promises for a region of `size` members.
-void check_region(const region_tree& tree, std::size_t size) {
+void check_region(const rank_tree& tree, std::size_t size) {
   const announcement told(tree, size);
   for (const std::string& each : told.wrong) ADD_FAILURE() << each;
   for (std::size_t rank = 0; rank < size; ++rank) ASSERT_TRUE(told.is_reached[rank]) << rank;
@@ -100,7 +100,7 @@ void check_region(const region_tree& tree, std::size_t size) {
 }
 
 /// What it promises for the team as a whole: LINES-1, LINES-2.
-void check_lines(const region_tree& tree) {
+void check_lines(const rank_tree& tree) {
   std::vector<std::size_t> watchers(tree.lines());
   for (std::size_t rank = 1; rank < tree.members(); ++rank) {
     const std::size_t index = tree.watched_by(rank);
@@ -133,53 +133,53 @@ void check_lines(const region_tree& tree) {
   }
 }
 
-TEST(region_tree, every_rank_but_0_watches_one_line_with_less_than_width_watchers) {
+TEST(rank_tree, every_rank_but_0_watches_one_line_with_less_than_width_watchers) {
   for (const std::size_t width : widths()) {
     for (std::size_t members = 1; members <= exhaustive; ++members) {
       SCOPED_TRACE(testing::Message() << members << " members, width " << width);
-      check_lines(region_tree(members, width));
+      check_lines(rank_tree(members, width));
       if (HasFatalFailure()) return;
     }
   }
 }
 
-TEST(region_tree,
+TEST(rank_tree,
      a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
   for (std::size_t members = 1; members <= exhaustive; ++members) {
     for (std::size_t size = 1; size <= members; ++size) {
       SCOPED_TRACE(testing::Message() << size << " of " << members << " members");
-      check_region(region_tree(members), size);
+      check_region(rank_tree(members), size);
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
   }
 }
 
-TEST(region_tree, a_region_of_all_members_reaches_them_in_every_team_up_to_600) {
+TEST(rank_tree, a_region_of_all_members_reaches_them_in_every_team_up_to_600) {
   for (const std::size_t width : widths()) {
     for (std::size_t members = 1; members <= exhaustive; ++members) {
       SCOPED_TRACE(testing::Message() << members << " members, width " << width);
-      check_region(region_tree(members, width), members);
+      check_region(rank_tree(members, width), members);
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
   }
 }
 
-TEST(region_tree, the_same_holds_for_narrow_trees_and_regions_of_any_size) {
+TEST(rank_tree, the_same_holds_for_narrow_trees_and_regions_of_any_size) {
   for (const std::size_t width : {2u, 3u}) {
     for (std::size_t members = 1; members <= 90; ++members) {
       for (std::size_t size = 1; size <= members; ++size) {
         SCOPED_TRACE(testing::Message() << size << " of " << members << ", width " << width);
-        check_region(region_tree(members, width), size);
+        check_region(rank_tree(members, width), size);
         if (HasFatalFailure() || HasNonfatalFailure()) return;
       }
     }
   }
 }
 
-TEST(region_tree, the_same_holds_for_large_teams) {
+TEST(rank_tree, the_same_holds_for_large_teams) {
   for (const std::size_t members : large_teams()) {
     SCOPED_TRACE(members);
-    const region_tree tree(members);
+    const rank_tree tree(members);
     check_lines(tree);
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{8}, std::size_t{9},
                                    members / 2, members - 1, members}) {
@@ -190,18 +190,18 @@ TEST(region_tree, the_same_holds_for_large_teams) {
   }
 }
 
-TEST(region_tree, a_team_up_to_the_width_has_a_single_line_and_one_member_has_none) {
-  EXPECT_EQ(region_tree(1).lines(), 0u);
-  for (std::size_t members = 2; members <= region_tree::usual_width; ++members) {
-    EXPECT_EQ(region_tree(members).lines(), 1u) << members;
+TEST(rank_tree, a_team_up_to_the_width_has_a_single_line_and_one_member_has_none) {
+  EXPECT_EQ(rank_tree(1).lines(), 0u);
+  for (std::size_t members = 2; members <= rank_tree::usual_width; ++members) {
+    EXPECT_EQ(rank_tree(members).lines(), 1u) << members;
   }
-  EXPECT_GT(region_tree(region_tree::usual_width + 1).lines(), 1u);
+  EXPECT_GT(rank_tree(rank_tree::usual_width + 1).lines(), 1u);
 }
 
-TEST(region_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allows) {
+TEST(rank_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allows) {
   for (const std::size_t width : widths()) {
     for (const std::size_t members : {2u, 9u, 64u, 65u, 512u, 513u, 600u}) {
-      const region_tree tree(members, width);
+      const rank_tree tree(members, width);
       std::size_t levels = 0;
       for (std::size_t reached = 1; reached < members; reached *= width) ++levels;
       for (std::size_t rank = 1; rank < members; ++rank) {
@@ -213,11 +213,11 @@ TEST(region_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allo
   }
 }
 
-/// The tree of a team without groups, as the banner of region_tree.hpp says it.
-TEST(region_tree, without_groups_it_goes_by_rank) {
+/// The tree of a team without groups, as the banner of rank_tree.hpp says it.
+TEST(rank_tree, without_groups_it_goes_by_rank) {
   for (const std::size_t width : widths()) {
     for (const std::size_t members : {2u, 9u, 64u, 65u, 300u}) {
-      const region_tree tree(members, width);
+      const rank_tree tree(members, width);
       for (std::size_t rank = 1; rank < members; ++rank) {
         std::size_t step = 1;
         while (rank % (step * width) == 0) step *= width;
@@ -229,9 +229,9 @@ TEST(region_tree, without_groups_it_goes_by_rank) {
   }
 }
 
-TEST(region_tree, a_leaders_lines_with_the_most_behind_them_come_first) {
+TEST(rank_tree, a_leaders_lines_with_the_most_behind_them_come_first) {
   for (const std::size_t members : {8u, 64u, 512u}) {
-    const region_tree tree(members);
+    const rank_tree tree(members);
     for (std::size_t rank = 0; rank < members; ++rank) {
       std::size_t before = members;
       tree.for_each_led(rank, members, [&](const line& at) {
@@ -242,7 +242,7 @@ TEST(region_tree, a_leaders_lines_with_the_most_behind_them_come_first) {
   }
 }
 
-TEST(region_tree, with_groups_it_keeps_its_promises_to_regions_of_any_size) {
+TEST(rank_tree, with_groups_it_keeps_its_promises_to_regions_of_any_size) {
   const unsigned seed = std::random_device{}();
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
@@ -251,7 +251,7 @@ TEST(region_tree, with_groups_it_keeps_its_promises_to_regions_of_any_size) {
     for (const rank_places& places : lockstep::test::shapes_of_ranks(members, random)) {
       for (const std::size_t width : widths()) {
         SCOPED_TRACE(testing::Message() << members << " members, width " << width);
-        const region_tree tree(members, width, rank_groups(places));
+        const rank_tree tree(members, width, rank_groups(places));
         check_lines(tree);
         for (std::size_t size = 1; size <= members; ++size) check_region(tree, size);
         if (HasFatalFailure() || HasNonfatalFailure()) return;
@@ -260,13 +260,13 @@ TEST(region_tree, with_groups_it_keeps_its_promises_to_regions_of_any_size) {
   }
 }
 
-TEST(region_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than_a_line) {
+TEST(rank_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than_a_line) {
   const unsigned seed = std::random_device{}();
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
   for (std::size_t members = 4; members <= 100; ++members) {
     for (const rank_places& places : lockstep::test::shapes_of_ranks(members, random)) {
-      const region_tree tree(members, 3, rank_groups(places));
+      const rank_tree tree(members, 3, rank_groups(places));
       for (unsigned level = 0; level < rank_groups::levels; ++level) {
         std::size_t crossings = 0;
         for (std::size_t rank = 1; rank < members; ++rank) {
@@ -280,9 +280,9 @@ TEST(region_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_th
   }
 }
 
-TEST(region_tree, a_team_up_to_the_width_has_one_line_whatever_its_groups) {
-  for (std::size_t members = 2; members <= region_tree::usual_width; ++members) {
-    const region_tree tree(members, region_tree::usual_width,
+TEST(rank_tree, a_team_up_to_the_width_has_one_line_whatever_its_groups) {
+  for (std::size_t members = 2; members <= rank_tree::usual_width; ++members) {
+    const rank_tree tree(members, rank_tree::usual_width,
                            rank_groups(lockstep::test::dealt_ranks(members, 2)));
     EXPECT_EQ(tree.lines(), 1u);
     EXPECT_EQ(tree.line_at(0).leader, 0u);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// src/base/rank_tree.hpp -- who tells whom, and who reports to whom: a pure function of ranks and groups (layer: base)
+//
+// The ranks of a team form a tree of lines: each line has a leader and up to width - 1 others, its watchers. Down the tree
+// a leader publishes a line, and the watchers read it (region_board.hpp). Up the tree they all count themselves in at a
+// line, and the last of them goes on to the line above (arrival_tree.hpp). Where nothing is known of groups, rank r leads
+// ranks r + 1 to r + width - 1 if width divides r, r + width, r + 2 width, ... too if width^2 divides r, and so on; rank 0
+// leads at every level. Up to `width` members have a single line, whatever their groups.
+//
+// With groups (rank_groups.hpp: packages, nodes, last-level caches) each group is led by its lowest rank. The leaders of
+// the parts of a group form such a tree among themselves, then the members of each part do. So a line between caches is
+// fetched once for each cache that hears by it, and of each group one arrival goes out.
+//
+//   LINES-1  A leader's rank is below those of its watchers; the line that rank 1 watches is rank 0's. So in a region of
+//           any size the leader of each member that takes part takes part.
+//   LINES-2  Each rank but 0 watches one line. The watchers of a line ascend; a region of `size` members needs the lines
+//           whose first watcher is below it.
+//   LINES-3  In a phase of `size` members, the ranks below it, as many come to a line as it has ranks below `size`: each by
+//           itself, or as the last of the lines below. Lines to which one would come are passed by.
+//
+// It is made once for a team, as tables, and then only read.
+//
+// Cost   20 bytes a member, 16 a line. The look-ups are loads.
+// Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
+// from each other faster than level follows level. Up: the combining tree [YTL87].
+#ifndef LOCKSTEP_SRC_BASE_RANK_TREE_HPP
+#define LOCKSTEP_SRC_BASE_RANK_TREE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lockstep/detail/base/rank_groups.hpp>
+#include <lockstep/detail/platform/config.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class rank_tree {
+ public:
+  /// Of those that tell; as wide as the flags of a barrier: above 8 readers, fetches of one line queue up.
+  static constexpr std::size_t usual_width = 8;
+
+  /// Requires members <= 65536, width > 1; groups of so many ranks, or none.
+  explicit rank_tree(std::size_t members, std::size_t width = usual_width,
+                     const rank_groups& groups = rank_groups());
+
+  std::size_t members() const noexcept { return ranks_.size(); }
+  std::size_t width() const noexcept { return width_; }
+  /// How many lines there are. Each has a watcher.
+  std::size_t lines() const noexcept { return lines_.size(); }
+
+  /// A line: who publishes it, and the lowest of those who watch it.
+  struct line {
+    std::size_t index;  ///< among all lines of the team
+    std::size_t leader, first_watcher;
+  };
+  /// Requires index < lines().
+  line line_at(std::size_t index) const noexcept {
+    return {index, lines_[index].leader, watchers_[lines_[index].begin]};
+  }
+  /// The line that rank watches; for rank 0 that of rank 1. Requires rank < members, 1 < members.
+  std::size_t watched_by(std::size_t rank) const noexcept { return ranks_[rank].line; }
+  /// Whether the region of `size` members is announced on the line that rank watches. Requires 0 < rank < members.
+  bool is_announced_to(std::size_t rank, std::size_t size) const noexcept {
+    return line_at(ranks_[rank].line).first_watcher < size;
+  }
+
+  /// Whether rank leads a line.
+  bool is_leader(std::size_t rank) const noexcept { return ranks_[rank].first_led != none; }
+
+  /// Calls f(line) for the lines that rank leads and a region of `size` members needs, those with the
+  /// most behind them first.
+  template <class Function>
+  void for_each_led(std::size_t rank, std::size_t size, Function f) const {
+    for (std::uint32_t i = ranks_[rank].first_led; i != none; i = lines_[i].next) {
+      const line at = line_at(i);
+      if (at.first_watcher < size) f(at);
+    }
+  }
+  /// The same for all leaders: for a member that publishes every line itself.
+  template <class Function>
+  void for_each_needed(std::size_t size, Function f) const {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const line at = line_at(i);
+      if (at.first_watcher < size) f(at);
+    }
+  }
+
+  /// Those who watch the lines of `rank`, line by line: first_told(rank), next_told(the one before), until members().
+  std::size_t first_told(std::size_t rank) const noexcept {
+    return first_watcher_of(ranks_[rank].first_led);
+  }
+  std::size_t next_told(std::size_t after) const noexcept {
+    const of_rank& own = ranks_[after];
+    const std::size_t place = own.place + std::size_t{1};
+    return place < end_of(own.line) ? watchers_[place] : first_watcher_of(lines_[own.line].next);
+  }
+
+  /// The lines at which a rank arrives in a phase of `size` members, if it is the last at each: calls f(line, count) while
+  /// that returns true; `count` come to the line, 2 at least. Returns whether f was true at the last one as well. Requires
+  /// rank < size.
+  template <class Function>
+  bool climb(std::size_t rank, std::size_t size, Function f) const {
+    const of_rank& own = ranks_[rank];
+    for (std::uint32_t i = own.last_led != none ? own.last_led : own.line; i != none;
+         i = lines_[i].above) {
+      std::size_t end = end_of(i);
+      while (end > lines_[i].begin && watchers_[end - 1] >= size) --end;
+      const std::size_t watchers = end - lines_[i].begin;
+      if (watchers > 0 && !f(std::size_t{i}, watchers + 1)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct of_rank {
+    std::uint32_t line;   ///< that it watches
+    std::uint32_t place;  ///< in watchers_
+    std::uint32_t first_led, last_led;
+  };
+  struct of_line {
+    std::uint32_t leader;
+    std::uint32_t begin;  ///< its watchers in watchers_; they end where those of the next line begin
+    std::uint32_t next;   ///< of its leader's lines
+    std::uint32_t above;  ///< where the last to arrive here goes on: the line before of its leader, or that which it watches
+  };
+
+  std::size_t end_of(std::size_t of) const noexcept {
+    return of + 1 < lines_.size() ? lines_[of + 1].begin : watchers_.size();
+  }
+  std::size_t first_watcher_of(std::uint32_t of) const noexcept {
+    return of != none ? watchers_[lines_[of].begin] : members();
+  }
+
+  /// Lines among the ranks at positions [begin, end), which are a group of the level before `level`.
+  void grow(const rank_groups& groups, std::size_t begin, std::size_t end, unsigned level);
+  /// Lines among these, of which the first leads all.
+  void plant(const std::vector<std::uint32_t>& heads);
+
+  std::vector<of_rank> ranks_;
+  std::vector<of_line> lines_;
+  std::vector<std::uint32_t> watchers_;  ///< by line
+  std::size_t width_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_BASE_RANK_TREE_HPP
