@@ -123,9 +123,11 @@ class rank_tree {
   };
   struct of_line {
     std::uint32_t leader;
-    std::uint32_t begin;  ///< its watchers in watchers_; they end where those of the next line begin
-    std::uint32_t next;   ///< of its leader's lines
-    std::uint32_t above;  ///< where the last to arrive here goes on: the line before of its leader, or that which it watches
+    std::uint32_t
+        begin;           ///< its watchers in watchers_; they end where those of the next line begin
+    std::uint32_t next;  ///< of its leader's lines
+    std::uint32_t
+        above;  ///< where the last to arrive here goes on: the line before of its leader, or that which it watches
   };
 
   std::size_t end_of(std::size_t of) const noexcept {

@@ -86,8 +86,8 @@ class loop_crew {
     const loop_common common = common_of(head, announcement(1, head.size, parts));
     for (; part < end; ++part) run_part(common, rank, part, what);
   }
-  /// The caller runs it as the only one.
-  void run_alone(const region_head& head, const job& what) {
+  /// The caller runs a loop of one share.
+  void run_whole(const region_head& head, const job& what) {
     run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 

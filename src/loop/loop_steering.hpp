@@ -112,14 +112,14 @@ class loop_steering {
     if (is_worth_telling()) tell_sleepers(timing_.start, timing_.own_end);
   }
 
-  /// Before shares that are no loop's: whether to wake members that sleep.
-  bool begin_shares(const shares_request& of) {
+  /// Before shares that are no loop's: the same.
+  const loop_plan& begin_shares(const shares_request& of) {
     is_asleep_ = board_.has_sleepers(of.shares);
     plan_ = loop_plan();
     plan_.shares = of.shares;
     if (!is_asleep_) {
       pace_.came_by_themselves();
-      return true;
+      return plan_;
     }
     learn_wake_up();
     const bool wakes = of.gain > pace_.wake() || (of.gain > 0 && pace_.wakes_for(of.gain, now));
@@ -127,7 +127,7 @@ class loop_steering {
     plan_.wakes = plan_.missed <= 0;
     if (plan_.wakes) woken_at_ = now();
     timing_.start = is_worth_telling() ? now() : 0;
-    return plan_.wakes;
+    return plan_;
   }
   /// They are done.
   void end_shares() {

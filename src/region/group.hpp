@@ -77,7 +77,7 @@ class group {
   team_barrier barrier;
   loop_board loops;
   progress_board progress;
-  share_board shares;  ///< of loops inside a region
+  share_board shares;          ///< of loops inside a region
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }

@@ -71,17 +71,14 @@ LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_
 LOCKSTEP_INLINE std::size_t region_board::find_told(std::size_t rank, announcement of,
                                                     std::size_t after) const noexcept {
   // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
+  if (how_ == way::direct && (rank != 0 || of.is_loop())) return members();
   std::size_t next = after;
-  if (how_ == way::relayed) {
-    do {
-      next = next == rank ? tree_.first_told(rank) : tree_.next_told(next);
-    } while (next < members() && !(of.is_loop() ? next < of.size() : tree_.is_announced_to(next, of.size())));
-    return next;
-  }
-  if (rank != 0 || of.is_loop()) return members();
   do {
-    ++next;
-  } while (next < members() && !tree_.is_announced_to(next, of.size()));
+    next = how_ == way::direct ? next + 1
+           : next == rank      ? tree_.first_told(rank)
+                               : tree_.next_told(next);
+  } while (next < members() &&
+           !(of.is_loop() ? next < of.size() : tree_.is_announced_to(next, of.size())));
   return next;
 }
 

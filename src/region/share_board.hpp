@@ -107,7 +107,7 @@ class share_board {
   /// As if all parts of the share had been claimed in `phase`.
   void reset(std::size_t rank, std::uint32_t phase) noexcept {
     shares_[rank].value.word.store(all_claimed(phase), detail::memory_order_relaxed);  // 6
-    shares_[rank].value.finished.store(0, detail::memory_order_relaxed);              // 5
+    shares_[rank].value.finished.store(0, detail::memory_order_relaxed);               // 5
   }
 
   /// When the member last came out of a sleep to a region, by the clock.

@@ -56,7 +56,7 @@ LOCKSTEP_INLINE void started_region::let_go() noexcept {
     detail::team_core& core = *core_;
     core_ = nullptr;
     const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
-    core.give_up();
+    core.join(true);
     return;
   }
 #if LOCKSTEP_HAS_EXCEPTIONS

@@ -9,8 +9,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_ALWAYS_INLINE void team_core::perform(std::size_t rank, const region_head& head,
-                                               const job& f, bool is_seen) {
+LOCKSTEP_ALWAYS_INLINE void team_core::perform_part(std::size_t rank, const region_head& head,
+                                                    const job& f, bool is_seen) {
   member_state& self = group_.enter(rank, head.size, head.region, head.phase);
   if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
   member_access here(self);
@@ -19,242 +19,218 @@ LOCKSTEP_ALWAYS_INLINE void team_core::perform(std::size_t rank, const region_he
   if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
 }
 
-/// f(member&) on every member of the region.
-struct team_core::function_work {
-  const job& f;
-  const std::size_t size;
-  const char* const kind;
+/// What is done in a region: every member calls a function, or each share of a loop is run by its member or for it.
+struct team_core::region_work {
+  const job& what;
+  const char* const kind;  ///< for observers
   const source_place where;
+  const bool is_run;                       ///< nobody takes a share over: each member comes
+  std::uint32_t size;                      ///< how many shares: in a `run` one for each member
+  const loop_request* loop = nullptr;      ///< what is to be learned of it
+  const loop_ends* ends = nullptr;         ///< of a loop
+  const shares_request* shares = nullptr;  ///< in place of a loop's
+  const loop_plan* plan = nullptr;         ///< of loop or shares, once they begin
+  bool is_seen = false, is_given_up = false, all_came = true;
 
-  bool needs_others(const team_core&) const noexcept { return size > 1; }
-  /// As the only member of a region of its own.
-  bool run_alone(const lone_team& on) const { return run_function_alone(on, f); }
-  size_and_phase prepare(team_core& core) const noexcept {
-    return {static_cast<std::uint32_t>(size), core.group_.begin(size)};
-  }
-  void announce(team_core& core, const region_head& head) const {
-    if (head.size > 1) core.board_.announce(head, f);
-  }
-  void announce_seen(team_core& core, const region_head& head) const {
-    core.announce_seen(head, f, kind, where);
-  }
-  void perform(team_core& core, const region_head& head, bool is_seen) const {
-    core.perform(0, head, f, is_seen);
-  }
-  void collect(team_core& core, const region_head& head) const {
-    if (head.size <= 1) return;
-    core.board_.collect(0, core.board_.current());
-    core.board_.expect_next();
-  }
-  void finish(team_core& core, bool goes_on) const {
-    core.group_.end(!goes_on);
-    core.group_.destroy_kept_values();
+  region_work(const job& f, const char* called, source_place at, std::size_t count,
+              bool needs_all) noexcept
+      : what(f),
+        kind(called),
+        where(at),
+        is_run(needs_all),
+        size(static_cast<std::uint32_t>(count)) {}
+
+  bool is_announced() const noexcept {
+    return is_run ? size > 1 : shares != nullptr || (plan->shares > 1 && !plan->is_probe);
   }
 };
 
-/// A loop, as loop_steering.hpp says.
-struct team_core::loop_work {
-  const loop_request& of;
-  const job& what;
-  const loop_ends& ends;
-  const loop_plan* plan;
-
-  bool needs_others(const team_core& core) const noexcept { return core.size_ > 1; }
-  bool run_alone(const lone_team& on) const { return run_shares_alone(on, what, ends); }
-  size_and_phase prepare(team_core& core) {
-    plan = &core.steering_.begin(of);
-    if (ends.prepare != nullptr) ends.prepare(ends.data, *plan, core.group_.leaves);
-    return {plan->shares, 0};
-  }
-  bool is_announced() const noexcept { return plan->shares > 1 && !plan->is_probe; }
-  void announce(team_core& core, const region_head& head) const {
-    core.crew_.reset_counts();
-    if (is_announced()) core.board_.announce_loop(head, what, plan->parts, plan->wakes);
-  }
-  void announce_seen(team_core& core, const region_head& head) const {
-    announce(core, head);
-    if (core.seen_.since != 0) core.steering_.tell(*plan);
-    region_begins(core.seen_, {"loop", head.region, head.size, plan->parts, of.iterations, of.where,
-                               of.place, true});
-  }
-  void perform(team_core& core, const region_head& head, bool) const {
-    loop_steering& steering = core.steering_;
-    bool all_came = true;
-    if (LOCKSTEP_UNLIKELY(plan->is_probe)) {
-      all_came = core.run_probe(*plan, head, what);
-    } else if (is_announced()) {
-      all_came =
-          core.crew_.lead(head, what, plan->wakes && steering.were_asleep(), steering.timing());
-    } else {
-      core.crew_.run_alone(head, what);
-      if (plan->is_timed) steering.timing()->after_parts(true);
-    }
-    steering.end(all_came);
-  }
-  /// The crew has done what was late, and has waited for the rest.
-  void collect(team_core&, const region_head&) const noexcept {}
-  void finish(team_core& core, bool goes_on) const {
-    if (goes_on && ends.finish != nullptr) {
-      ends.finish(ends.data, *plan, loop_values(core.board_));
-    }
-  }
-};
-
-/// Shares that are no loop's.
-struct team_core::shares_work {
-  const shares_request& of;
-  const job& what;
-  bool wakes, all_came;
-
-  bool needs_others(const team_core&) const noexcept { return true; }
-  bool run_alone(const lone_team& on) const {
-    return run_shares_alone(on, what, loop_ends{nullptr, nullptr, nullptr});
-  }
-  size_and_phase prepare(team_core& core) {
-    wakes = core.steering_.begin_shares(of);
-    return {of.shares, 0};
-  }
-  void announce(team_core& core, const region_head& head) const {
-    core.crew_.reset_counts();
-    core.board_.announce_loop(head, what, 1, wakes);
-  }
-  void announce_seen(team_core& core, const region_head& head) const {
-    announce(core, head);
-    region_begins(core.seen_, {"plan", head.region, head.size, 1, 0, of.where, nullptr, false});
-  }
-  void perform(team_core& core, const region_head& head, bool) {
-    all_came = core.crew_.lead(head, what, wakes && core.steering_.were_asleep(), nullptr);
-    core.steering_.end_shares();
-  }
-  void collect(team_core&, const region_head&) const noexcept {}
-  void finish(team_core&, bool) const noexcept {}
-};
-
-/// The second half of a region that is stopped in place of the caller's part.
-struct team_core::given_up_work : function_work {
-  given_up_work(const job& of, std::size_t members) noexcept
-      : function_work{of, members, nullptr, call_site::none()} {}
-
-  void perform(team_core& core, const region_head& head, bool) const {
-    core.stop_.request(head.region);
-  }
-  void finish(team_core& core, bool goes_on) const {
-    core.error_.forget();
-    function_work::finish(core, goes_on);
-  }
-};
-
-// The life of a region, from its caller's call to the return. Before the turn nothing of the core is looked at: DOOR-2 of
-// team_door.hpp.
-//
-// Work says what is done in it, where regions differ:
-//   needs_others  whether workers are to be there
-//   run_alone     what is done in place of a region, where the caller has no turn
-//   prepare       the size of the region, and the phase of the barrier when it begins
-//   announce      tells the workers
-//   announce_seen the same, and tells observers
-//   perform       the caller's part
-//   collect       waits until all have reported, or does what is left
-//   finish        leaves all at rest; `goes_on`: the region was not stopped
-template <class Work>
-LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, Work& work) {
+// The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of team_door.hpp.
+LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, region_work& work) {
   team_core* const core = of.core;
   const region_turn turn(of.door.callers(), of.door.age(), core);
-  if (LOCKSTEP_UNLIKELY(!turn)) return work.run_alone(core->alone());
-  if (work.needs_others(*core)) core->threads_->make_ready();
-  const bool is_seen = observers() != 0;
-  const region_head head = core->begin(work, is_seen);
+  if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work);
+  if (work.is_run ? work.size > 1 : core->size_ > 1) core->threads_->make_ready();
+  const region_head head = core->begin(work);
+  core->announce(head, work);
   const nesting::inside here(core->region_);  // up to the last of the user's code
-  return core->complete(head, work, is_seen);
+  core->perform(head, work);
+  core->collect(head, work);
+  return core->finish(head, work);
 }
 
-/// The first half: the region has begun, and the workers know.
-template <class Work>
-LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(Work& work, bool is_seen) {
-  const size_and_phase wanted = work.prepare(*this);
-  if (LOCKSTEP_UNLIKELY(is_seen)) region_comes(seen_);
+/// The region has a size, a number, and the phase of the barrier that it begins after.
+LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work) {
+  work.is_seen = observers() != 0;
+  const std::uint32_t phase = work.is_run ? group_.begin(work.size) : 0;
+  if (!work.is_run) plan_shares(work);
+  if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
   const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
   number_ = number;
   stop_.begin(number);
   running_.store(number, memory_order_relaxed);  // 1
   const nesting::region* const outer = nesting::innermost();
   if (region_.outer != outer) region_.outer = outer;
-  const region_head head = {number, wanted.size, wanted.phase};
-  if (LOCKSTEP_UNLIKELY(is_seen)) {
-    const region_head told = head;  // so that the head itself need not be in memory
-    work.announce_seen(*this, told);
-  } else {
-    work.announce(*this, head);
-  }
-  return head;
+  return {number, work.size, phase};
 }
 
-/// No thread is in the region any more. False if it was stopped.
-LOCKSTEP_ALWAYS_INLINE bool team_core::end(const region_head& head) noexcept {
+LOCKSTEP_ALWAYS_INLINE void team_core::plan_shares(region_work& work) {
+  crew_.reset_counts();
+  if (work.shares != nullptr) {
+    work.plan = &steering_.begin_shares(*work.shares);
+    return;
+  }
+  work.plan = &steering_.begin(*work.loop);
+  work.size = work.plan->shares;
+  const loop_ends& ends = *work.ends;
+  if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
+}
+
+/// The workers know, and observers.
+LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const region_work& work) {
+  if (work.is_announced() && !work.is_run) {
+    board_.announce_loop(head, work.what, work.plan->parts, work.plan->wakes);
+  } else if (work.is_announced() && LOCKSTEP_UNLIKELY(work.is_seen)) {
+    const region_head told = head;  // so that the head itself need not be in memory
+    board_.announce_seen(told, work.what);
+  } else if (work.is_announced()) {
+    board_.announce(head, work.what);
+  }
+  if (LOCKSTEP_UNLIKELY(work.is_seen)) tell_begin(head.region, work);
+}
+
+/// The caller's part. Not through the line just published: it is on its way.
+LOCKSTEP_ALWAYS_INLINE void team_core::perform(const region_head& head, region_work& work) {
+  if (work.is_given_up) {
+    stop_.request(head.region);
+  } else if (work.is_run) {
+    perform_part(0, head, work.what, work.is_seen);
+  } else {
+    lead(head, work);
+  }
+}
+
+/// Of shares, those that are late are done for their members.
+LOCKSTEP_ALWAYS_INLINE void team_core::lead(const region_head& head, region_work& work) {
+  const loop_plan& plan = *work.plan;
+  loop_timing* const timing = steering_.timing();
+  if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
+    work.all_came = run_probe(plan, head, work.what);
+  } else if (work.is_announced()) {
+    work.all_came = crew_.lead(head, work.what, plan.wakes && steering_.were_asleep(), timing);
+  } else {
+    crew_.run_whole(head, work.what);
+    if (timing != nullptr) timing->after_parts(true);
+  }
+  if (work.shares != nullptr) {
+    steering_.end_shares();
+  } else {
+    steering_.end(work.all_came);
+  }
+}
+
+/// All have reported; lead() has seen to that.
+LOCKSTEP_ALWAYS_INLINE void team_core::collect(const region_head& head, const region_work& work) {
+  if (!work.is_run || head.size <= 1) return;
+  board_.collect(0, board_.current());
+  board_.expect_next();
+}
+
+/// No thread is in the region any more, and all is at rest. False if it was stopped.
+LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const region_work& work) {
+  if (LOCKSTEP_UNLIKELY(work.is_seen)) region_ends(seen_);
   running_.store(0, memory_order_relaxed);             // 1
   if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
-  if (!stop_.requested(head.region)) return true;
-  if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
-  return false;
-}
-
-/// The second half: the caller's part, and the end. Requires: the calling thread is marked as inside the region.
-template <class Work>
-LOCKSTEP_ALWAYS_INLINE bool team_core::complete(const region_head& head, Work& work, bool is_seen) {
-  work.perform(*this, head, is_seen);  // not through the line just published: it is on its way
-  work.collect(*this, head);
-  if (LOCKSTEP_UNLIKELY(is_seen)) region_ends(seen_);
-  const bool goes_on = end(head);
-  work.finish(*this, goes_on);
+  const bool goes_on = !stop_.requested(head.region);
+  if (!goes_on && destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
+  if (work.is_given_up) error_.forget();
+  if (work.is_run) {
+    group_.end(!goes_on);
+    group_.destroy_kept_values();
+  } else if (goes_on && work.ends != nullptr && work.ends->finish != nullptr) {
+    work.ends->finish(work.ends->data, *work.plan, loop_values(board_));
+  }
   if (LOCKSTEP_UNLIKELY(!goes_on)) error_.rethrow();
   return goes_on;
 }
 
 LOCKSTEP_INLINE bool team_core::run(team_parts of, std::size_t size, const job& f,
                                     source_place where, const char* kind) {
-  function_work work = {f, size, kind, where};
+  region_work work(f, kind, where, size, true);
   return live(of, work);
 }
 
 LOCKSTEP_INLINE bool team_core::run_loop(team_parts of, const loop_request& wanted, const job& what,
                                          const loop_ends& ends) {
-  loop_work work = {wanted, what, ends, nullptr};
+  region_work work(what, "loop", wanted.where, 0, false);
+  work.loop = &wanted;
+  work.ends = &ends;
   return live(of, work);
 }
 
 LOCKSTEP_INLINE shares_outcome team_core::run_shares(team_parts of, const shares_request& wanted,
                                                      const job& what) {
-  shares_work work = {wanted, what, false, false};
+  region_work work(what, "plan", wanted.where, wanted.shares, false);
+  work.shares = &wanted;
   const bool is_complete = live(of, work);
   return {is_complete, work.all_came};
 }
 
 LOCKSTEP_INLINE void team_core::start(const job& f, source_place where, const char* kind) {
   started_.what = f;
-  started_.is_seen = observers() != 0;
-  function_work work = {f, size_, kind, where};
-  started_.head = begin(work, started_.is_seen);
+  region_work work(started_.what, kind, where, size_, true);
+  started_.head = begin(work);
+  started_.is_seen = work.is_seen;
+  announce(started_.head, work);
   caller_region_.outer = nesting::innermost();
   nesting::innermost() = &caller_region_;
 }
 
-LOCKSTEP_INLINE region_head team_core::leave_caller_region() noexcept {
+LOCKSTEP_INLINE bool team_core::join(bool gives_up) {
   const region_head head = started_.head;
   started_.head.region = 0;
   nesting::innermost() = caller_region_.outer;
-  return head;
+  const nesting::inside here(region_);
+  region_work work(started_.what, nullptr, call_site::none(), size_, true);
+  work.is_seen = started_.is_seen;
+  work.is_given_up = gives_up;
+  perform(head, work);
+  collect(head, work);
+  return finish(head, work);
 }
 
-LOCKSTEP_INLINE bool team_core::run_function_alone(const lone_team& of, const job& f) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(false);
+/// As the only member of a region of its own: lone_region.hpp.
+LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, region_work work) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!work.is_run);
   lone_region here(of, nesting::innermost(), of.door.look_alone());
   const nesting::inside mark(here.where());
   stop_source stop(here);
-  member_state own(stop);
-  member_access alone(own);
-  const bool goes_on = call_alone(stop, f, alone.self);
+  bool goes_on;
+  if (work.is_run) {
+    member_state own(stop);
+    member_access alone(own);
+    goes_on = call_alone(stop, work.what, alone.self);
+  } else {
+    atomic<std::size_t> tickets{0};
+    loop_cells none(0);
+    if (work.ends != nullptr && work.ends->prepare != nullptr) {
+      work.ends->prepare(work.ends->data, loop_plan(), none);
+    }
+    const loop_common alone = {stop, tickets, 1, 1, 1};
+    loop_share all(alone, 0, 0, nullptr);
+    if (all.is_stopped()) return false;  // the region around was, before
+    goes_on = call_alone(stop, work.what, all);
+  }
   here.check_team();
   return goes_on;
+}
+
+LOCKSTEP_INLINE void team_core::tell_begin(std::uint32_t region, region_work work) {
+  const loop_request* const loop = work.loop;
+  if (loop != nullptr && seen_.since != 0) steering_.tell(*work.plan);
+  region_begins(seen_, {work.kind, region, work.size, work.is_run ? 0 : work.plan->parts,
+                        loop != nullptr ? loop->iterations : 0, work.where,
+                        loop != nullptr ? loop->place : nullptr, loop != nullptr});
 }
 
 LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
@@ -263,8 +239,8 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
       team_seen_(&group_, size_, made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.separates_cpus,
              team_barrier::usual_most_flags, made.groups),
-      board_(rank_tree(size_, rank_tree::usual_width, made.groups), made.policy, way_of(made),
-             0, made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
+      board_(rank_tree(size_, rank_tree::usual_width, made.groups), made.policy, way_of(made), 0,
+             made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
                 door.number()),
@@ -297,13 +273,6 @@ LOCKSTEP_INLINE void team_core::print_ledger() const noexcept {
 
 LOCKSTEP_INLINE team_core::~team_core() { print_ledger(); }
 
-LOCKSTEP_INLINE bool team_core::join() {
-  const region_head head = leave_caller_region();
-  const nesting::inside here(region_);
-  function_work work = {started_.what, size_, nullptr, call_site::none()};
-  return complete(head, work, started_.is_seen);
-}
-
 LOCKSTEP_INLINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
   assignment what;
@@ -315,13 +284,6 @@ LOCKSTEP_INLINE void team_core::work(std::size_t rank) {
     }
   }
   if (this_thread_slot().log != nullptr) worker_ends();
-}
-
-LOCKSTEP_INLINE void team_core::give_up() {
-  const region_head head = leave_caller_region();
-  const nesting::inside here(region_);
-  given_up_work work(started_.what, size_);
-  complete(head, work, started_.is_seen);
 }
 
 LOCKSTEP_INLINE void team_core::forget_others() noexcept {
@@ -347,7 +309,7 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
 
 LOCKSTEP_INLINE region_board::way team_core::way_of(const resolved_team& made) noexcept {
   return made.members > rank_tree::usual_width && !made.is_crowded ? region_board::way::relayed
-                                                                     : region_board::way::direct;
+                                                                   : region_board::way::direct;
 }
 
 LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head,
@@ -379,37 +341,14 @@ LOCKSTEP_INLINE void team_core::request_stop() {
   if (!nesting::is_inside(this)) door_.stop_lone_loops();
 }
 
-LOCKSTEP_INLINE void team_core::announce_seen(const region_head& head, const job& what,
-                                              const char* kind, source_place where) {
-  if (head.size > 1) board_.announce_seen(head, what);
-  region_begins(seen_, {kind, head.region, head.size, 0, 0, where, nullptr, false});
-}
-
 LOCKSTEP_INLINE void team_core::run_part(std::size_t rank, const assignment& what) {
   board_.expect_report(rank);
   board_.relay(rank, what, true);
   const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what, what.announced.is_seen());
+  if (rank < head.size) perform_part(rank, head, what.line->what, what.announced.is_seen());
   if (crew_.is_orphaned()) end_of_lone_child();
   if (board_.is_leader(rank)) board_.collect(rank, what.announced);
   board_.report(rank, what.announced);
-}
-
-LOCKSTEP_INLINE bool team_core::run_shares_alone(const lone_team& of, const job& what,
-                                                 const loop_ends& ends) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(true);
-  lone_region here(of, nesting::innermost(), of.door.look_alone());
-  const nesting::inside mark(here.where());
-  stop_source stop(here);
-  atomic<std::size_t> tickets{0};
-  loop_cells none(0);
-  if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
-  const loop_common alone = {stop, tickets, 1, 1, 1};
-  loop_share all(alone, 0, 0, nullptr);
-  if (all.is_stopped()) return false;  // the region around was, before
-  const bool goes_on = call_alone(stop, what, all);
-  here.check_team();
-  return goes_on;
 }
 
 }  // namespace detail

@@ -106,9 +106,8 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   void start(const job& f, source_place where, const char* kind);
-  bool join();
-  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  void give_up();
+  /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
+  bool join(bool gives_up = false);
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
@@ -149,47 +148,37 @@ class team_core {
   void forget_others() noexcept;
 
  private:
-  struct size_and_phase {
-    std::uint32_t size, phase;
-  };
   struct open_region {
     region_head head;
     job what;
     bool is_seen;
   };
-  // What is done in a region, where regions differ.
-  struct function_work;
-  struct given_up_work;
-  struct loop_work;
-  struct shares_work;
+  struct region_work;
 
   static region_board::way way_of(const resolved_team& made) noexcept;
 
-  template <class Work>
-  static bool live(team_parts of, Work& work);
-  template <class Work>
-  region_head begin(Work& work, bool is_seen);
-  template <class Work>
-  bool complete(const region_head& head, Work& work, bool is_seen);
-  bool end(const region_head& head) noexcept;
-  /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
-  void perform(std::size_t rank, const region_head& head, const job& f, bool is_seen);
+  // A region from top to bottom, and its steps. Those that are not inlined get a copy of the work: the work itself is in
+  // registers.
+  static bool live(team_parts of, region_work& work);
+  region_head begin(region_work& work);
+  void plan_shares(region_work& work);
+  void announce(const region_head& head, const region_work& work);
+  void perform(const region_head& head, region_work& work);
+  void lead(const region_head& head, region_work& work);
+  void collect(const region_head& head, const region_work& work);
+  bool finish(const region_head& head, const region_work& work);
+  /// In place of it, where the caller has no turn.
+  static bool run_inline(const lone_team& of, region_work work);
+  void tell_begin(std::uint32_t region, region_work work);
 
-  // As the only member of a region of its own: lone_region.hpp.
-  static bool run_function_alone(const lone_team& of, const job& f);
-  static bool run_shares_alone(const lone_team& of, const job& what, const loop_ends& ends);
+  /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
+  void perform_part(std::size_t rank, const region_head& head, const job& f, bool is_seen);
 
   /// A loop of an unknown place: STEER-3. True if every other member came in time.
   bool run_probe(const loop_plan& plan, const region_head& head, const job& what);
 
-  /// A `run` that observers see: its announcement tells the workers so, which do not look again.
-  void announce_seen(const region_head& head, const job& what, const char* kind,
-                     source_place where);
-
   /// What a worker has to do in a `run`.
   void run_part(std::size_t rank, const assignment& what);
-
-  region_head leave_caller_region() noexcept;
 
   line_gap before_;
   const std::size_t size_;

@@ -143,8 +143,7 @@ TEST(rank_tree, every_rank_but_0_watches_one_line_with_less_than_width_watchers)
   }
 }
 
-TEST(rank_tree,
-     a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
+TEST(rank_tree, a_region_of_any_size_reaches_all_its_members_by_the_lines_it_needs_and_no_others) {
   for (std::size_t members = 1; members <= exhaustive; ++members) {
     for (std::size_t size = 1; size <= members; ++size) {
       SCOPED_TRACE(testing::Message() << size << " of " << members << " members");
@@ -283,7 +282,7 @@ TEST(rank_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than
 TEST(rank_tree, a_team_up_to_the_width_has_one_line_whatever_its_groups) {
   for (std::size_t members = 2; members <= rank_tree::usual_width; ++members) {
     const rank_tree tree(members, rank_tree::usual_width,
-                           rank_groups(lockstep::test::dealt_ranks(members, 2)));
+                         rank_groups(lockstep::test::dealt_ranks(members, 2)));
     EXPECT_EQ(tree.lines(), 1u);
     EXPECT_EQ(tree.line_at(0).leader, 0u);
   }

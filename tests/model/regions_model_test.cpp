@@ -183,9 +183,8 @@ TEST_P(region_board_model, direct_by_several_lines_wakes_who_stood_still_ANNOUNC
 }
 
 TEST_P(region_board_model, relayed_reaches_every_member_and_awaits_it_ANNOUNCE_3) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4});
-  });
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(rank_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4}); });
 }
 
 TEST_P(region_board_model, relayed_wakes_who_stood_still_ANNOUNCE_2) {
@@ -315,9 +314,8 @@ TEST_P(region_board_model,
 TEST_P(region_board_model,
        who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_ANNOUNCE_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
-  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}, [] {
-    crew(crew::anticipating(), rank_tree(2), policy(), 0xFFFFFFFD).run({2, 2});
-  });
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
+               [] { crew(crew::anticipating(), rank_tree(2), policy(), 0xFFFFFFFD).run({2, 2}); });
 }
 
 TEST_P(region_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_ANNOUNCE_1_PART_3) {

@@ -31,9 +31,9 @@ using lockstep::detail::assignment;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
 using lockstep::detail::rank_groups;
+using lockstep::detail::rank_tree;
 using lockstep::detail::region_board;
 using lockstep::detail::region_head;
-using lockstep::detail::rank_tree;
 using lockstep::test::watchers_of;
 
 struct parameters {
@@ -104,7 +104,7 @@ TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announ
         const std::size_t members = 1 + k % 70;
         const unsigned caches = k < 70 ? 1 : 3;
         const rank_tree tree(members, width,
-                               rank_groups(lockstep::test::dealt_ranks(members, caches)));
+                             rank_groups(lockstep::test::dealt_ranks(members, caches)));
         const region_board board(tree, lockstep::wait_policy(), how);
         for (std::uint32_t size = 1; size <= members; ++size) {
           for (const std::uint32_t parts : {0u, 1u, 3u}) {

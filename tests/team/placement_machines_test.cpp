@@ -130,7 +130,7 @@ TEST(placed, trees_are_no_deeper_than_one_level_for_each_kind_of_group) {
   const auto deepest = [&](const char* name) {
     const cpu_topology cpus = machine(name);
     const rank_tree tree(cpus.size(), rank_tree::usual_width,
-                           groups_of(cpus, plan(cpus, cpus.size(), binding::close())));
+                         groups_of(cpus, plan(cpus, cpus.size(), binding::close())));
     std::size_t most = 0;
     for (std::size_t rank = 1; rank < cpus.size(); ++rank) most = std::max(most, hops(tree, rank));
     return most;
