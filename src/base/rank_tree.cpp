@@ -7,8 +7,10 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_INLINE rank_tree::rank_tree(std::size_t members, std::size_t width,
-                                     const rank_groups& groups)
-    : ranks_(members, of_rank{none, 0, none, none}), width_(width) {
+                                     const rank_groups& groups, way how)
+    : ranks_(members, of_rank{none, 0, none, none}),
+      width_(width),
+      has_one_leader_(how == way::direct) {
   const bool has_groups = members > width && groups.has_groups();  // a line for all is one hop
   grow(has_groups ? groups : rank_groups(), 0, members, has_groups ? 0 : rank_groups::levels);
   if (members > 1) ranks_[0].line = ranks_[1].line;
@@ -38,9 +40,10 @@ LOCKSTEP_INLINE void rank_tree::plant(const std::vector<std::uint32_t>& heads) {
   for (; step > 0; step /= width_) {
     for (std::size_t head = 0; head + step < count; head += step * width_) {
       const std::uint32_t index = static_cast<std::uint32_t>(lines_.size());
-      of_rank& leader = ranks_[heads[head]];
+      const std::uint32_t led_by = has_one_leader_ ? 0 : heads[head];
+      of_rank& leader = ranks_[led_by];
       const bool is_first = leader.first_led == none;
-      lines_.push_back({heads[head], static_cast<std::uint32_t>(watchers_.size()), none,
+      lines_.push_back({led_by, static_cast<std::uint32_t>(watchers_.size()), none,
                         is_first ? leader.line : leader.last_led});
       (is_first ? leader.first_led : lines_[leader.last_led].next) = index;
       leader.last_led = index;

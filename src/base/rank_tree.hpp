@@ -11,6 +11,11 @@
 // the parts of a group form such a tree among themselves, then the members of each part do. So a line between caches is
 // fetched once for each cache that hears by it, and of each group one arrival goes out.
 //
+// Two ways to tell, chosen when the tree is made:
+//   relayed  each leader publishes its lines when it has read its own: log(members) hops, each of few fetches, for large
+//            teams with a CPU each
+//   direct   rank 0 leads all lines: one hop, for crowds, where a leader that is not running would hold up all behind it
+//
 //   LINES-1  A leader's rank is below those of its watchers; the line that rank 1 watches is rank 0's. So in a region of
 //           any size the leader of each member that takes part takes part.
 //   LINES-2  Each rank but 0 watches one line. The watchers of a line ascend; a region of `size` members needs the lines
@@ -39,12 +44,14 @@ namespace detail {
 
 class rank_tree {
  public:
+  enum class way { direct, relayed };
+
   /// Of those that tell; as wide as the flags of a barrier: above 8 readers, fetches of one line queue up.
   static constexpr std::size_t usual_width = 8;
 
   /// Requires members <= 65536, width > 1; groups of so many ranks, or none.
   explicit rank_tree(std::size_t members, std::size_t width = usual_width,
-                     const rank_groups& groups = rank_groups());
+                     const rank_groups& groups = rank_groups(), way how = way::relayed);
 
   std::size_t members() const noexcept { return ranks_.size(); }
   std::size_t width() const noexcept { return width_; }
@@ -146,6 +153,7 @@ class rank_tree {
   std::vector<of_line> lines_;
   std::vector<std::uint32_t> watchers_;  ///< by line
   std::size_t width_;
+  bool has_one_leader_;
 };
 
 }  // namespace detail

@@ -24,12 +24,6 @@ struct region_head {
   std::uint32_t phase;   ///< of the barrier when it begins
 };
 
-/// Which members a region needs.
-enum class region_kind : std::uint32_t {
-  run = 0,  ///< every member
-  loop = 1  ///< those who are there: each share is run by its member unless that is late
-};
-
 /// The word that announces a region: a value. It says all that a member must know before it has claimed a part of a
 /// loop (share_board.hpp); the rest of the line it may read only after that.
 //
@@ -51,8 +45,8 @@ class announcement {
 
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
-  constexpr region_kind kind() const noexcept { return static_cast<region_kind>(phase() & 1u); }
-  constexpr bool is_loop() const noexcept { return kind() == region_kind::loop; }
+  /// Each share is run by its member unless that is late; else every member is needed.
+  constexpr bool is_loop() const noexcept { return (phase() & 1u) != 0; }
   constexpr std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
   }

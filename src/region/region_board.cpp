@@ -6,7 +6,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE region_board::region_board(rank_tree tree, wait_policy policy, way how,
+LOCKSTEP_INLINE region_board::region_board(rank_tree tree, wait_policy policy,
                                            std::uint32_t first_phase, bool anticipates,
                                            std::uint64_t most_age, cpu_separation* separation)
     : tree_(std::move(tree)),
@@ -18,7 +18,6 @@ LOCKSTEP_INLINE region_board::region_board(rank_tree tree, wait_policy policy, w
       missed_(1),
       asleep_(tree_.lines()),
       separation_(separation),
-      how_(how),
       most_age_(most_age),
       anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
   for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
@@ -57,29 +56,10 @@ LOCKSTEP_INLINE void region_board::relay(std::size_t rank, const assignment& fro
 
 LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_head& head,
                                                  const job& what, announcement as, bool wakes) {
-  const auto tell = [&](const rank_tree::line& at) {
+  tree_.for_each_led(rank, head.size, [&](const rank_tree::line& at) {
     lines_.beside(at.index).what = what;
     publish(at.index, head, as, wakes);
-  };
-  if (how_ == way::relayed) {
-    tree_.for_each_led(rank, head.size, tell);
-  } else if (rank == 0) {
-    tree_.for_each_needed(head.size, tell);
-  }
-}
-
-LOCKSTEP_INLINE std::size_t region_board::find_told(std::size_t rank, announcement of,
-                                                    std::size_t after) const noexcept {
-  // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
-  if (how_ == way::direct && (rank != 0 || of.is_loop())) return members();
-  std::size_t next = after;
-  do {
-    next = how_ == way::direct ? next + 1
-           : next == rank      ? tree_.first_told(rank)
-                               : tree_.next_told(next);
-  } while (next < members() &&
-           !(of.is_loop() ? next < of.size() : tree_.is_announced_to(next, of.size())));
-  return next;
+  });
 }
 
 LOCKSTEP_INLINE void region_board::collect(std::size_t rank, announcement of) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
-// A region is announced on lines (rank_tree.hpp: who watches which). A member that watches an announced line takes its
-// assignment from it, and reports back on a line of its own. Two ways, chosen when the board is made:
-//   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
-//            and for crowds, where a leader that is not running would hold up all behind it
-//   relayed  each leader publishes its lines when it has read its own, and collects their reports before
-//            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
+// A region is announced on lines (rank_tree.hpp: who watches which, and who leads it). A member that watches an announced
+// line takes its assignment from it, and reports back on a line of its own. A leader publishes its lines when it has read
+// its own, and collects their reports before it reports.
 //
 //   ANNOUNCE-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
 //           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
@@ -60,23 +57,18 @@ namespace detail {
 
 class region_board {
  public:
-  enum class way { direct, relayed };
-
   /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
   /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
-  region_board(rank_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+  region_board(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0,
                bool anticipates = false, std::uint64_t most_age = usual_most_age,
                cpu_separation* separation = nullptr);
 
-  bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
   /// Whether this worker tells others of regions, and collects their reports.
-  bool is_leader(std::size_t rank) const noexcept {
-    return how_ == way::relayed && tree_.is_leader(rank);
-  }
+  bool is_leader(std::size_t rank) const noexcept { return tree_.is_leader(rank); }
 
   /// Member 0: announces what(member&) to every worker that the region needs. Requires head.size > 1.
   void announce(const region_head& head, const job& what) {
@@ -128,8 +120,9 @@ class region_board {
     return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
   }
   std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
-    const bool is_next = how_ == way::direct && rank == 0 && after + 1 < of.size();
-    return is_next ? after + 1 : find_told(rank, of, after);
+    std::size_t next = after == rank ? tree_.first_told(rank) : tree_.next_told(after);
+    while (next < members() && !is_told(next, of)) next = tree_.next_told(next);
+    return next;
   }
   std::size_t members() const noexcept { return tree_.members(); }
 
@@ -253,8 +246,10 @@ class region_board {
   void publish_lines(std::size_t rank, const region_head& head, const job& what, announcement as,
                      bool wakes);
 
-  /// next_told() where it is not simply the next rank.
-  std::size_t find_told(std::size_t rank, announcement of, std::size_t after) const noexcept;
+  /// Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
+  bool is_told(std::size_t watcher, announcement of) const noexcept {
+    return of.is_loop() ? watcher < of.size() : tree_.is_announced_to(watcher, of.size());
+  }
 
   void renew();
   void renew_below(std::size_t rank);
@@ -280,7 +275,6 @@ class region_board {
   aligned_array<padded<wait_word>> asleep_;
   cpu_separation* const separation_;
   wait_word closed_{0};
-  const way how_;
   const std::uint64_t most_age_;
   const bool anticipates_;
   line_gap after_;

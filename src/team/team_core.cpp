@@ -239,8 +239,10 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
       team_seen_(&group_, size_, made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.separates_cpus,
              team_barrier::usual_most_flags, made.groups),
-      board_(rank_tree(size_, rank_tree::usual_width, made.groups), made.policy, way_of(made), 0,
-             made.anticipates, region_board::usual_most_age, &group_.barrier.separation()),
+      board_(rank_tree(size_, rank_tree::usual_width, made.groups,
+                       made.is_crowded ? rank_tree::way::direct : rank_tree::way::relayed),
+             made.policy, 0, made.anticipates, region_board::usual_most_age,
+             &group_.barrier.separation()),
       crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
       steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
                 door.number()),
@@ -305,11 +307,6 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
     error_.forget();  // of a region that has ended here
     group_.end(true);
   }
-}
-
-LOCKSTEP_INLINE region_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > rank_tree::usual_width && !made.is_crowded ? region_board::way::relayed
-                                                                   : region_board::way::direct;
 }
 
 LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head,

@@ -155,8 +155,6 @@ class team_core {
   };
   struct region_work;
 
-  static region_board::way way_of(const resolved_team& made) noexcept;
-
   // A region from top to bottom, and its steps. Those that are not inlined get a copy of the work: the work itself is in
   // registers.
   static bool live(team_parts of, region_work& work);

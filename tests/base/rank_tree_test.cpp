@@ -279,6 +279,20 @@ TEST(rank_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than
   }
 }
 
+TEST(rank_tree, directly_rank_0_leads_all_lines_and_tells_all) {
+  for (const std::size_t width : widths()) {
+    for (std::size_t members = 1; members <= 70; ++members) {
+      SCOPED_TRACE(testing::Message() << members << " members, width " << width);
+      const rank_tree tree(members, width, rank_groups(), rank_tree::way::direct);
+      check_lines(tree);
+      for (std::size_t size = 1; size <= members; ++size) check_region(tree, size);
+      for (std::size_t rank = 1; rank < members; ++rank) ASSERT_FALSE(tree.is_leader(rank));
+      ASSERT_EQ(tree.lines(), rank_tree(members, width).lines());
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+    }
+  }
+}
+
 TEST(rank_tree, a_team_up_to_the_width_has_one_line_whatever_its_groups) {
   for (std::size_t members = 2; members <= rank_tree::usual_width; ++members) {
     const rank_tree tree(members, rank_tree::usual_width,

@@ -36,21 +36,24 @@ INSTANTIATE_TEST_SUITE_P(policies, sub_team_model, testing::ValuesIn(sleeping_po
 INSTANTIATE_TEST_SUITE_P(policies, kept_values_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 
+rank_tree direct_tree(std::size_t members, std::size_t width) {
+  return rank_tree(members, width, lockstep::detail::rank_groups(), rank_tree::way::direct);
+}
+
 /// What team_core does with a region_board, and nothing else. Ranks below `played` are those of one thread:
 /// who leads needs no thread of its own for those who are told last.
 class crew {
  public:
-  crew(rank_tree tree, wait_policy policy, region_board::way how, std::uint32_t first_phase = 0,
-       std::size_t played = 1, bool is_crowded = false,
-       std::uint64_t most_age = region_board::usual_most_age)
-      : board_(tree, policy, how, first_phase, false, most_age),
+  crew(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0, std::size_t played = 1,
+       bool is_crowded = false, std::uint64_t most_age = region_board::usual_most_age)
+      : board_(tree, policy, first_phase, false, most_age),
         loops_(board_, stop_, error_, is_crowded),
         members_(tree.members()),
         played_(played) {}
   /// Whose first worker expects a region after a gap of 200 ms, and sleeps until then; the others sleep for good.
   struct anticipating {};
   crew(anticipating, rank_tree tree, wait_policy policy, std::uint32_t first_phase)
-      : board_(tree, policy, region_board::way::direct, first_phase, true),
+      : board_(tree, policy, first_phase, true),
         loops_(board_, stop_, error_, false),
         members_(tree.members()),
         played_(1) {
@@ -167,148 +170,122 @@ constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::
                        probe = crew::waking::after_a_probe;
 
 TEST_P(region_board_model, of_two_orders_two_regions_and_ends_ANNOUNCE_1_ANNOUNCE_3) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct, 0xFFFFFFFF).run({2, 2});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(rank_tree(2), policy(), 0xFFFFFFFF).run({2, 2}); });
 }
 
 TEST_P(region_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_ANNOUNCE_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(rank_tree(3), policy(), region_board::way::direct).run({2, 3}); });
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] { crew(rank_tree(3), policy()).run({2, 3}); });
 }
 
 TEST_P(region_board_model, direct_by_several_lines_wakes_who_stood_still_ANNOUNCE_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(rank_tree(3, 2), policy(), region_board::way::direct).run({2, 3}); });
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] { crew(direct_tree(3, 2), policy()).run({2, 3}); });
 }
 
 TEST_P(region_board_model, relayed_reaches_every_member_and_awaits_it_ANNOUNCE_3) {
-  explore_with({{1, 0, 0}, {0, 1, 0}},
-               [] { crew(rank_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({4}); });
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] { crew(rank_tree(4, 2), policy(), 0, 2).run({4}); });
 }
 
 TEST_P(region_board_model, relayed_wakes_who_stood_still_ANNOUNCE_2) {
-  explore_with({{0, 0, 0}}, [] {
-    crew(rank_tree(4, 2), policy(), region_board::way::relayed, 0, 2).run({3, 4});
-  });
+  explore_with({{0, 0, 0}}, [] { crew(rank_tree(4, 2), policy(), 0, 2).run({3, 4}); });
 }
 
 TEST_P(region_board_model,
        each_share_of_a_loop_is_run_once_by_its_member_or_for_it_ANNOUNCE_2_PART_1) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
-               [] { crew(rank_tree(2), policy(), region_board::way::direct).run({{2, loop}}); });
+               [] { crew(rank_tree(2), policy()).run({{2, loop}}); });
 }
 
 TEST_P(region_board_model,
        a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_ANNOUNCE_1_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct, 0xFFFFFFFD)
-        .run({{2, loop}, {2, loop}, {2, run}});
+    crew(rank_tree(2), policy(), 0xFFFFFFFD).run({{2, loop}, {2, loop}, {2, run}});
   });
 }
 
 TEST_P(region_board_model, a_late_member_reads_no_line_that_is_written_again_ANNOUNCE_4_PART_3) {
-  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct).run({{2, loop}, {2, run}, {2, loop}});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}},
+               [] { crew(rank_tree(2), policy()).run({{2, loop}, {2, run}, {2, loop}}); });
 }
 
 TEST_P(region_board_model,
        who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_ANNOUNCE_4) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(3), policy(), region_board::way::direct).run({{2, loop}, {3, loop}});
-  });
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(rank_tree(3), policy()).run({{2, loop}, {3, loop}}); });
 }
 
 TEST_P(region_board_model, direct_by_several_lines_loops_of_changing_sizes_ANNOUNCE_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(3, 2), policy(), region_board::way::direct)
-        .run({{2, loop}, {3, loop}, {3, run}});
-  });
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(direct_tree(3, 2), policy()).run({{2, loop}, {3, loop}, {3, run}}); });
 }
 
 TEST_P(region_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_PART_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(3, 2), policy(), region_board::way::direct, 0, 1, true)
-        .run({{3, loop}, {3, loop}});
-  });
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(direct_tree(3, 2), policy(), 0, 1, true).run({{3, loop}, {3, loop}}); });
 }
 
 TEST_P(region_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it_PART_1_PART_4) {
-  explore_with({{2, 0, 0}, {1, 1, 0}},
-               [] { crew(rank_tree(2), policy(), region_board::way::direct).run({{2, 2}}); });
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] { crew(rank_tree(2), policy()).run({{2, 2}}); });
 }
 
 TEST_P(region_board_model,
        a_late_member_helps_with_parts_of_its_loop_and_of_no_other_PART_2_PART_3) {
-  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct, 0xFFFFFFFB)
-        .run({{2, 2}, {2, loop}, {2, 2}});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}},
+               [] { crew(rank_tree(2), policy(), 0xFFFFFFFB).run({{2, 2}, {2, loop}, {2, 2}}); });
 }
 
 TEST_P(region_board_model, parts_then_a_run_then_parts_of_another_size_PART_2_ANNOUNCE_4) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(3), policy(), region_board::way::direct).run({{3, 2}, {2, run}, {2, 2}});
-  });
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(rank_tree(3), policy()).run({{3, 2}, {2, run}, {2, 2}}); });
 }
 
 TEST_P(region_board_model,
        relayed_parts_of_a_leaders_share_are_finished_before_it_reports_PART_4_ANNOUNCE_3) {
-  explore_with({{0, 0, 0}},
-               [] { crew(rank_tree(3, 2), policy(), region_board::way::relayed).run({{3, 2}}); });
+  explore_with({{0, 0, 0}}, [] { crew(rank_tree(3, 2), policy()).run({{3, 2}}); });
 }
 
 TEST_P(region_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_ANNOUNCE_6) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct).run({{2, loop, never}, {2, run}});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(rank_tree(2), policy()).run({{2, loop, never}, {2, run}}); });
 }
 
 TEST_P(region_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_ANNOUNCE_6) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct).run({{2, 2, never}});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(rank_tree(2), policy()).run({{2, 2, never}}); });
 }
 
 TEST_P(region_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_ANNOUNCE_6_PART_3) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct).run({{2, 2, late}, {2, loop, never}});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(rank_tree(2), policy()).run({{2, 2, late}, {2, loop, never}}); });
 }
 
 TEST_P(region_board_model, what_the_caller_ran_before_the_announcement_is_not_run_again_CREW_6) {
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct).run({{2, 2, probe}, {2, 2}});
-  });
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(rank_tree(2), policy()).run({{2, 2, probe}, {2, 2}}); });
 }
 
 TEST_P(region_board_model, who_is_late_in_a_loop_disturbs_no_probe_CREW_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
-    crew(rank_tree(2), policy(), region_board::way::direct, 0xFFFFFFFB)
-        .run({{2, 2}, {2, 2, probe}, {2, loop}});
+    crew(rank_tree(2), policy(), 0xFFFFFFFB).run({{2, 2}, {2, 2, probe}, {2, loop}});
   });
 }
 
 TEST_P(region_board_model, lines_and_claims_are_renewed_beside_late_members_ANNOUNCE_5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(3, 2), policy(), region_board::way::direct, 0xFFFFFFF9, 1, false, 2)
+    crew(direct_tree(3, 2), policy(), 0xFFFFFFF9, 1, false, 2)
         .run({{3, loop}, {2, loop}, {3, run}});
   });
 }
 
 TEST_P(region_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_ANNOUNCE_5) {
   explore_with({{0, 0, 0}}, [] {
-    crew(rank_tree(4, 2), policy(), region_board::way::relayed, 0xFFFFFFF9, 1, false, 2)
-        .run({{2, loop}, {2, loop}, {4, loop}});
+    crew(rank_tree(4, 2), policy(), 0xFFFFFFF9, 1, false, 2).run({{2, loop}, {2, loop}, {4, loop}});
   });
 }
 
 TEST_P(region_board_model,
        relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_ANNOUNCE_2) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    crew(rank_tree(4, 2), policy(), region_board::way::relayed).run({{4, loop}});
-  });
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] { crew(rank_tree(4, 2), policy()).run({{4, loop}}); });
 }
 
 TEST_P(region_board_model,
@@ -333,7 +310,7 @@ TEST_P(region_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_AN
 
 TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_before) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    region_board board(rank_tree(3, 2), policy(), region_board::way::direct);
+    region_board board(direct_tree(3, 2), policy());
     int data = 0;
     const auto serves = [&](std::size_t rank) {
       assignment none;
@@ -350,7 +327,7 @@ TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_befo
 
 TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
   explore_with({{1, 1, 0}}, [] {
-    region_board board(rank_tree(2), policy(), region_board::way::direct);
+    region_board board(rank_tree(2), policy());
     int found = 0;
     times(2, [&](int round) {
       stop_source stop;

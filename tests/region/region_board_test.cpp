@@ -38,16 +38,17 @@ using lockstep::test::watchers_of;
 
 struct parameters {
   lockstep::test::named_policy policy;
-  region_board::way how;
+  rank_tree::way how;
   std::size_t members;
   std::size_t width;
   unsigned caches = 1;  ///< to which the ranks are dealt
 
   rank_tree tree() const {
-    return rank_tree(members, width, rank_groups(lockstep::test::dealt_ranks(members, caches)));
+    return rank_tree(members, width, rank_groups(lockstep::test::dealt_ranks(members, caches)),
+                     how);
   }
   friend std::ostream& operator<<(std::ostream& out, const parameters& p) {
-    return out << p.policy << (p.how == region_board::way::direct ? "_direct_" : "_relayed_")
+    return out << p.policy << (p.how == rank_tree::way::direct ? "_direct_" : "_relayed_")
                << p.members << "_width_" << p.width
                << (p.caches > 1 ? "_caches_" + std::to_string(p.caches) : "");
   }
@@ -55,7 +56,7 @@ struct parameters {
 
 std::vector<parameters> all_parameters() {
   std::vector<parameters> all;
-  for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
+  for (const rank_tree::way how : {rank_tree::way::direct, rank_tree::way::relayed}) {
     for (const auto& policy : lockstep::test::all_policies()) {
       all.push_back({policy, how, 2, rank_tree::usual_width});
       if (policy.policy.is_spin()) continue;  // a crowd of spinners measures the scheduler only
@@ -78,8 +79,7 @@ std::vector<parameters> all_parameters() {
 }
 
 /// By the lines of the tree: whom a member has told of a region.
-std::vector<std::size_t> told_by_lines(const rank_tree& tree, region_board::way how,
-                                       std::size_t rank, announcement of) {
+std::vector<std::size_t> told_by_lines(const rank_tree& tree, std::size_t rank, announcement of) {
   std::vector<std::size_t> told;
   const std::size_t end = of.is_loop() ? of.size() : tree.members();
   const auto add = [&](const rank_tree::line& at) {
@@ -88,24 +88,20 @@ std::vector<std::size_t> told_by_lines(const rank_tree& tree, region_board::way 
     }
   };
   if (rank == 0 && of.parts() > 1) told.push_back(0);
-  if (how == region_board::way::relayed) {
-    tree.for_each_led(rank, of.size(), add);
-  } else if (rank == 0) {
-    tree.for_each_needed(of.size(), add);
-  }
+  tree.for_each_led(rank, of.size(), add);
   std::sort(told.begin(), told.end());
   return told;
 }
 
 TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_ANNOUNCE_2) {
-  for (const region_board::way how : {region_board::way::direct, region_board::way::relayed}) {
+  for (const rank_tree::way how : {rank_tree::way::direct, rank_tree::way::relayed}) {
     for (const std::size_t width : {2u, 3u, 8u}) {
       for (std::size_t k = 0; k < 100; k += lockstep::test::is_brief() ? 11 : 1) {
         const std::size_t members = 1 + k % 70;
         const unsigned caches = k < 70 ? 1 : 3;
         const rank_tree tree(members, width,
-                             rank_groups(lockstep::test::dealt_ranks(members, caches)));
-        const region_board board(tree, lockstep::wait_policy(), how);
+                             rank_groups(lockstep::test::dealt_ranks(members, caches)), how);
+        const region_board board(tree, lockstep::wait_policy());
         for (std::uint32_t size = 1; size <= members; ++size) {
           for (const std::uint32_t parts : {0u, 1u, 3u}) {
             const announcement of(parts > 0 ? 1 : 2, size, parts);
@@ -116,7 +112,7 @@ TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announ
                 told.push_back(at);
               }
               std::sort(told.begin(), told.end());
-              ASSERT_EQ(told, told_by_lines(tree, how, rank, of))
+              ASSERT_EQ(told, told_by_lines(tree, rank, of))
                   << "rank " << rank << " of " << members << ", size " << size << ", width "
                   << width;
             }
@@ -132,8 +128,8 @@ class crew {
  public:
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = region_board::usual_most_age)
-      : board(p.tree(), p.policy.policy, p.how, first_phase, false, most_age),
-        loops_(board, stop_, error_, p.how == region_board::way::direct),
+      : board(p.tree(), p.policy.policy, first_phase, false, most_age),
+        loops_(board, stop_, error_, p.how == rank_tree::way::direct),
         seen_(p.members),
         threads_(p.members) {
     start();
@@ -379,14 +375,6 @@ TEST_P(region_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
       EXPECT_EQ(calls, std::vector<int>(members(), region));
     }
     workers.close();
-  }
-}
-
-TEST(region_board, says_which_way_it_was_made_for) {
-  for (const bool relayed : {false, true}) {
-    const region_board board(rank_tree(9), lockstep::wait_policy(),
-                             relayed ? region_board::way::relayed : region_board::way::direct);
-    EXPECT_EQ(board.is_relayed(), relayed);
   }
 }
 
