@@ -109,13 +109,13 @@ LOCKSTEP_INLINE void flow_machine::begin(std::uint64_t iterations, const iterati
     board.gate().reset(turns.first << 1);
   }
   for (const owner<wide_part>& each : wide_parts_) {
-    each->phase = each->shared.begin(each->shared.most());
+    each->phase = each->shared.set_size(each->shared.most());
   }
 }
 
 LOCKSTEP_INLINE void flow_machine::end(bool was_stopped) {
   for (const owner<wide_part>& each : wide_parts_) {
-    each->shared.end(was_stopped);
+    each->shared.come_to_rest(was_stopped);
     each->shared.destroy_kept_values();
   }
   if (gate != nullptr) {

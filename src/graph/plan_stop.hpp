@@ -78,7 +78,7 @@ class plan_stop {
   /// The run is on one thread, and its own number of alone_source().
   std::uint32_t enter_alone() {
     if (++number_ == 0) number_ = 1;
-    alone_.begin(number_);
+    alone_.keep_near(number_);
     enter(alone_, number_, alone);
     return number_;
   }

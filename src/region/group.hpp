@@ -2,9 +2,9 @@
 // src/region/group.hpp -- what the members of a region or a sub-team share (layer: region)
 //
 // A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
-// boards do the waiting. The caller of the regions calls begin() and end(). For users: member.hpp.
+// boards do the waiting. The caller of the regions calls set_size() and come_to_rest(). For users: member.hpp.
 //
-//   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
+//   GROUP-1  Between come_to_rest() and set_size() every board is at rest: phases equal, constructs empty, steps 0. After a
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
 //            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
@@ -93,7 +93,7 @@ class group {
   }
 
   /// Before a region of `size` members: the phase that they begin after. By the caller of the region.
-  std::uint32_t begin(std::size_t size) noexcept {
+  std::uint32_t set_size(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).phase;
     if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
     // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
@@ -112,7 +112,7 @@ class group {
   }
 
   /// After a region, when every member has ended its part.
-  void end(bool was_stopped) {
+  void come_to_rest(bool was_stopped) {
     if (was_stopped) return reset();
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
     if (progress.used()) progress.reset();

@@ -72,17 +72,17 @@ class region_board {
 
   /// Member 0: announces what(member&) to every worker that the region needs. Requires head.size > 1.
   void announce(const region_head& head, const job& what) {
-    announce_job(head, begin(head, 0), what, true);
+    announce_job(head, next_announcement(head, 0), what, true);
   }
   /// The same where observers see the region. A function of its own: an announcement that depends on the look at the
   /// observers would wait for it.
   void announce_seen(const region_head& head, const job& what) {
-    announce_job(head, begin(head, 0, true), what, true);
+    announce_job(head, next_announcement(head, 0, true), what, true);
   }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
-    announce_job(head, begin(head, parts), what, wakes);
+    announce_job(head, next_announcement(head, parts), what, wakes);
   }
   /// Wakes the members that hear of regions of this size.
   void wake(std::size_t size);
@@ -234,7 +234,8 @@ class region_board {
       publish_lines(0, told, what, now, wakes);
     }
   }
-  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
+  announcement next_announcement(const region_head& head, std::uint32_t parts,
+                                 bool is_seen = false) {
     caller_state& own = caller_[0].value;
     if (own.phase - own.renewed > most_age_) renew();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);

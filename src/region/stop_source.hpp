@@ -8,7 +8,7 @@
 //           modulo 2^32), so that a late request cannot take back one for a later region.
 //   STOP-2  A thread that waits in a region looks at the word after it has announced itself. Every mark on which a
 //           thread may sleep is in the list: a request notifies all of them after its change.
-//   STOP-3  begin(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
+//   STOP-3  keep_near(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
 //           meaning for requests that are late by less than 2^31 regions.
 //   STOP-4  Of several exceptions the caller gets the one with the lowest position: a member's rank, or in a loop the
 //           share and its part. Any thread of the region may note one; the reports order that before the region's end.
@@ -82,7 +82,7 @@ class stop_source {
   void remove(stoppable& place);
 
   /// Before the first member of the region starts. Requires region != 0.
-  void begin(std::uint32_t region) noexcept {
+  void keep_near(std::uint32_t region) noexcept {
     std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
     if (region - seen > (std::uint32_t{1} << 30)) {
       word_.compare_exchange_strong(seen, region - 1, memory_order_relaxed,  // 4

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/region/turns.hpp -- outside threads take turns with a team (layer: region)
 //
-//   TURN-1  Turns are given in the order of the calls of begin().
-//   TURN-2  What a thread does in its turn happens before the next one's begin() returns.
+//   TURN-1  Turns are given in the order of the calls of take_turn().
+//   TURN-2  What a thread does in its turn happens before the next one's take_turn() returns.
 //   TURN-3  In debug builds the first caller that has waited for long says so, once for each queue, and waits on.
 //   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than all whose regions
 //           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called
@@ -56,14 +56,14 @@ class caller_queue {
       : policy_(policy), payer_(fence_payer_of(policy)), whose_(whose), patience_(patience) {}
 
   /// Blocks until it is the caller's turn. What a wait needs is put together only where it is not.
-  LOCKSTEP_ALWAYS_INLINE void begin() {
+  LOCKSTEP_ALWAYS_INLINE void take_turn() {
     const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
     if (LOCKSTEP_UNLIKELY(!turn_of(number)(serving().value()))) wait_for(number);
     note_holder();
   }
   /// Takes a turn if it can be had at once.
-  bool try_begin() noexcept { return !is_shut() && try_take(); }
-  void end() { serving().publish(serving().peek() + 1); }
+  bool try_take_turn() noexcept { return !is_shut() && try_take(); }
+  void end_turn() { serving().publish(serving().peek() + 1); }
 
   /// TURN-5. Takes the last turn, if it can be had at once: else a thread has one now, and may never end it.
   bool shut() noexcept {
@@ -142,10 +142,10 @@ struct has_begun_t {};
 /// A turn of the calling thread, as long as this object lives.
 class caller_turn {
  public:
-  explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
+  explicit caller_turn(caller_queue& of) : of_(of) { of_.take_turn(); }
   /// One that has begun.
   caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
-  ~caller_turn() { of_.end(); }
+  ~caller_turn() { of_.end_turn(); }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;
 
@@ -162,16 +162,16 @@ class region_turn {
       : callers_(callers) {
     if (nesting::is_inside(owner)) return;
     if (nesting::may_wait_for(age)) {
-      callers_.begin();
+      callers_.take_turn();
       is_mine_ = true;
     } else {
-      is_mine_ = callers_.try_begin();
-      if (!is_mine_ && LOCKSTEP_UNLIKELY(callers_.is_shut())) callers_.begin();
+      is_mine_ = callers_.try_take_turn();
+      if (!is_mine_ && LOCKSTEP_UNLIKELY(callers_.is_shut())) callers_.take_turn();
     }
   }
   /// Inlined for certain: then nothing of this object is in memory.
   LOCKSTEP_ALWAYS_INLINE ~region_turn() {
-    if (is_mine_) callers_.end();
+    if (is_mine_) callers_.end_turn();
   }
   region_turn(const region_turn&) = delete;
   region_turn& operator=(const region_turn&) = delete;

@@ -62,12 +62,12 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, region_work& work) {
 /// The region has a size, a number, and the phase of the barrier that it begins after.
 LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work) {
   work.is_seen = observers() != 0;
-  const std::uint32_t phase = work.is_run ? group_.begin(work.size) : 0;
+  const std::uint32_t phase = work.is_run ? group_.set_size(work.size) : 0;
   if (!work.is_run) plan_shares(work);
   if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
   const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
   number_ = number;
-  stop_.begin(number);
+  stop_.keep_near(number);
   running_.store(number, memory_order_relaxed);  // 1
   const nesting::region* const outer = nesting::innermost();
   if (region_.outer != outer) region_.outer = outer;
@@ -145,7 +145,7 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
   if (!goes_on && destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
   if (work.is_given_up) error_.forget();
   if (work.is_run) {
-    group_.end(!goes_on);
+    group_.come_to_rest(!goes_on);
     group_.destroy_kept_values();
   } else if (goes_on && work.ends != nullptr && work.ends->finish != nullptr) {
     work.ends->finish(work.ends->data, *work.plan, loop_values(board_));
@@ -305,7 +305,7 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
     running_.store(0, memory_order_relaxed);  // 1
     started_.head.region = 0;
     error_.forget();  // of a region that has ended here
-    group_.end(true);
+    group_.come_to_rest(true);
   }
 }
 

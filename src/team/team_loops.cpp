@@ -52,13 +52,14 @@ LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop
   return on.run_loop(request, work, loop_ends());
 }
 
-LOCKSTEP_INLINE lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length) {
+LOCKSTEP_INLINE lone_outcome run_lone_loop(team_host& on, const range_body& body,
+                                           std::size_t length) {
   return attempt_alone(on.core().alone(), [&](const lone_region&, std::uint32_t) {
     if (length > 0) body(0, length);
   });
 }
-LOCKSTEP_INLINE lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length,
-                                       schedule how) {
+LOCKSTEP_INLINE lone_outcome run_lone_loop(team_host& on, const range_body& body,
+                                           std::size_t length, schedule how) {
   return attempt_alone(on.core().alone(), [&](const lone_region& here, std::uint32_t look) {
     lone_share share(here, on.door(), look);
     loops::hand_out_in(share, share, length, how, body);

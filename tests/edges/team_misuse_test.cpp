@@ -79,7 +79,7 @@ TEST(caller_queue_edges, TURN_3_who_waits_for_long_says_so_once_and_gets_its_tur
     std::vector<std::thread> others;
     {
       stderr_reader said;
-      queue.begin();
+      queue.take_turn();
       others.emplace_back([&] {
         const caller_turn mine(queue);
         ++turns;
@@ -99,7 +99,7 @@ TEST(caller_queue_edges, TURN_3_who_waits_for_long_says_so_once_and_gets_its_tur
         ++turns;
       });
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time to be wrong
-      queue.end();
+      queue.end_turn();
       for (std::thread& each : others) each.join();
       std::fputs("the end\n", stderr);
       EXPECT_EQ(said.next_line(), "the end");
@@ -113,9 +113,9 @@ TEST(caller_queue_edges, TURN_3_who_need_not_wait_or_not_for_long_is_silent) {
                      std::chrono::hours(1));
   stderr_reader said;
   for (int i = 0; i < 100; ++i) const caller_turn mine(queue);
-  queue.begin();
+  queue.take_turn();
   std::thread other([&] { const caller_turn mine(queue); });
-  queue.end();
+  queue.end_turn();
   other.join();
   std::fputs("the end\n", stderr);
   EXPECT_EQ(said.next_line(), "the end");

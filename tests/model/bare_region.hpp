@@ -48,8 +48,8 @@ class bare_region {
   template <class Function>
   bool run_region(std::size_t size, Function& f, std::function<void()> outside) {
     const std::uint32_t region = ++number_;
-    stop_.begin(region);
-    const std::uint32_t phase = shared_.begin(size);
+    stop_.keep_near(region);
+    const std::uint32_t phase = shared_.set_size(size);
     std::vector<std::function<void()>> bodies;
     if (outside) bodies.push_back(std::move(outside));
     for (std::size_t rank = 0; rank < size; ++rank) {
@@ -64,7 +64,7 @@ class bare_region {
     }
     threads(bodies);
     const bool was_stopped = stop_.requested(region);
-    shared_.end(was_stopped);
+    shared_.come_to_rest(was_stopped);
     shared_.destroy_kept_values();
     return !was_stopped;
   }

@@ -49,7 +49,7 @@ class planned_graph {
     if (look != nullptr) *look = &machine.board;
     bool goes_on = true;
     for (std::uint32_t region = 1; region <= static_cast<std::uint32_t>(runs); ++region) {
-      stop.begin(region);
+      stop.keep_near(region);
       machine.begin(iterations, gate);
       std::vector<std::function<void()>> bodies;
       for (const std::size_t rank : who_comes) {

@@ -396,10 +396,10 @@ TEST_P(stop_source_model, a_late_request_leaves_the_next_region_alone_however_lo
   explore_with(small(), [] {
     stop_source stop;
     stop.request(5);
-    stop.begin(0x50000000);
+    stop.keep_near(0x50000000);
     stop.request(5);
     check(!stop.requested(0x50000000), "its region was not meant");
-    stop.begin(0x90000000);
+    stop.keep_near(0x90000000);
     threads({[&] { stop.request(0x50000000); },
              [&] {
                stop.request(0x90000000);

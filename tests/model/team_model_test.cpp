@@ -337,7 +337,7 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
     used_body* const body =
         new used_body(data);  // a team has the address beside its owner, as here
     threads({[&] {
-               if (!door.callers().try_begin()) return;
+               if (!door.callers().try_take_turn()) return;
                const caller_turn mine(door.callers(), lockstep::detail::has_begun_t());
                check(body->data == 0, "the body is there");
                body->data = 1;
@@ -347,7 +347,7 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
              [&] {
                if (door.shut(false)) delete body;
              }});
-    check(!door.callers().try_begin() || data == 0, "nobody has a turn after the end");
+    check(!door.callers().try_take_turn() || data == 0, "nobody has a turn after the end");
   });
 }
 
@@ -373,12 +373,12 @@ TEST_P(team_in_short_model,
     team_door door(1, policy(), "a team", "");
     bool is_left = false;
     threads({[&] {
-               if (!door.callers().try_begin()) return;
+               if (!door.callers().try_take_turn()) return;
                const caller_turn mine(door.callers(), lockstep::detail::has_begun_t());
                ++data;
              },
              [&] { is_left = !door.shut(false); }});
-    check(!door.callers().try_begin(), "it is shut");
+    check(!door.callers().try_take_turn(), "it is shut");
     check(is_left || team_door::is_closed(door.look_alone()), "to loops without a turn as well");
   });
 }

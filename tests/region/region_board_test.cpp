@@ -168,7 +168,7 @@ class crew {
     const region_head head = next_head(size);
     job work;
     work.assign<loop_share>(f);
-    if (size == 1) return loops_.run_alone(head, work);
+    if (size == 1) return loops_.run_whole(head, work);
     board.announce_loop(head, work, parts, wakes);
     loops_.lead(head, work, false, nullptr);
   }
@@ -355,7 +355,7 @@ TEST_P(region_board_of, a_region_wakes_workers_that_sleep) {
 }
 
 TEST_P(region_board_of, a_worker_that_comes_after_close_does_not_wait) {
-  region_board board(GetParam().tree(), GetParam().policy.policy, GetParam().how);
+  region_board board(GetParam().tree(), GetParam().policy.policy);
   board.close();
   assignment none;
   for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));

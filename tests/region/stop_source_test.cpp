@@ -55,8 +55,8 @@ constexpr std::uint32_t starts[] = {1, 1000, (1u << 30) - 3, (1u << 31) - 3, 3u 
 void bring_to(stop_source& stop, std::uint32_t region) {
   const std::uint32_t stride = 1u << 29;
   std::uint32_t at = 1;
-  while (region - at > stride) stop.begin(at += stride);
-  stop.begin(region);
+  while (region - at > stride) stop.keep_near(at += stride);
+  stop.keep_near(region);
 }
 
 TEST(stop_source, STOP_1_a_request_stops_its_region_and_no_other) {
@@ -66,7 +66,7 @@ TEST(stop_source, STOP_1_a_request_stops_its_region_and_no_other) {
     std::uint32_t last_stopped = 0;
     for (const std::uint32_t region : regions_from(first, 40)) {
       SCOPED_TRACE(region);
-      stop.begin(region);
+      stop.keep_near(region);
       EXPECT_FALSE(stop.requested(region));
       EXPECT_FALSE(stop.requested_relaxed(region));
       if (region % 3 != 0) continue;
@@ -88,7 +88,7 @@ TEST(stop_source, STOP_1_a_late_request_stops_nothing_and_takes_back_nothing) {
     const std::vector<std::uint32_t> regions = regions_from(first, 40);
     for (std::size_t i = 3; i < regions.size(); ++i) {
       SCOPED_TRACE(regions[i]);
-      stop.begin(regions[i]);
+      stop.keep_near(regions[i]);
       stop.request(regions[i - 1]);
       stop.request(regions[i - 3]);
       EXPECT_FALSE(stop.requested(regions[i]));
@@ -106,13 +106,13 @@ TEST(stop_source, STOP_3_after_any_number_of_regions_without_a_request_one_still
        {1u << 28, (1u << 30) - 1, 1u << 30, (1u << 30) + 1, 1u << 31}) {
     stop_source stop;
     std::uint32_t region = 1;
-    stop.begin(region);
+    stop.keep_near(region);
     stop.request(region);
     for (int i = 0; i < 40; ++i) {
       SCOPED_TRACE(testing::Message() << "region " << region << ", stride " << stride);
       region += stride;
       if (region == 0) region = 1;
-      stop.begin(region);
+      stop.keep_near(region);
       ASSERT_FALSE(stop.requested(region)) << "stopped by nobody";
       if (i % 5 != 4) continue;
       stop.request(region);
@@ -123,18 +123,18 @@ TEST(stop_source, STOP_3_after_any_number_of_regions_without_a_request_one_still
 
 TEST(stop_source, STOP_3_begin_moves_the_word_only_where_it_has_fallen_behind) {
   stop_source stop;
-  stop.begin(5);
+  stop.keep_near(5);
   stop.request(5);
-  stop.begin(5 + (1u << 30));
+  stop.keep_near(5 + (1u << 30));
   EXPECT_TRUE(stop.requested(5)) << "2^30 behind has a meaning still";
-  stop.begin(6 + (1u << 30));
+  stop.keep_near(6 + (1u << 30));
   EXPECT_FALSE(stop.requested(5));
   EXPECT_TRUE(stop.requested(5 + (1u << 30))) << "one behind the region, which is over";
 }
 
 TEST(stop_source, STOP_2_a_request_tells_every_place_in_the_list_after_its_change) {
   stop_source stop;
-  stop.begin(7);
+  stop.keep_near(7);
   counting_place first(stop, 7), second(stop, 7), third(stop, 7);
   stop.add(first);
   stop.add(second);
@@ -162,7 +162,7 @@ TEST(stop_source, places_leave_the_list_in_any_order) {
     }
     for (std::uint32_t gone = 0; gone < order.size(); ++gone) {
       stop.remove(*places[order[gone]]);
-      stop.begin(gone + 1);
+      stop.keep_near(gone + 1);
       stop.request(gone + 1);
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -174,7 +174,7 @@ TEST(stop_source, places_leave_the_list_in_any_order) {
 TEST(stop_source, what_comes_before_a_request_is_seen_by_who_finds_the_region_stopped) {
   for (std::uint32_t region = 1; region <= 300; ++region) {
     stop_source stop;
-    stop.begin(region);
+    stop.keep_near(region);
     std::uint32_t plain = 0;
     std::thread other([&] {
       plain = region;
@@ -193,7 +193,7 @@ TEST(stop_source, STOP_1_of_requests_for_several_regions_at_once_the_last_region
   constexpr std::size_t threads = 4;
   for (int round = 0; round < 100; ++round, first += threads) {
     if (first + threads < threads + 1) first = threads;  // 0 is no region
-    stop.begin(first);
+    stop.keep_near(first);
     lockstep::test::start_gate gate(threads);
     lockstep::test::run_threads(threads, [&](std::size_t rank) {
       gate.arrive_and_wait();
@@ -205,7 +205,7 @@ TEST(stop_source, STOP_1_of_requests_for_several_regions_at_once_the_last_region
 
 TEST(stop_source, places_may_come_and_go_while_others_request) {
   stop_source stop;
-  stop.begin(1);
+  stop.keep_near(1);
   counting_place stays(stop, 1);
   stop.add(stays);
   std::atomic<bool> over{false};
@@ -241,7 +241,7 @@ TEST(stop_source, in_a_child_the_lock_is_free_whoever_held_it) {
     bool was_told = false;
   };
   stop_source stop;
-  stop.begin(1);
+  stop.keep_near(1);
   forgetting place(stop);
   stop.add(place);
   stop.request(1);

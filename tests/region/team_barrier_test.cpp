@@ -83,7 +83,7 @@ struct setting {
 
   /// Between regions.
   void begin(std::uint32_t region, std::size_t size, std::uint32_t phase) {
-    stop.begin(region);
+    stop.keep_near(region);
     barrier.reset(phase);
     for (std::size_t rank = 0; rank < size; ++rank) {
       places[rank] = member_state();
@@ -210,7 +210,7 @@ TEST_P(team_barrier_of, a_region_goes_on_where_the_one_before_has_ended_without_
   setting the(GetParam());
   the.begin(1, size(), 0u - 3u);
   for (std::uint32_t region = 1; region <= 10; ++region) {
-    the.stop.begin(region);
+    the.stop.keep_near(region);
     for (member_state& each : the.places) each.enter(each.size(), region, each.phase);
     std::atomic<std::size_t> wrong{0};
     run_threads(size(),
@@ -389,7 +389,7 @@ TEST(team_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
   team_barrier barrier(1, lockstep::wait_policy::block(), stop);
   member_state self;
   self.enter(1, 1, 0);
-  stop.begin(1);
+  stop.keep_near(1);
   for (std::uint32_t phase = 1; phase <= 5; ++phase) {
     EXPECT_TRUE(barrier.arrive_and_wait(self));
     EXPECT_EQ(self.phase, phase);
@@ -403,7 +403,7 @@ TEST(team_barrier, leaves_the_stop_source_with_its_end) {
   {
     team_barrier barrier(3, lockstep::wait_policy(), stop);
   }
-  stop.begin(1);
+  stop.keep_near(1);
   stop.request(1);  // tells nobody: else a use after the end
   EXPECT_TRUE(stop.requested(1));
 }

@@ -57,7 +57,7 @@ TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begi
     std::vector<std::size_t> order;  // plain: TURN-2
     std::vector<watched_thread> watched(waiters);
     std::vector<std::thread> threads;
-    queue.begin();
+    queue.take_turn();
     for (std::size_t k = 0; k < waiters; ++k) {
       threads.emplace_back([&, k] {
         watched[k].enter();
@@ -66,7 +66,7 @@ TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begi
       });
       watched[k].wait_until_asleep();  // it has called begin() before the next is started
     }
-    queue.end();
+    queue.end_turn();
     for (std::thread& each : threads) each.join();
     for (std::size_t k = 0; k < waiters; ++k) EXPECT_EQ(order[k], k);
   }
@@ -76,14 +76,14 @@ TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
   caller_queue queue(GetParam().policy, unnamed);
   for (int round = 0; round < 20; ++round) {
     bool ended = false;  // plain: TURN-2
-    queue.begin();
+    queue.take_turn();
     std::thread other([&] {
       const caller_turn mine(queue);
       EXPECT_TRUE(ended);
     });
     for (int i = 0; i < 50; ++i) std::this_thread::yield();
     ended = true;
-    queue.end();
+    queue.end_turn();
     other.join();
   }
 }
@@ -91,12 +91,12 @@ TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
 TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
   caller_queue queue(GetParam().policy, unnamed);
   for (int round = 0; round < 5; ++round) {
-    ASSERT_TRUE(queue.try_begin());
-    EXPECT_FALSE(queue.try_begin()) << "it has begun";
-    queue.end();
-    queue.begin();
-    EXPECT_FALSE(queue.try_begin());
-    queue.end();
+    ASSERT_TRUE(queue.try_take_turn());
+    EXPECT_FALSE(queue.try_take_turn()) << "it has begun";
+    queue.end_turn();
+    queue.take_turn();
+    EXPECT_FALSE(queue.try_take_turn());
+    queue.end_turn();
   }
 }
 
@@ -106,15 +106,15 @@ TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
   for (int round = 0; round < 20; ++round) {
     watched_thread watched;
     std::atomic<bool> over{false};
-    queue.begin();
+    queue.take_turn();
     std::thread other([&] {
       watched.enter();
       const caller_turn mine(queue);
       while (!over) std::this_thread::yield();
     });
     watched.wait_until_asleep();
-    queue.end();
-    EXPECT_FALSE(queue.try_begin()) << "it is the other's turn, whether it is awake or not";
+    queue.end_turn();
+    EXPECT_FALSE(queue.try_take_turn()) << "it is the other's turn, whether it is awake or not";
     over = true;
     other.join();
   }
@@ -130,7 +130,7 @@ TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
       if (rank % 2 == 0) {
         const caller_turn mine(queue);
         ++sum;
-      } else if (queue.try_begin()) {
+      } else if (queue.try_take_turn()) {
         const caller_turn mine(queue, lockstep::detail::has_begun_t());
         ++sum;
         ++tried;
@@ -148,7 +148,7 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
   for (const bool has_turn : {false, true}) {
     caller_queue queue(GetParam().policy, unnamed);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
-    queue.begin();  // the child's own turn, or that of a thread that is gone
+    queue.take_turn();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);
     if (has_turn) {
       bool ended = false;  // plain: TURN-2
@@ -158,7 +158,7 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
       });
       for (int i = 0; i < 50; ++i) std::this_thread::yield();
       ended = true;
-      queue.end();
+      queue.end_turn();
       other.join();
     }
     int turns = 0;

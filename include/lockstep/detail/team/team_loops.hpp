@@ -21,9 +21,9 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// A loop on the caller alone, without a region, if that may be (LONE-1 of lone_loops.hpp).
-lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length);
+lone_outcome run_lone_loop(team_host& on, const range_body& body, std::size_t length);
 /// The same in chunks.
-lone_outcome run_alone(team_host& on, const range_body& body, std::size_t length, schedule how);
+lone_outcome run_lone_loop(team_host& on, const range_body& body, std::size_t length, schedule how);
 /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
 bool run_loop(team_host& on, loop_place& place, const void* loop, std::size_t length, schedule how,
               source_place where);
@@ -46,8 +46,8 @@ class team_loops {
     if (needs_nobody(place, length, how)) {
       const range_body body = {loop.call, &loop};
       const lone_outcome alone = how.kind() == schedule_kind::static_blocks
-                                     ? run_alone(on_, body, length)
-                                     : run_alone(on_, body, length, how);
+                                     ? run_lone_loop(on_, body, length)
+                                     : run_lone_loop(on_, body, length, how);
       if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     }
     return run_loop(on_, place, &loop, length, how, where);
