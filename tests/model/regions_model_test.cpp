@@ -375,12 +375,12 @@ TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_befor
                ++turns;
              },
              [&] {
-               if (!callers.try_begin()) return;
+               if (!callers.try_take_turn()) return;
                const caller_turn mine(callers, lockstep::detail::has_begun_t());
                ++turns;
              }});
     check(turns >= 1, "who waits gets its turn");
-    check(callers.try_begin(), "all turns have ended");
+    check(callers.try_take_turn(), "all turns have ended");
   });
 }
 
