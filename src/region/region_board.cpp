@@ -36,7 +36,9 @@ LOCKSTEP_INLINE bool region_board::next(std::size_t rank, assignment& out) {
                       whereabouts{separation_, rank, 0}, asleep_[line].value, has_one_worker());
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
-    if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
+    if (what.has_slept) {
+      histories_[rank].value.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
+    }
     read_line(line, out);
     // Meanwhile the loop may have ended, and a `run` have begun.
     const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();

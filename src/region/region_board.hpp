@@ -30,6 +30,8 @@
 //   4  asleep.add    relaxed  -      a hint: it says how a loop is run, and orders nothing
 //   5  asleep.load   relaxed  -      as 4
 //   6  asleep.store  relaxed  -      while no worker lives
+//   7  came.store    relaxed  -      a time, for statistics
+//   8  came.load     relaxed  -      as 7
 //
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
@@ -149,7 +151,9 @@ class region_board {
   /// Travels with a report: 16 bytes for the member that makes it, before it, and for the caller after it.
   cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
   /// When a member last came out of a sleep to a region.
-  std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
+  std::uint64_t last_coming(std::size_t rank) const noexcept {
+    return histories_[rank].value.came.load(memory_order_relaxed);  // 8
+  }
 
   /// Lets all workers go: next() returns false.
   void close();
@@ -173,6 +177,7 @@ class region_board {
     region_watch regions = {};
     stacked_starts stacked = {};
     wait_history reports = {};
+    atomic<std::uint64_t> came{0};  ///< by the clock
   };
 
   /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.

@@ -44,8 +44,6 @@
 //   5  finished.store      relaxed  -      the report orders it before the next loop's
 //   6  word.store          relaxed  -      while no worker lives, by the caller for its own between loops, or by the caller
 //                                          of a region before it
-//   7  came.store          relaxed  -      a time, for statistics
-//   8  came.load           relaxed  -      as 7
 //
 // Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there
 //        are several. The word has a line of its own: reports are polled by the member that collects them, and a
@@ -110,18 +108,9 @@ class share_board {
     shares_[rank].value.finished.store(0, detail::memory_order_relaxed);               // 5
   }
 
-  /// When the member last came out of a sleep to a region, by the clock.
-  void note_coming(std::size_t rank, std::uint64_t now) noexcept {
-    shares_[rank].value.came.store(now, detail::memory_order_relaxed);  // 7
-  }
-  std::uint64_t last_coming(std::size_t rank) const noexcept {
-    return shares_[rank].value.came.load(detail::memory_order_relaxed);  // 8
-  }
-
  private:
   struct share {
     detail::atomic<std::uint64_t> word{0};
-    detail::atomic<std::uint64_t> came{0};
     detail::wait_word finished{0};
   };
 
