@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
@@ -22,7 +23,8 @@ struct mutation {
 
   bool is_at(site where) const {
     if (line != where.line) return false;
-    const std::string path = where.file;
+    // A header is named as it was included: src/sync/../wait/NAME.hpp.
+    const std::string path = std::filesystem::path(where.file).lexically_normal().string();
     return path.size() >= file.size() &&
            path.compare(path.size() - file.size(), file.size(), file) == 0;
   }
