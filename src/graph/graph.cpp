@@ -17,8 +17,7 @@ LOCKSTEP_INLINE void report_overwritten(const void* buffer, std::size_t depth, s
                                         std::size_t found, const std::string& joins) noexcept {
   end_program(
       "lockstep::buffer at %p: iteration %zu looks for its value, and iteration %zu has "
-      "overwritten "
-      "it: %s%s, the depth is %zu\n",
+      "overwritten it: %s%s, the depth is %zu",
       buffer, wanted, found, joins.empty() ? "no channel orders them" : "a channel from ",
       joins.c_str(), depth);
 }
