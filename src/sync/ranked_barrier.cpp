@@ -91,8 +91,8 @@ struct ranked_barrier::state {
   }
 
   void arrive(std::size_t rank, own_state& self) {
-    const auto nothing = [](detail::nothing_beside&) {};
-    self.was_last = phases.arrive(rank, participants, ++self.arrived, nothing);
+    self.was_last =
+        phases.arrive(rank, participants, ++self.arrived, [](detail::nothing_beside&) {});
   }
 
   wait_status wait(const ranked_barrier& of, std::size_t rank, own_state& self, deadline until,
