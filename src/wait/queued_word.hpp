@@ -126,6 +126,7 @@ class queued_word {
  private:
   /// A wait before the thread queues up.
   struct attempt final : waitable {
+    static constexpr bool looks_often = !Rules::backs_off;
     static constexpr unsigned first_pause = Rules::backs_off ? 8 : 1, longest_pause = 64;
 
     queued_word& owner;
