@@ -19,9 +19,9 @@ namespace bench::ring {
 namespace {
 
 constexpr const char* about =
-    "Sends a token round a ring of threads, with condition variables, atomic flags, semaphores "
-    "and\n"
-    "lockstep's events; on one CPU, on two, and where the system puts the threads. Samples of all "
+    "Sends a token round a ring of threads, with condition variables, atomic flags, semaphores,\n"
+    "bare futexes and lockstep's events; on one CPU, on two, and where the system puts the "
+    "threads. Samples of all "
     "rows\ntake turns.\n";
 
 constexpr sample_length full_length{0.2, 0.03, 5'000'000}, quick_length{0.02, 0.005, 5'000'000};

@@ -11,6 +11,11 @@
 #include <lockstep/event.hpp>
 #include <mutex>
 #include <semaphore>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace bench::ring {
 
@@ -85,6 +90,34 @@ class semaphore_place {
  private:
   std::counting_semaphore<> tokens_{0};
 };
+
+#if defined(__linux__)
+/// The least that a sleep and a wake take: a word and two system calls.
+class futex_place {
+ public:
+  static constexpr bool polls = false;
+
+  template <class Idle>
+  void wait_until_full(Idle) {
+    while (!word_.load(std::memory_order_acquire)) call(FUTEX_WAIT_PRIVATE, 0);
+    word_.store(0, std::memory_order_relaxed);
+  }
+  template <class Idle>
+  void wait_until_empty(Idle) {}
+  void empty() {}
+  void fill() {
+    word_.store(1, std::memory_order_release);
+    call(FUTEX_WAKE_PRIVATE, 1);
+  }
+
+ private:
+  void call(int operation, int value) {
+    ::syscall(SYS_futex, &word_, operation, value, nullptr, nullptr, 0);
+  }
+
+  std::atomic<int> word_{0};
+};
+#endif
 
 /// With the default policy; Polls: the caller polls, to do something else in the meantime.
 template <bool Polls>

@@ -36,6 +36,9 @@ constexpr mechanism_entry slack(std::string_view name) {
 }
 
 constexpr std::array mechanisms{
+#if defined(__linux__)
+    hop<futex_place>("futex"),
+#endif
     hop<condition_place>("condition"),   hop<seq_cst_place>("seq_cst"),
     hop<release_place>("release"),       hop<semaphore_place>("semaphore"),
     hop<event_place<false>>("lockstep"), slack<seq_cst_place>("seq_cst"),

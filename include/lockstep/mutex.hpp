@@ -18,6 +18,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/wait_policy.hpp>
 
@@ -123,6 +124,14 @@ static_assert(sizeof(mutex) == 8, "a word of state and a policy");
 /// For programs that change a type: the timed operations are there.
 using timed_mutex = mutex;
 
+//   RECURSIVE-1  owner_ is the number of the holder while depth_ > 0, else 0; only the holder writes either. So a
+//                thread that finds its own number there holds the lock, whatever others do meanwhile.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   4  owner.load   relaxed  -      only our own number says anything, and we wrote it ourselves (RECURSIVE-1)
+//   5  owner.store  relaxed  -      as 4; the mutex orders the rest
+//
 // Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
 // Example
 //   lockstep::recursive_mutex lock;
@@ -141,25 +150,45 @@ class recursive_mutex {
   recursive_mutex& operator=(const recursive_mutex&) = delete;
 
   /// Blocks until the calling thread holds the lock once more.
-  void lock();
+  void lock() {
+    if (enter_again()) return;
+    mutex_.lock();
+    enter();
+  }
   /// As lock(), but false where it would block.
-  bool try_lock();
+  bool try_lock() { return enter_again() || (mutex_.try_lock() && enter()); }
   /// As lock(), for at most `time`; false if the lock was not to be had.
   template <class Rep, class Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
   }
-  bool try_lock_until(deadline until);
+  bool try_lock_until(deadline until) {
+    return enter_again() || (mutex_.try_lock_until(until) && enter());
+  }
   /// Requires: the calling thread holds the lock. It is free when it was unlocked as often as locked.
-  void unlock();
+  void unlock() {
+    detail::misuse::check_owner(&mutex_, kind());
+    if (--depth_ > 0) return;
+    owner_.store(0, detail::memory_order_relaxed);  // 5
+    mutex_.unlock();
+  }
 
   wait_policy policy() const noexcept { return mutex_.policy(); }
 
  private:
   static const char* kind() noexcept { return "lockstep::recursive_mutex"; }
 
-  bool enter(std::uint64_t self) noexcept;
-  bool enter_again(std::uint64_t self) noexcept;
+  bool enter() noexcept {
+    owner_.store(detail::number_of_this_thread(), detail::memory_order_relaxed);  // 5
+    depth_ = 1;
+    return true;
+  }
+  bool enter_again() noexcept {
+    const std::uint64_t owner = owner_.load(detail::memory_order_relaxed);  // 4
+    if (owner != detail::number_of_this_thread()) return false;
+    ++depth_;
+    return true;
+  }
 
   mutex mutex_;
   std::uint32_t depth_;

@@ -78,7 +78,7 @@ struct mutex_rules {
   static std::uint32_t without_waiters(std::uint32_t word) noexcept {
     return (word & waking) != 0 ? word & ~waiting : word & locked;
   }
-  static std::uint32_t without_woken(std::uint32_t word) noexcept {
+  static std::uint32_t without_woken(std::uint32_t word, std::uint32_t) noexcept {
     return (word & waiting) != 0 ? word & ~waking : locked;
   }
 };
@@ -128,7 +128,7 @@ class mutex_queue : public queued_word<mutex_rules> {
   bool give_up(parked_thread& self) {
     parking_lot::queue waiters(key());
     waiters.arrive(self);
-    return take_or(rules::woken, rules::without_woken);
+    return take_or(rules::woken, &rules::without_woken);
   }
 
   /// Sends the next waiter on its way, unless one is already.

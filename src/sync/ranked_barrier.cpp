@@ -37,7 +37,6 @@ struct ranked_barrier::state {
   struct meeting final
       : detail::awaited_word<std::uint32_t, detail::phase_reached, detail::stops_when_set> {
     const ranked_barrier& of;
-    const std::uint32_t self;
     const detail::phase_reached phase;
     const detail::source_place where;
 
@@ -45,7 +44,6 @@ struct ranked_barrier::state {
             detail::whereabouts whom, call_site from) noexcept
         : awaited_word(word, reached, {barrier.state_->terminated}, whom),
           of(barrier),
-          self(static_cast<std::uint32_t>(whom.self)),
           phase(reached),
           where(from) {}
 
@@ -55,7 +53,6 @@ struct ranked_barrier::state {
       to.kind = detail::wait_kind::ranked_barrier;
       to.object = &of;
       to.where = where;
-      to.rank = self;
       to.awaited = detail::wait_subject::nobody;  // all who are missing
       to.expected = static_cast<std::uint32_t>(all.participants);
       to.come = all.phases.arrived_ranks(all.participants, phase);
@@ -91,8 +88,8 @@ struct ranked_barrier::state {
   }
 
   void arrive(std::size_t rank, own_state& self) {
-    const auto nothing = [](detail::nothing_beside&) {};
-    self.was_last = phases.arrive(rank, participants, ++self.arrived, nothing);
+    self.was_last =
+        phases.arrive(rank, participants, ++self.arrived, [](detail::nothing_beside&) {});
   }
 
   wait_status wait(const ranked_barrier& of, std::size_t rank, own_state& self, deadline until,

@@ -74,7 +74,7 @@ class queued_word {
   bool enqueue(parked_thread& self, std::uint32_t as) {
     parking_lot::queue waiters(key());
     waiters.arrive(self);
-    if (take_or(as, [as](std::uint32_t word) { return Rules::marked(word, as); })) return false;
+    if (take_or(as, &Rules::marked)) return false;
     if (!self.goes_first()) {
       waiters.push_back(self);
     } else {
@@ -84,15 +84,14 @@ class queued_word {
     return true;
   }
 
-  /// Takes, or makes the word wanted(word) in a moment in which it may not take; false then. Requires: the queue is
+  /// Takes, or makes the word wanted(word, as) in a moment in which it may not take; false then. Requires: the queue is
   /// locked.
-  template <class Wanted>
-  bool take_or(std::uint32_t as, Wanted wanted) noexcept {
+  bool take_or(std::uint32_t as, std::uint32_t (*wanted)(std::uint32_t, std::uint32_t)) noexcept {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 2
     while (true) {
       if (Rules::may_take(word, as)) {
         if (take(word, Rules::taken(word, as))) return true;
-      } else if (change(word, wanted(word))) {
+      } else if (change(word, wanted(word, as))) {
         return false;
       }
     }
@@ -127,6 +126,7 @@ class queued_word {
  private:
   /// A wait before the thread queues up.
   struct attempt final : waitable {
+    static constexpr bool looks_often = !Rules::backs_off;
     static constexpr unsigned first_pause = Rules::backs_off ? 8 : 1, longest_pause = 64;
 
     queued_word& owner;

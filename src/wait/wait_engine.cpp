@@ -146,16 +146,16 @@ struct wait_rungs {
     return false;
   }
 
+  static deadline next_beat(const wait_pulse* pulse) {
+    return pulse == nullptr ? deadline::never()
+                            : deadline::after(std::chrono::nanoseconds(
+                                  static_cast<std::int64_t>(pulse->interval)));
+  }
   /// Sleeps until it is ready; with spin() polls. In between the thread's pulse beats, if it has one.
   static bool stay(waitable& what, deadline until, bool sleeps) {
     const wait_pulse*& own = wait_pulse::of_this_thread();
     const wait_pulse* const pulse = own;
-    const auto next_beat = [pulse] {
-      return pulse == nullptr ? deadline::never()
-                              : deadline::after(std::chrono::nanoseconds(
-                                    static_cast<std::int64_t>(pulse->interval)));
-    };
-    for (deadline beat = next_beat(); !what.ready();) {
+    for (deadline beat = next_beat(pulse); !what.ready();) {
       if (wait_engine::is_over(until)) return what.ready();
       if (sleeps) {
         what.sleep(earlier(beat, until));
@@ -166,7 +166,7 @@ struct wait_rungs {
       own = nullptr;  // the call may wait, too
       pulse->call(pulse->context);
       own = pulse;
-      beat = next_beat();
+      beat = next_beat(pulse);
     }
     return true;
   }

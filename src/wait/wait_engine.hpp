@@ -42,7 +42,8 @@ class waitable {
   virtual bool ready() = 0;
   /// Announces a sleeper, looks again, sleeps; may return at any time. Not called by wait_awake().
   virtual void sleep(deadline) {}
-  /// How long to pause before the next look. Only wait_awake() asks.
+  /// False: pauses() says how long to pause before each look.
+  static constexpr bool looks_often = true;
   virtual unsigned pauses() noexcept { return 1; }
   /// The word by whose change it usually gets ready, aligned to 4 bytes; or null.
   virtual const void* line() const noexcept { return nullptr; }
@@ -90,12 +91,15 @@ class wait_engine {
                                             wait_history& history,
                                             deadline until = deadline::never(),
                                             std::uint64_t yield_time = shared_yield_time) {
-    const rung first = first_rung(policy, history);
-    if (first == rung::poll && first_poll(what)) {
-      if (policy.is_adaptive()) history.spinning.paid();
-      return true;
-    }
-    return wait_long(what, policy, history, until, yield_time, first, rung::sleep);
+    return wait_to(rung::sleep, what, policy, history, until, yield_time);
+  }
+  /// For locks, whose waiters queue up before they sleep: the rungs before the sleep, after a look in vain; true if it got
+  /// ready in them. block() has none of them. spin() polls for the default's time.
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_awake(Waitable& what, wait_policy policy,
+                                           wait_history& history, deadline until,
+                                           std::uint64_t yield_time = single_yield_time) {
+    return !policy.is_block() && wait_to(rung::yield, what, policy, history, until, yield_time);
   }
   /// Looks for the time between two looks at the clock. The first poll ends most waits that a look does not, so it is
   /// compiled for each kind of them. It goes without a look at the clock, which costs as much as one pause. It begins with
@@ -112,13 +116,6 @@ class wait_engine {
     return false;
   }
 
-  /// For locks, whose waiters queue up before they sleep: the rungs before the sleep, after a look in vain; true if it got
-  /// ready in them. block() has none of them. spin() polls for the default's time.
-  static bool wait_awake(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                         std::uint64_t yield_time = single_yield_time) {
-    return !policy.is_block() && wait_long(what, policy, history, until, yield_time,
-                                           first_rung(policy, history), rung::yield);
-  }
   /// For waits that have polled in a way of their own. In the adaptive policy only.
   static bool wait_after_poll(waitable& what, wait_policy policy, wait_history& history,
                               observed_wait& seen) {
@@ -135,6 +132,16 @@ class wait_engine {
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
   enum class rung : unsigned char { poll, yield, sleep };
 
+  template <class Waitable>
+  static bool wait_to(rung last, Waitable& what, wait_policy policy, wait_history& history,
+                      deadline until, std::uint64_t yield_time) {
+    const rung first = first_rung(policy, history);
+    if (Waitable::looks_often && first == rung::poll && first_poll(what)) {
+      if (policy.is_adaptive()) history.spinning.paid();
+      return true;
+    }
+    return wait_long(what, policy, history, until, yield_time, first, last);
+  }
   /// Where a wait begins.
   static rung first_rung(wait_policy policy, wait_history& history);
   static bool wait_long(waitable& what, wait_policy policy, wait_history& history, deadline until,
