@@ -7,15 +7,13 @@ namespace lockstep::openmp {
 namespace {
 
 /// What a member does while it waits: it runs tasks. For team_barrier.
-struct task_arrival {
+struct task_arrival : detail::usual_arrival {
   using may_be_called = std::true_type;
 
   part& self;
   task_pool& tasks;
   unsigned looks = 0;
 
-  static constexpr bool arrives() noexcept { return true; }
-  static void meanwhile() noexcept {}
   bool is_called() const noexcept { return tasks.has_ready(); }
   /// Those that are not far behind need no help, and nobody who looks into their deques. In a crowd each look is put off:
   /// whoever takes the hint back is woken by the next task, at the cost of somebody who makes some.
@@ -48,7 +46,7 @@ struct task_arrival {
 [[gnu::noinline]] bool pass_observed(part& self, const char* kind) noexcept {
   detail::member_state& at = *self.at;
   const detail::meeting_view seen = detail::meeting_begins(at, kind, call_site::none(), true);
-  task_arrival arrival{self, self.shared->tasks};
+  task_arrival arrival{{}, self, self.shared->tasks};
   const bool goes_on = at.shared().barrier.arrive_and_wait(at, arrival);
   if (seen != detail::meeting_view::none) detail::meeting_ends(at, seen, kind, call_site::none());
   return goes_on;
@@ -65,7 +63,7 @@ bool pass_barrier(part& self, const char* kind) noexcept {
   if (__builtin_expect(detail::observers() != 0, 0)) {
     goes_on = pass_observed(self, kind);
   } else {
-    task_arrival arrival{self, tasks};
+    task_arrival arrival{{}, self, tasks};
     goes_on = at.shared().barrier.arrive_and_wait(at, arrival);
   }
   const std::uint32_t parity = self.barriers & 1u;

@@ -371,8 +371,7 @@ class member {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
-        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
-        how);
+        at_, detail::reductions::block_values_of<Type>(span, f, op), span.length, init, op, how);
   }
   /// The same with f(i).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -382,7 +381,7 @@ class member {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
-        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
+        at_, detail::reductions::values_of<Type>(span, f, op), span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule(). Begins without a wait: a member has the
@@ -395,8 +394,7 @@ class member {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce_fast<Type, Operation>(
-        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
-        how);
+        at_, detail::reductions::block_values_of<Type>(span, f, op), span.length, init, op, how);
   }
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
@@ -406,7 +404,7 @@ class member {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce_fast<Type, Operation>(
-        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
+        at_, detail::reductions::values_of<Type>(span, f, op), span.length, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::scan_each. Waits for all, and begins as

@@ -222,7 +222,7 @@ class team {
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce<Type>(host_, where,
-                                            detail::reductions::values_of<Type>(span, f, op), true,
+                                            detail::reductions::values_of<Type>(span, f, op),
                                             span.length, std::move(init), op, how);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
@@ -235,7 +235,7 @@ class team {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce_fast<Type>(host_, where,
                                                  detail::reductions::values_of<Type>(span, f, op),
-                                                 true, span.length, std::move(init), op, how);
+                                                 span.length, std::move(init), op, how);
   }
 
   /// op(init, all f(first, last) over parts of the range, in order): reduce_each for loops that are written or
@@ -249,7 +249,7 @@ class team {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce<Type>(host_, where,
                                             detail::reductions::block_values_of<Type>(span, f, op),
-                                            false, span.length, std::move(init), op, how);
+                                            span.length, std::move(init), op, how);
   }
   /// With f of as large parts as for_range has: for kernels that need length. As reduce_each(fast, ...).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -259,7 +259,7 @@ class team {
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce_fast<Type>(
-        host_, where, detail::reductions::block_values_of<Type>(span, f, op), false, span.length,
+        host_, where, detail::reductions::block_values_of<Type>(span, f, op), span.length,
         std::move(init), op, how);
   }
 

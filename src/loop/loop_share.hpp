@@ -48,6 +48,8 @@ class loop_share {
   std::size_t size() const noexcept { return of_.shares; }
   bool is_alone() const noexcept { return of_.shares == 1; }
   std::uint32_t parts() const noexcept { return of_.parts; }
+  /// Of this part, among those of all shares.
+  std::size_t number() const noexcept { return rank_ * of_.parts + part_; }
   std::uint32_t region() const noexcept { return of_.region; }
   const stop_source& stop() const noexcept { return of_.stop; }
   bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }

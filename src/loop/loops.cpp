@@ -21,12 +21,27 @@ class late_shares {
  public:
   using may_be_called = std::false_type;
 
-  late_shares(member_state& at, std::uint32_t loop, bool arrives, const rank_shares& shares,
-              const cell_combine& combine) noexcept
-      : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
+  late_shares(member_state& at, std::uint32_t loop, bool is_own, bool arrives,
+              const rank_shares& shares, const cell_combine& combine, cell* values) noexcept
+      : at_(at),
+        loop_(loop),
+        is_own_(is_own),
+        arrives_(arrives),
+        shares_(shares),
+        combine_(combine),
+        values_(values) {}
 
   /// For team_barrier: whether this member arrives by itself.
   bool arrives() const noexcept { return arrives_; }
+  void put(cell& own) const noexcept {
+    if (values_ == nullptr) return;
+    cell& value = values_[at_.rank()];
+    (is_own_ ? own : value) = is_own_ ? value : own;
+  }
+  arrival_with_value::takes_value awaits(std::uint32_t phase, std::size_t rank,
+                                         const cell& value) const noexcept {
+    return {{phase}, &value, values_ != nullptr ? &values_[rank] : nullptr};
+  }
   /// For team_barrier, after the arrival.
   void meanwhile() {
     if (!barrier().have_all_arrived(at_)) take_when_late();
@@ -91,18 +106,20 @@ class late_shares {
 
   member_state& at_;
   const std::uint32_t loop_;
-  const bool arrives_;
+  const bool is_own_, arrives_;
   const rank_shares& shares_;
   const cell_combine& combine_;
+  cell* const values_;
 };
 
 LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
-                                 const cell_combine& combine) {
+                                 const cell_combine& combine, cell* values) {
   const std::uint32_t loop = ++at.loops;
   share_board& claims = at.shared().shares;
   const bool is_own = claim_share(at, at.rank(), loop);
   if (is_own && !shares(at.rank())) return false;
-  late_shares late(at, loop, is_own || claims.finish(at.rank(), 2), shares, combine);
+  late_shares late(at, loop, is_own, is_own || claims.finish(at.rank(), 2), shares, combine,
+                   values);
   return meet(at, out, combine, late);
 }
 

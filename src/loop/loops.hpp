@@ -56,10 +56,12 @@ struct rank_shares {
 
   bool operator()(std::size_t rank) const { return call(data, rank); }
 };
-/// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. Requires:
-/// this member is not alone. False once the region is stopped.
+/// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. `values`: null,
+/// or room for the value of each rank, where they meet by flags: this member's is what its share has put there; those of
+/// others are what their shares have put into their cells. Requires: this member is not alone. False once the region is
+/// stopped.
 bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
-                 const cell_combine& combine);
+                 const cell_combine& combine, cell* values = nullptr);
 
 // --- handing out ---
 

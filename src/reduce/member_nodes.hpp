@@ -33,7 +33,9 @@ class member_nodes {
   bool put(schedule how, cell& out, const cell_combine& combine) {
     if (how.kind() != schedule_kind::static_blocks) return put_own(how) && meet(at_, out, combine);
     phase_ = at_.next_phase();
-    return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine);
+    cell values[most_met_by_cells];
+    if (at_.meets_by_flags()) first_values_ = values;
+    return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine, first_values_);
   }
   /// The same with the coming phase still to be met, by whatever waits for all; no member takes a share of another.
   bool put_own(schedule how) {
@@ -47,7 +49,9 @@ class member_nodes {
   void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
                       std::size_t b) const {
     if (nodes.has(b)) {
-      values.push_copy(at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
+      const bool is_first = nodes.node() == 0 && first_values_ != nullptr;
+      values.push_copy(is_first ? first_values_[nodes.rank()]
+                                : at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
       return nodes.advance(b);
     }
     const std::size_t middle = reduction_tree::middle_of(a, b);
@@ -56,13 +60,11 @@ class member_nodes {
     values.combine();
   }
 
-  /// The values of all leaves of the part, handed out by `how`, into the group's cells; after it they are there. False
-  /// once the region is stopped.
-  bool put_leaves(schedule how);
-
  protected:
   void* prepare(owner<kept_values>& keeps, std::size_t count) const {
-    return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
+    if (what_.type == nullptr) return nullptr;
+    at_.shared().note_kept_values();
+    return what_.type->prepare(keeps, count);
   }
 
   member_state& at_;
@@ -72,6 +74,9 @@ class member_nodes {
   const index_range part_;
 
  private:
+  /// The values of all leaves of the part, handed out by `how`, into the group's cells; after it they are there. False
+  /// once the region is stopped.
+  bool put_leaves(schedule how);
   /// The nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
@@ -80,17 +85,19 @@ class member_nodes {
     tree_walk walk(at_, what_, of_, length_);
     std::size_t k = 0;
     bool goes_on = true;
-    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), mine.first, mine.last,
-                                  [&](std::size_t a, std::size_t b) {
-                                    if (from_leaves) {
-                                      push_from_leaves(walk, a, b);
-                                    } else if (!goes_on || !walk.push_node(a, b)) {
-                                      goes_on = false;
-                                      return;
-                                    }
-                                    walk.put_top(room, shared.cell_of(rank, phase_, k));
-                                    ++k;
-                                  });
+    reduction_tree::maximal_nodes(
+        reduction_tree::leaves_of(length_), mine.first, mine.last,
+        [&](std::size_t a, std::size_t b) {
+          if (from_leaves) {
+            push_from_leaves(walk, a, b);
+          } else if (!goes_on || !walk.push_node(a, b)) {
+            goes_on = false;
+            return;
+          }
+          const bool waits = k == 0 && rank == at_.rank() && first_values_ != nullptr;
+          walk.put_top(room, waits ? first_values_[rank] : shared.cell_of(rank, phase_, k));
+          ++k;
+        });
     return goes_on;
   }
   void push_from_leaves(value_stack& values, std::size_t a, std::size_t b) const {
@@ -107,6 +114,7 @@ class member_nodes {
   }
 
   std::uint32_t phase_ = 0;
+  cell* first_values_ = nullptr;  ///< of all ranks, where members meet by flags
 };
 
 inline bool member_nodes::put_leaves(schedule how) {

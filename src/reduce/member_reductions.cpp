@@ -44,28 +44,25 @@ class member_reduction : private member_nodes {
     if (at_.is_alone()) {
       value_stack sum(what_, of_);
       sum.push_copy_of(init);
-      if (own.take(sum.next())) {
-        sum.push();
-        sum.combine();
-      }
+      if (own.has_value()) what_.combine(of_, sum.top(), own.value());
       sum.take_top(result);
       return outcome::done;
     }
     const std::uint32_t phase = at_.next_phase();
-    if (own.has_value()) {
-      own.put(prepare(at_.kept[phase & 1u], 1), at_.shared().cell_of(at_.rank(), phase, 0));
+    cell mine = {};
+    if (own.has_value()) own.put(prepare(at_.kept[phase & 1u], 1), mine);
+    has_put(at_.rank(), phase, mine) = own.has_value() ? 1 : 0;
+    const fast_sum all = {*this, init, phase};
+    cell values[most_met_by_cells];
+    const meeting how_met = at_.meet(mine, {fast_sum::put, &all}, values);
+    if (how_met == meeting::stopped) return outcome::stopped;
+    if (how_met == meeting::by_value) {
+      take(values[0], result);
+    } else {
+      value_stack sum(what_, of_);
+      all.combine({values[0].bytes, sizeof(cell)}, sum);
+      sum.take_top(result);
     }
-    has_put(at_.rank(), phase) = own.has_value() ? 1 : 0;
-    struct combining {
-      member_reduction& of;
-      const void* init;
-      std::uint32_t phase;
-    } const all = {*this, init, phase};
-    cell out = {};
-    if (!meet(at_, out, [&all](cell& into) { all.of.combine_put(all.init, all.phase, into); })) {
-      return outcome::stopped;
-    }
-    take(out, result);
     return outcome::done;
   }
 
@@ -73,26 +70,26 @@ class member_reduction : private member_nodes {
   /// fold of the sums before it (TREE-5). So f is called twice for each index.
   outcome scan(const void* init, void* result) {
     if (!at_.goes_on()) return outcome::stopped;
-    tree_walk values(at_, what_, of_, length_);
+    value_stack values(what_, of_);
     values.push_copy_of(init);
+    const auto pass = [&](std::size_t first, std::size_t last, scan_pass how) {
+      return what_.scan_leaves(of_, run_of(at_, length_, index_range{first, last}), how,
+                               &at_.shared().leaves[0], values.top());
+    };
     if (at_.is_alone()) {
-      if (!values.scan_alone(part_.last) || !at_.goes_on()) return outcome::stopped;
+      if (!scan_alone(values.top()) || !at_.goes_on()) return outcome::stopped;
       values.take_top(result);
       return outcome::done;
     }
-    if (!wait_for_data(at_, length_, static_schedule()) || !put_leaves(static_schedule())) {
+    if (!wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
+    const index_range mine = at_.block_of(part_);
+    void* const room = prepare(at_.kept_leaves, length_of(mine));
+    if (!what_.sum_leaves(of_, run_of(at_, length_, mine), room, &at_.shared().leaves[0]) ||
+        !at_.sync() || !pass(0, mine.first, scan_pass::skips) ||
+        !pass(mine.first, mine.last, scan_pass::stores) ||
+        !pass(mine.last, part_.last, scan_pass::skips) || !at_.sync()) {
       return outcome::stopped;
     }
-    const index_range mine = at_.block_of(part_);
-    for (std::size_t leaf = 0; leaf < part_.last; ++leaf) {
-      if (mine.first <= leaf && leaf < mine.last) {
-        values.push_copy_of_top();
-        if (!values.run_through(leaf)) return outcome::stopped;
-      }
-      values.push_copy(at_.shared().leaves[leaf]);
-      values.combine();
-    }
-    if (!at_.sync()) return outcome::stopped;
     values.take_top(result);
     return outcome::done;
   }
@@ -113,22 +110,36 @@ class member_reduction : private member_nodes {
     self.push_published(values, nodes, 0, self.part_.last);
     values.put_top(room, into);
   }
-  void combine_put(const void* init, std::uint32_t phase, cell& into) {
-    void* const room = prepare(at_.kept_result, 1);
-    value_stack sum(what_, of_);
-    sum.push_copy_of(init);
-    for (std::size_t rank = 0; rank < at_.size(); ++rank) {
-      if (has_put(rank, phase) == 0) continue;
-      sum.push_copy(at_.shared().cell_of(rank, phase, 0));
-      sum.combine();
+  /// Of init and the values that members have put in a phase.
+  struct fast_sum {
+    member_reduction& of;
+    const void* init;
+    std::uint32_t phase;
+
+    void combine(cells_of_ranks values, value_stack& sum) const {
+      sum.push_copy_of(init);
+      for (std::size_t rank = 0; rank < of.at_.size(); ++rank) {
+        if (of.has_put(rank, phase, const_cast<cell&>(values[rank])) == 0) continue;
+        sum.push_copy(values[rank]);
+        sum.combine();
+      }
     }
-    sum.put_top(room, into);
-  }
+    static void put(const void* data, cell& into) {
+      const fast_sum& self = *static_cast<const fast_sum*>(data);
+      void* const room = self.of.prepare(self.of.at_.kept_result, 1);
+      value_stack sum(self.of.what_, self.of.of_);
+      self.combine(self.of.at_.values_of(self.phase), sum);
+      sum.put_top(room, into);
+    }
+  };
   /// Where a member says that it has put a value: the last byte of the cell unless the value is there.
-  unsigned char& has_put(std::size_t rank, std::uint32_t phase) const noexcept {
+  unsigned char& has_put(std::size_t rank, std::uint32_t phase, cell& first) const noexcept {
     static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
     return what_.fills_cell ? at_.shared().cell_of(rank, phase, 1).bytes[0]
-                            : at_.shared().cell_of(rank, phase, 0).bytes[cell::size - 1];
+                            : first.bytes[cell::size - 1];
+  }
+  bool scan_alone(void* value) const {
+    return what_.scan_leaves(of_, run_of(at_, length_, part_), scan_pass::does_all, nullptr, value);
   }
 
   void take(const cell& from, void* result) const {

@@ -28,6 +28,7 @@
 
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/reduce/reduction_operations.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -62,9 +63,6 @@ constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
 constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
   return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
 }
-
-/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
-constexpr std::size_t strip_length = 1024;
 
 /// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
 /// with it. Requires 0 < count <= most_leaves_at_once.

@@ -95,13 +95,18 @@ LOCKSTEP_INLINE bool member_state::wait_before_construct() {
   return true;
 }
 
-LOCKSTEP_INLINE meeting member_state::meet(const cell_combine& combine, cell& out) {
+LOCKSTEP_INLINE meeting member_state::meet(cell mine, const cell_combine& combine, cell* values) {
   team_barrier& barrier = shared_->barrier;
   if (!barrier.has_flags(size_)) {
-    return detail::meet(*this, out, combine) ? meeting::by_value : meeting::stopped;
+    value_of(rank_, next_phase()) = mine;
+    return detail::meet(*this, values[0], combine) ? meeting::by_value : meeting::stopped;
   }
   const meeting_view seen = begin_meeting(*this, true);
-  const bool goes_on = sync_unseen();
+  tell_construct();
+  values[rank_] = mine;
+  arrival_with_value arrival(values[rank_], values);
+  const bool goes_on = barrier.arrive_and_wait(*this, arrival);
+  if (goes_on) shared_->check_constructs(*this);
   end_meeting(*this, seen);
   return goes_on ? meeting::by_cells : meeting::stopped;
 }

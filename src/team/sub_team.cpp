@@ -90,7 +90,7 @@ LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t l
   if (at.goes_on() && rank == 0 && size > 0) {
     detail::sub_group* const made = new detail::sub_group(size, at.shared());
     at.shared().sub_groups().add(*made);
-    detail::reductions::put_value(at, made);
+    at.value_of(at.rank(), at.next_phase()) = detail::reductions::cell_with(at, made);
   }
   if (!at.sync()) {
     detail::leave_stopped_region();
@@ -105,7 +105,9 @@ LOCKSTEP_INLINE sub_team member::split(std::size_t color, call_site where) {
   at_.come_to("split", where);
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
-  if (at_.goes_on()) detail::reductions::put_value(at_, color);
+  if (at_.goes_on()) {
+    at_.value_of(rank(), at_.next_phase()) = detail::reductions::cell_with(at_, color);
+  }
   if (!at_.sync()) {
     detail::leave_stopped_region();
     return sub_team();

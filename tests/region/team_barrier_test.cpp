@@ -297,13 +297,11 @@ struct pieces {
     }
   }
 };
-struct helping_arrival {
+struct helping_arrival : lockstep::detail::usual_arrival {
   using may_be_called = std::true_type;
 
   pieces& work;
 
-  static constexpr bool arrives() noexcept { return true; }
-  static void meanwhile() noexcept {}
   bool is_called() const noexcept { return work.left.load(std::memory_order_acquire) != 0; }
   void help() { work.take_all(); }
 };
@@ -320,7 +318,7 @@ TEST_P(team_barrier_of, MEET_6_those_who_sleep_are_called_to_help_and_go_on_with
   run_threads(size(), [&](std::size_t rank) {
     watched[rank].enter();
     for (std::uint32_t step = 1; step <= steps; ++step) {
-      helping_arrival arrival{work};
+      helping_arrival arrival{{}, work};
       if (rank + 1 == size()) {
         for (std::uint32_t call = 1; call <= calls; ++call) {
           for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();
@@ -348,7 +346,7 @@ TEST_P(team_barrier_of, MEET_6_who_is_called_again_and_again_is_through_only_wit
   std::atomic<std::size_t> wrong{0};
   const std::uint32_t steps = phases(200);
   run_threads(size(), [&](std::size_t rank) {
-    helping_arrival arrival{work};
+    helping_arrival arrival{{}, work};
     for (std::uint32_t step = 1; step <= steps; ++step) {
       slots[rank] = step;
       if (step % size() == rank) {
@@ -373,7 +371,7 @@ TEST_P(team_barrier_of, MEET_6_a_stop_lets_go_those_who_may_be_called) {
   std::vector<lockstep::test::watched_thread> watched(size());
   std::vector<int> results(size(), 1);
   run_threads(size(), [&](std::size_t rank) {
-    helping_arrival arrival{work};
+    helping_arrival arrival{{}, work};
     watched[rank].enter();
     if (rank + 1 == size()) {
       for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();

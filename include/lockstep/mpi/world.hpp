@@ -221,8 +221,8 @@ class world {
     const auto span = detail::span_of(first, last);
     at(me).come_to("reduce_range(world)", where, span.length);
     return detail::mpi::reduce_leaves<Type, Operation>(
-        *body_, at(me), detail::reductions::block_values_of<Type>(span, f, op), false, span.length,
-        init, op, how);
+        *body_, at(me), detail::reductions::block_values_of<Type>(span, f, op), span.length, init,
+        op, how);
   }
   /// The same with f(i).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -233,8 +233,8 @@ class world {
     const auto span = detail::span_of(first, last);
     at(me).come_to("reduce_each(world)", where, span.length);
     return detail::mpi::reduce_leaves<Type, Operation>(
-        *body_, at(me), detail::reductions::values_of<Type>(span, f, op), true, span.length, init,
-        op, how);
+        *body_, at(me), detail::reductions::values_of<Type>(span, f, op), span.length, init, op,
+        how);
   }
 
   /// The part of [0, length) for which reduce_range calls f on this rank: whole leaves of the fixed tree, in the

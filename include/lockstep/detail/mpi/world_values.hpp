@@ -124,8 +124,7 @@ Type meet_in_cells(member_state& at, const Type& at_hand, const Make& make) {
   const std::uint32_t phase = at.next_phase();
   cell& result = at.value_of(0, phase);
   const bool goes_on = at.meet_at_first([&] {
-    cell_access<Type>::put(cell_access<Type>::prepare(at.shared(), at.kept_result, 1), result,
-                           make(phase));
+    cell_access<Type>::put(prepare_of<Type>(at, at.kept_result, 1), result, make(phase));
   });
   if (goes_on) return cell_access<Type>::get(result);
   leave_stopped_region();
@@ -156,7 +155,7 @@ Type reduce_members(world_body& of, member_state& at, world_construct construct,
     Type mine = reductions::reduce_values<Type>(at, value, op);
     return from_first<Type>(at, mine, meets);
   }
-  reductions::put_value<Type>(at, value);
+  at.value_of(at.rank(), at.next_phase()) = reductions::cell_with<Type>(at, value);
   return meet_in_cells<Type>(at, value, [&](std::uint32_t phase) {
     Type mine(cell_access<Type>::get(at.value_of(0, phase)));
     for (std::size_t rank = 1; rank < at.size(); ++rank) {
@@ -195,8 +194,8 @@ Type broadcast_to_members(world_body& of, member_state& at, std::size_t root, co
 
 /// op(init, the tree over the range of all ranks), on every member of every rank.
 template <class Type, class Operation, class Values>
-Type reduce_leaves(world_body& of, member_state& at, const Values& values, bool in_strips,
-                   std::size_t length, const Type& init, Operation& op, schedule how) {
+Type reduce_leaves(world_body& of, member_state& at, const Values& values, std::size_t length,
+                   const Type& init, Operation& op, schedule how) {
   check_reducible<Type>();
   reductions::check_types<Type, typename Values::value, Operation>();
   struct meeting {
@@ -222,8 +221,8 @@ Type reduce_leaves(world_body& of, member_state& at, const Values& values, bool 
       });
     }
   } all = {at, init};
-  if (!evaluate_leaves(of, at, reductions::operations_for<Type, Operation>(values, in_strips),
-                       values, sizeof(Type), length, how, meeting::meet, &all)) {
+  if (!evaluate_leaves(of, at, reductions::operations_for<Type, Operation>(values), values,
+                       sizeof(Type), length, how, meeting::meet, &all)) {
     leave_stopped_region();
     return init;
   }

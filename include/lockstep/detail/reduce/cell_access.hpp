@@ -34,8 +34,9 @@ template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
   /// What put() needs beside the cell.
   struct room {};
-  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
-  static room prepare(group&, owner<kept_values>&, std::size_t) noexcept { return room(); }
+  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed. Of a member:
+  /// prepare_of().
+  static room prepare(owner<kept_values>&, std::size_t) noexcept { return room(); }
 
   static void put(room, cell& into, const Type& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(Type));
@@ -75,8 +76,7 @@ struct cell_access<Type, false> {
   };
   using room = values&;
 
-  static room prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
-    member_state::note_kept_values(shared);
+  static room prepare(owner<kept_values>& keeps, std::size_t count) {
     values* const made = new values(count);
     keeps.reset(made);
     return *made;
@@ -95,6 +95,14 @@ struct cell_access<Type, false> {
     return *address;
   }
 };
+
+/// The same of a member: the end of the region destroys the values.
+template <class Type>
+typename cell_access<Type>::room prepare_of(member_state& at, owner<kept_values>& keeps,
+                                            std::size_t count) {
+  if (!fits_cell<Type>()) member_state::note_kept_values(at.shared());
+  return cell_access<Type>::prepare(keeps, count);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

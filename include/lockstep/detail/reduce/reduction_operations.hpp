@@ -29,6 +29,12 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+namespace reduction_tree {
+
+/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
+constexpr std::size_t strip_length = 1024;
+
+}  // namespace reduction_tree
 namespace reductions {
 
 /// What op makes of two Type; void if it does not take them.
@@ -99,7 +105,7 @@ struct value_type {
   void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
   void (*copy)(void* to, const void* from);  ///< constructs `to`
   /// As those of cell_access. Put: moves from `value`.
-  void* (*prepare)(group& shared, owner<kept_values>& keeps, std::size_t count);
+  void* (*prepare)(owner<kept_values>& keeps, std::size_t count);
   void (*put)(void* room, cell& into, void* value);
 };
 template <class Type>
@@ -115,13 +121,20 @@ struct value_type_of {
   static void copy(void* to, const void* from) {
     copy_value(to, from, std::is_copy_constructible<Type>());
   }
-  static void* prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
-    return &access::prepare(shared, keeps, count);
+  static void* prepare(owner<kept_values>& keeps, std::size_t count) {
+    return &access::prepare(keeps, count);
   }
   static void put(void* room, cell& into, void* value) {
-    access::put(*static_cast<typename std::remove_reference<typename access::room>::type*>(room),
-                into, std::move(*static_cast<Type*>(value)));
+    access::put(room_at(room), into, std::move(*static_cast<Type*>(value)));
   }
+  static typename access::room room_at(void* room) noexcept {
+    return room_at(room, std::is_reference<typename access::room>());
+  }
+
+  static typename access::room room_at(void* room, std::true_type /*kept*/) noexcept {
+    return *static_cast<typename std::remove_reference<typename access::room>::type*>(room);
+  }
+  static typename access::room room_at(void*, std::false_type) noexcept { return {}; }
 
   static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
   static const value_type* get(std::false_type) noexcept {
@@ -137,8 +150,15 @@ struct value_type_of {
 struct operands {
   void* operation;
 };
-using scan_of_leaves = void (*)(const operands& of, void* value, std::size_t first,
-                                std::size_t last, std::size_t leaf_size);
+/// Leaves of a scan over `length` iterations, and whether the region is stopped.
+struct leaf_run {
+  std::size_t length, leaf_size;
+  index_range leaves;
+  bool (*may_stop)(const void* at);
+  const void* at;
+};
+/// What a scan does with leaves from the value before them on: combines their sums; stores as well; or makes the sums, too.
+enum class scan_pass : unsigned char { skips, stores, does_all };
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
@@ -150,10 +170,11 @@ struct operations {
   const value_type* type;                                        ///< null: values fit a cell
   bool fills_cell;                                               ///< leaves no byte of it free
   bool in_strips;  ///< long leaves by several calls of fold
-  /// Of a scan: stores op(value, f(first)), and so on, and leaves the last of them in `value`.
-  void (*run_through)(const operands& of, void* value, std::size_t first, std::size_t last);
-  /// The same for leaves of leaf_size, of values that fit a cell: `value` becomes op(value, sum of the leaf) after each.
-  scan_of_leaves scan_leaves;
+  /// Of a scan, false once the region is stopped. Puts the sum of each leaf into its cell, where `room` is that of
+  /// prepare(). From `value` on, which becomes op(value, sum of the leaf) after each leaf.
+  bool (*sum_leaves)(const operands& of, const leaf_run& run, void* room, cell* sums);
+  bool (*scan_leaves)(const operands& of, const leaf_run& run, scan_pass pass, const cell* sums,
+                      void* value);
   place_pace* pace;  ///< where it is a loop by itself
 };
 
@@ -244,6 +265,9 @@ class each_value : public operands {
       "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
+  /// Long leaves are folded by several calls.
+  static constexpr bool in_strips = true;
+
   each_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
@@ -280,19 +304,6 @@ class scanned_value : public each_value<Type, Index, Function> {
     }
     running = std::move(sum);
   }
-  template <class Operation>
-  void scan_leaves(Type& prefix, std::size_t first, std::size_t last, std::size_t leaf_size,
-                   Operation& op) const {
-    for (std::size_t i = first, end; i < last; i = end) {
-      end = last - i > leaf_size ? i + leaf_size : last;
-      std::size_t at = i;
-      Type sum(this->start(at, end));
-      this->go_on(sum, at, end, op);
-      Type running(prefix);
-      run_through(running, i, end, op);
-      prefix = op(std::move(prefix), std::move(sum));
-    }
-  }
 
  private:
   held_function<Store, Index, Type&> store_;
@@ -305,6 +316,8 @@ class block_value : public operands {
                 "f(first, last): of the common type of the bounds, or iterators");
 
  public:
+  static constexpr bool in_strips = false;
+
   block_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
@@ -334,50 +347,107 @@ block_value<Type, Index, Function> block_values_of(const index_span<Index>& span
   return {&op, span.first, f};
 }
 
+/// Calls strip(first, last) for the iterations of a leaf, at most a strip's at once. False once the region is stopped.
+template <class Strip>
+LOCKSTEP_ALWAYS_INLINE bool for_strips(const leaf_run& run, std::size_t first, std::size_t last,
+                                       const Strip& strip) {
+  constexpr std::size_t most = reduction_tree::strip_length;
+  std::size_t end = LOCKSTEP_UNLIKELY(last - first > most) ? first + most : last;
+  strip(first, end);
+  while (LOCKSTEP_UNLIKELY(end != last)) {
+    if (run.may_stop(run.at)) return false;
+    first = end;
+    end = last - first > most ? first + most : last;
+    strip(first, end);
+  }
+  return true;
+}
+/// Calls leaf(number, first, last) for each leaf until it returns false. False then, and once the region is stopped.
+template <class Leaf>
+bool for_leaves(const leaf_run& run, const Leaf& leaf) {
+  const std::size_t size = run.leaf_size, length = run.length, last = run.leaves.last;
+  std::size_t i = run.leaves.first * size;
+  for (std::size_t number = run.leaves.first; number < last; ++number) {
+    // A look takes as long as a short leaf: all that are due in a strip look once.
+    const bool looks = size >= 64 || number % 16 == 0;
+    if (LOCKSTEP_UNLIKELY(looks) && run.may_stop(run.at)) return false;
+    const std::size_t end = length - i <= size ? length : i + size;
+    if (!leaf(number, i, end)) return false;
+    i = end;
+  }
+  return true;
+}
+/// The sum of a leaf; less than that if is_stopped says so.
 template <class Type, class Values, class Operation>
-void run_through(const operands& of, void* value, std::size_t first, std::size_t last) {
+LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const leaf_run& run,
+                                        std::size_t first, std::size_t last, bool& is_stopped) {
+  Type sum(own.start(first, last));
+  is_stopped = !for_strips(run, first, last,
+                           [&](std::size_t from, std::size_t to) { own.go_on(sum, from, to, op); });
+  return sum;
+}
+template <class Type, class Values, class Operation>
+bool sum_leaves(const operands& of, const leaf_run& run, void* room, cell* sums) {
   const Values own(static_cast<const Values&>(of));
-  own.run_through(*static_cast<Type*>(value), first, last, *static_cast<Operation*>(of.operation));
+  Operation& op = *static_cast<Operation*>(of.operation);
+  return for_leaves(run, [&](std::size_t number, std::size_t first, std::size_t last) {
+    bool is_stopped;
+    Type sum(sum_of_leaf<Type>(own, op, run, first, last, is_stopped));
+    if (is_stopped) return false;
+    cell_access<Type>::put(value_type_of<Type>::room_at(room), sums[number], std::move(sum));
+    return true;
+  });
 }
 template <class Type, class Values, class Operation>
-void scan_cells(const operands& of, void* value, std::size_t first, std::size_t last,
-                std::size_t leaf_size) {
+bool scan_leaves(const operands& of, const leaf_run& run, scan_pass pass, const cell* sums,
+                 void* value) {
   const Values own(static_cast<const Values&>(of));
-  own.scan_leaves(*static_cast<Type*>(value), first, last, leaf_size,
-                  *static_cast<Operation*>(of.operation));
-}
-template <class Type, class Values, class Operation>
-constexpr scan_of_leaves scan_of(std::true_type /*fits a cell*/) noexcept {
-  return &scan_cells<Type, Values, Operation>;
-}
-template <class Type, class Values, class Operation>
-constexpr scan_of_leaves scan_of(std::false_type) noexcept {
-  return nullptr;
+  Operation& op = *static_cast<Operation*>(of.operation);
+  Type prefix(
+      std::move(*static_cast<Type*>(value)));  // where no store can change it: in a register
+  const auto pass_leaf = [&](std::size_t number, std::size_t first, std::size_t last) {
+    bool is_stopped = false;
+    Type sum(pass == scan_pass::stores ? cell_access<Type>::get(sums[number])
+                                       : sum_of_leaf<Type>(own, op, run, first, last, is_stopped));
+    Type running(prefix);
+    if (is_stopped || !for_strips(run, first, last, [&](std::size_t from, std::size_t to) {
+          own.run_through(running, from, to, op);
+        })) {
+      return false;
+    }
+    prefix = op(std::move(prefix), std::move(sum));
+    return true;
+  };
+  if (pass != scan_pass::skips && !for_leaves(run, pass_leaf)) return false;
+  for (std::size_t leaf = run.leaves.first; pass == scan_pass::skips && leaf < run.leaves.last;
+       ++leaf) {
+    prefix = op(std::move(prefix), cell_access<Type>::get(sums[leaf]));
+  }
+  *static_cast<Type*>(value) = std::move(prefix);
+  return true;
 }
 
-/// Values: each_value, which is folded in strips, or block_value.
+/// Values: each_value or block_value.
 template <class Type, class Operation, class Values>
-const operations& operations_for(const Values&, bool in_strips) noexcept {
-  constexpr bool fills = fits_cell<Type>() && sizeof(Type) == cell::size;
-  constexpr place_pace* pace = &pace_of<void(Type*, Values*, Operation*)>::at;
-  static const operations all[2] = {
-      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), fills, false, nullptr, nullptr, pace},
-      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
-       value_type_of<Type>::get(), fills, true, nullptr, nullptr, pace}};
-  return all[in_strips ? 1 : 0];
+const operations& operations_for(const Values&) noexcept {
+  static const operations all = {fold_range<Type, Values, Operation>,
+                                 combine_values<Type, Operation>,
+                                 value_type_of<Type>::get(),
+                                 fits_cell<Type>() && sizeof(Type) == cell::size,
+                                 Values::in_strips,
+                                 nullptr,
+                                 nullptr,
+                                 &pace_of<void(Type*, Values*, Operation*)>::at};
+  return all;
 }
 template <class Type, class Operation, class Values>
-const operations& operations_of_scan(const Values&) noexcept {
-  static const operations all = {
-      fold_range<Type, Values, Operation>,
-      combine_values<Type, Operation>,
-      value_type_of<Type>::get(),
-      fits_cell<Type>() && sizeof(Type) == cell::size,
-      true,
-      run_through<Type, Values, Operation>,
-      scan_of<Type, Values, Operation>(std::integral_constant<bool, fits_cell<Type>()>()),
-      &pace_of<void(Type*, Values*, Operation*)>::at};
+const operations& operations_of_scan(const Values& values) noexcept {
+  static const operations all = [&values] {
+    operations result = operations_for<Type, Operation>(values);
+    result.sum_leaves = sum_leaves<Type, Values, Operation>;
+    result.scan_leaves = scan_leaves<Type, Values, Operation>;
+    return result;
+  }();
   return all;
 }
 

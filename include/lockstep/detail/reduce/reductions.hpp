@@ -52,9 +52,9 @@ namespace reductions {
 
 // --- one value of each member ---
 
-/// The result of combine(phase), which has Type. The value at hand where the region was stopped and exceptions are off.
+/// The result of combine(cells), which has Type. The value at hand where the region was stopped and exceptions are off.
 template <class Type, class Combine>
-Type meet(member_state& at, const Type& at_hand, const Combine& combine) {
+Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combine) {
   struct last_to_arrive {
     member_state& at;
     const Combine& combine;
@@ -62,25 +62,26 @@ Type meet(member_state& at, const Type& at_hand, const Combine& combine) {
 
     static void put_result(const void* data, cell& into) {
       const last_to_arrive& self = *static_cast<const last_to_arrive*>(data);
-      Type result(self.combine(self.phase));
-      cell_access<Type>::put(cell_access<Type>::prepare(self.at.shared(), self.at.kept_result, 1),
-                             into, std::move(result));
+      Type result(self.combine(self.at.values_of(self.phase)));
+      cell_access<Type>::put(prepare_of<Type>(self.at, self.at.kept_result, 1), into,
+                             std::move(result));
     }
   } const last = {at, combine, at.next_phase()};
-  cell out = {};
-  const meeting how = at.meet({last_to_arrive::put_result, &last}, out);
-  if (how == meeting::by_cells) return combine(last.phase);
-  if (how == meeting::by_value) return cell_access<Type>::get(out);
+  cell values[most_met_by_cells];
+  const meeting how = at.meet(mine, {last_to_arrive::put_result, &last}, values);
+  if (how == meeting::by_cells) return combine(cells_of_ranks{values[0].bytes, sizeof(cell)});
+  if (how == meeting::by_value) return cell_access<Type>::get(values[0]);
   leave_stopped_region();
   return at_hand;
 }
 
-/// This member's value for the next meeting.
+/// A cell with this member's value for the next meeting.
 template <class Type>
-void put_value(member_state& at, Type value) {
-  const std::uint32_t phase = at.next_phase();
-  cell_access<Type>::put(cell_access<Type>::prepare(at.shared(), at.kept[phase & 1u], 1),
-                         at.value_of(at.rank(), phase), std::move(value));
+cell cell_with(member_state& at, Type value) {
+  cell made = {};
+  cell_access<Type>::put(prepare_of<Type>(at, at.kept[at.next_phase() & 1u], 1), made,
+                         std::move(value));
+  return made;
 }
 
 /// op over the values of all members, in the order of ranks.
@@ -90,11 +91,10 @@ Type reduce_values(member_state& at, const Type& value, Operation& op) {
   check_copyable<Type>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
-  put_value<Type>(at, value);
-  return meet<Type>(at, value, [&](std::uint32_t phase) {
-    Type sum(cell_access<Type>::get(at.value_of(0, phase)));
+  return meet<Type>(at, cell_with<Type>(at, value), value, [&](cells_of_ranks values) {
+    Type sum(cell_access<Type>::get(values[0]));
     for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      sum = op(std::move(sum), cell_access<Type>::get(at.value_of(rank, phase)));
+      sum = op(std::move(sum), cell_access<Type>::get(values[rank]));
     }
     return sum;
   });
@@ -106,10 +106,9 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
   check_copyable<Type>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
-  if (at.rank() == root) put_value<Type>(at, value);
-  return meet<Type>(at, value, [&](std::uint32_t phase) {
-    return cell_access<Type>::get(at.value_of(root, phase));
-  });
+  const cell mine = at.rank() == root ? cell_with<Type>(at, value) : cell{};
+  return meet<Type>(at, mine, value,
+                    [&](cells_of_ranks values) { return cell_access<Type>::get(values[root]); });
 }
 
 // --- a range ---
@@ -158,13 +157,13 @@ class result_of {
 
 /// op(init, the tree over the range) on every member.
 template <class Type, class Operation, class Values>
-Type reduce(member_state& at, const Values& values, bool in_strips, std::size_t length,
-            const Type& init, Operation& op, schedule how) {
+Type reduce(member_state& at, const Values& values, std::size_t length, const Type& init,
+            Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
   check_copyable<Type>();
   result_of<Type> result;
-  const outcome how_it_ended = reduce(at, operations_for<Type, Operation>(values, in_strips),
-                                      values, length, how, result.room());
+  const outcome how_it_ended =
+      reduce(at, operations_for<Type, Operation>(values), values, length, how, result.room());
   if (how_it_ended == outcome::done) {
     Type& whole =
         result.value_left();  // before the copy of init, which may throw: now it is destroyed then
@@ -181,16 +180,16 @@ Type result_or(const Type& init, outcome how_it_ended, result_of<Type>& result) 
   return init;
 }
 template <class Type, class Operation, class Values>
-Type reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_t length,
-                 const Type& init, Operation& op, schedule how) {
+Type reduce_fast(member_state& at, const Values& values, std::size_t length, const Type& init,
+                 Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
   check_copyable<Type>();
   static_cast<void>(op);
   result_of<Type> first, result;
   first.set(init);
   return result_or(init,
-                   reduce_fast(at, operations_for<Type, Operation>(values, in_strips), values,
-                               length, how, first.room(), result.room()),
+                   reduce_fast(at, operations_for<Type, Operation>(values), values, length, how,
+                               first.room(), result.room()),
                    result);
 }
 /// store(i, op(init, f(first), ..., f(i))) for every i; op(init, all values) on every member.
@@ -220,12 +219,11 @@ bool scan(team_host& on, source_place where, const operations& what, const opera
 
 template <class Type, class Operation, class Values>
 LOCKSTEP_ALWAYS_INLINE Type reduce(team_host& on, source_place where, const Values& values,
-                                   bool in_strips, std::size_t length, Type&& init, Operation& op,
-                                   schedule how) {
+                                   std::size_t length, Type&& init, Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
   if (length == 0) return std::move(init);
   result_of<Type> result;
-  if (!reduce(on, where, operations_for<Type, Operation>(values, in_strips), values, length, how,
+  if (!reduce(on, where, operations_for<Type, Operation>(values), values, length, how,
               result.room())) {
     leave_stopped_region();
     return std::move(init);
@@ -235,12 +233,12 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(team_host& on, source_place where, const Valu
   return op(std::move(init), std::move(whole));
 }
 template <class Type, class Operation, class Values>
-Type reduce_fast(team_host& on, source_place where, const Values& values, bool in_strips,
-                 std::size_t length, Type&& init, Operation& op, schedule how) {
+Type reduce_fast(team_host& on, source_place where, const Values& values, std::size_t length,
+                 Type&& init, Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
   static_cast<void>(op);
-  if (!reduce_fast(on, where, operations_for<Type, Operation>(values, in_strips), values, length,
-                   how, &init)) {
+  if (!reduce_fast(on, where, operations_for<Type, Operation>(values), values, length, how,
+                   &init)) {
     leave_stopped_region();
   }
   return std::move(init);

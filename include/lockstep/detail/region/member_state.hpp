@@ -51,6 +51,17 @@ struct cell_combine {
 /// What became of a meeting with values: the region is stopped; each member makes the value of all from the cells of that
 /// phase; or the last to arrive has made it for all.
 enum class meeting : unsigned char { stopped, by_cells, by_value };
+constexpr std::size_t most_met_by_cells = 8;
+
+/// The values of a phase, one of each rank.
+struct cells_of_ranks {
+  const unsigned char* first;
+  std::size_t apart;  ///< in bytes
+
+  const cell& operator[](std::size_t rank) const noexcept {
+    return *reinterpret_cast<const cell*>(first + rank * apart);
+  }
+};
 
 class member_state : public member_view {
  public:
@@ -113,9 +124,12 @@ class member_state : public member_view {
   cell& value_of(std::size_t rank, std::uint32_t in_phase) noexcept {
     return reinterpret_cast<cell*>(values_ + rank * values_apart_)[in_phase & 1u];
   }
-  /// Blocks until all have arrived. By value, `out` is what `combine` has made. Requires: !is_alone(), and that the
-  /// members have written their values of the next phase.
-  meeting meet(const cell_combine& combine, cell& out);
+  cells_of_ranks values_of(std::uint32_t in_phase) const noexcept {
+    return {values_ + (in_phase & 1u) * sizeof(cell), values_apart_};
+  }
+  /// Blocks until all have arrived, each with its value. `values`, room for most_met_by_cells: by cells, those of all ranks;
+  /// by value, what `combine` has made. Requires: !is_alone().
+  meeting meet(cell mine, const cell_combine& combine, cell* values);
   /// Whether members meet by flags, so that their values travel with their arrivals.
   bool meets_by_flags() const noexcept;
   /// By flags only. The member of rank 0 calls finish() when all others have arrived, and arrives itself after it: so
