@@ -111,14 +111,13 @@
 #include "team/member.cpp"
 #include "team/placement.cpp"
 #include "team/region.cpp"
-#include "team/serving_threads.cpp"
 #include "team/sub_team.cpp"
 #include "team/team.cpp"
 #include "team/team_core.cpp"
 #include "team/team_host.cpp"
 #include "team/team_loops.cpp"
 #include "team/team_reductions.cpp"
-#include "team/workers.cpp"
+#include "team/team_threads.cpp"
 
 // graph
 #include "graph/flow.cpp"

@@ -80,7 +80,7 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
   append(text, "lockstep %s, the first team:\n", build.version);
   append_machine(text, machine);
 
-  append(text, "  team: %s, %zu %s", quoted_text(made.name.c_str()).text, made.members,
+  append(text, "  team: %s, %zu %s", quoted_text(made.name.c_str()).c_str(), made.members,
          made.members == 1 ? "member" : "members");
   if (made.members_by == decided_by::nobody) {
     text.append(", one for each CPU");
@@ -89,8 +89,7 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
   }
   text.append(made.is_crowded ? "; crowded: more members than CPUs for them\n" : "\n");
 
-  text.append("  wait policy: ");
-  environment_text::append_policy(text, made.policy);
+  text.append("  wait policy: " + environment_text::text_of(made.policy));
   append_reason(text, made.policy_by, variables.policy.name);
   text.append("\n");
 
@@ -109,8 +108,7 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
                  "off, not with this size or policy, or not in a crowd, or bound",
                  "; a worker leaves a CPU that it shares with a member it waits for");
 
-  text.append("  binding: ");
-  environment_text::append_binding(text, made.bind);
+  text.append("  binding: " + environment_text::text_of(made.bind));
   append_reason(text, made.bind_by, variables.bind.name);
   if (!made.bind.is_none()) {
     text.append(made.cpu_of_rank.empty() ? "\n  CPU of each rank: none usable"

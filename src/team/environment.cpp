@@ -14,88 +14,113 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE quoted_text::quoted_text(const char* of) noexcept {
-  char* to = text;
-  *to++ = '\'';
-  for (; *of != 0 && to <= text + longest; ++of) {
+LOCKSTEP_INLINE std::string quoted_text(const char* of) {
+  constexpr std::size_t longest = 60;
+  std::string text = "'";
+  for (; *of != 0 && text.size() <= longest; ++of) {
     const bool is_control = static_cast<unsigned char>(*of) < 0x20 || *of == 0x7f;
-    *to++ = is_control ? '?' : *of;
+    text.push_back(is_control ? '?' : *of);
   }
-  std::strcpy(to, *of != 0 ? "...'" : "'");
+  return text + (*of != 0 ? "...'" : "'");
 }
 
 namespace environment_text {
 
-LOCKSTEP_INLINE bool parse_members(const char* word, std::size_t& result) noexcept {
+struct time_unit {
+  const char* name;
+  unsigned long long nanoseconds;
+};
+/// The coarsest first.
+LOCKSTEP_INLINE const time_unit* time_units() noexcept {
+  static const time_unit all[] = {{"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+  return all;
+}
+
+LOCKSTEP_INLINE std::string text_of(wait_policy policy) {
+  if (policy.is_adaptive()) return "default";
+  if (policy.is_spin()) return "spin";
+  if (policy.is_block()) return "block";
+  const unsigned long long time = static_cast<unsigned long long>(policy.spin_time().count());
+  const time_unit* unit = time_units();
+  while (time % unit->nanoseconds != 0) ++unit;
+  std::string text;
+  append(text, "hybrid:%llu%s", time / unit->nanoseconds, unit->name);
+  return text;
+}
+
+LOCKSTEP_INLINE std::string text_of(const binding& where) {
+  std::string text = where.is_close()    ? "close"
+                     : where.is_cores()  ? "cores"
+                     : where.is_spread() ? "spread"
+                     : where.is_list()   ? ""
+                                         : "none";
+  append_cpu_list(text, where.list());
+  return text;
+}
+
+// Each parse() takes a word in small letters; it returns false, and leaves `result` as it was, if that is no value of its
+// kind.
+
+LOCKSTEP_INLINE bool parse(const std::string& word, std::size_t& result) {
+  const char* at = word.c_str();
   unsigned long long number = 0;
-  if (!read_number(word, max_participants, number) || *word != 0 || number == 0) return false;
+  if (!read_number(at, max_participants, number) || *at != 0 || number == 0) return false;
   result = static_cast<std::size_t>(number);
   return true;
 }
 
-LOCKSTEP_INLINE bool parse_policy(const char* word, wait_policy& result) {
-  const unsigned long long most =
-      static_cast<unsigned long long>(wait_policy::longest_spin().count());
+/// The time is at most wait_policy::longest_spin().
+LOCKSTEP_INLINE bool parse(const std::string& word, wait_policy& result) {
+  for (const wait_policy each : {wait_policy(), wait_policy::spin(), wait_policy::block()}) {
+    if (word != text_of(each)) continue;
+    result = each;
+    return true;
+  }
+  const char* at = word.c_str() + std::strlen("hybrid:");
+  unsigned long long most = static_cast<unsigned long long>(wait_policy::longest_spin().count());
   unsigned long long time = 0;
-  if (std::strcmp(word, "default") == 0) {
-    result = wait_policy();
-  } else if (std::strcmp(word, "spin") == 0) {
-    result = wait_policy::spin();
-  } else if (std::strcmp(word, "block") == 0) {
-    result = wait_policy::block();
-  } else if (std::strncmp(word, "hybrid:", 7) == 0 && read_number(word += 7, most, time)) {
-    const unsigned long long scale = std::strcmp(word, "ns") == 0   ? 1
-                                     : std::strcmp(word, "us") == 0 ? 1000
-                                     : std::strcmp(word, "ms") == 0 ? 1000000
-                                                                    : 0;
-    if (scale == 0 || time * scale > most) return false;
-    result = wait_policy::hybrid(
-        std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time * scale)));
-  } else {
-    return false;
+  if (word.compare(0, 7, "hybrid:") != 0 || !read_number(at, most, time)) return false;
+  for (const time_unit* unit = time_units();; ++unit) {
+    if (std::strcmp(at, unit->name) == 0 && time <= most / unit->nanoseconds) {
+      result = wait_policy::hybrid(std::chrono::nanoseconds(
+          static_cast<std::chrono::nanoseconds::rep>(time * unit->nanoseconds)));
+      return true;
+    }
+    if (unit->nanoseconds == 1) return false;
   }
-  return true;
 }
 
-LOCKSTEP_INLINE bool parse_binding(const char* word, binding& result) {
+LOCKSTEP_INLINE bool parse(const std::string& word, binding& result) {
+  for (const binding& each :
+       {binding::none(), binding::close(), binding::cores(), binding::spread()}) {
+    if (word != text_of(each)) continue;
+    result = each;
+    return true;
+  }
   std::vector<unsigned> cpus;
-  if (std::strcmp(word, "none") == 0) {
-    result = binding::none();
-  } else if (std::strcmp(word, "close") == 0) {
-    result = binding::close();
-  } else if (std::strcmp(word, "cores") == 0) {
-    result = binding::cores();
-  } else if (std::strcmp(word, "spread") == 0) {
-    result = binding::spread();
-  } else if (parse_cpu_list(word, cpus)) {
-    result = binding::cpus(std::move(cpus));
-  } else {
-    return false;
-  }
+  if (!parse_cpu_list(word.c_str(), cpus)) return false;
+  result = binding::cpus(std::move(cpus));
   return true;
 }
 
-LOCKSTEP_INLINE bool parse_switch(const char* word, bool& result) noexcept {
-  const bool on = std::strcmp(word, "1") == 0 || std::strcmp(word, "true") == 0;
-  if (!on && std::strcmp(word, "0") != 0 && std::strcmp(word, "false") != 0) return false;
+LOCKSTEP_INLINE bool parse(const std::string& word, bool& result) noexcept {
+  const bool on = word == "1" || word == "true";
+  if (!on && word != "0" && word != "false") return false;
   result = on;
   return true;
 }
 
-LOCKSTEP_INLINE bool is_file_name(const char* word) noexcept {
-  return std::strpbrk(word, "./\\") != nullptr;
-}
-
-LOCKSTEP_INLINE bool parse_trace(const char* given, std::string& file, std::size_t& records) {
+/// FILE[,records=NUMBER[K|M|G]], in its own letters.
+LOCKSTEP_INLINE bool parse_trace(const std::string& given, std::string& file,
+                                 std::size_t& records) {
   constexpr unsigned long long most = 1ull << 30;
   const char* const option = ",records=";
-  const std::string all(given);
-  const std::size_t at = all.rfind(option);
+  const std::size_t at = given.rfind(option);
   if (at == std::string::npos) {
-    file = all;
+    file = given;
     return true;
   }
-  const char* word = given + at + std::strlen(option);
+  const char* word = given.c_str() + at + std::strlen(option);
   unsigned long long number = 0;
   if (at == 0 || !read_number(word, most, number)) return false;
   const char scale = *word;
@@ -105,29 +130,9 @@ LOCKSTEP_INLINE bool parse_trace(const char* given, std::string& file, std::size
                                                         : 0;
   if (shift != 0) ++word;
   if (*skip_blanks(word) != 0 || number == 0 || number > most >> shift) return false;
-  file = all.substr(0, at);
+  file = given.substr(0, at);
   records = static_cast<std::size_t>(number << shift);
   return true;
-}
-
-LOCKSTEP_INLINE void append_policy(std::string& text, wait_policy policy) {
-  if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
-    text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
-    return;
-  }
-  const long long time = policy.spin_time().count();
-  const long long scale = time % 1000 != 0 ? 1 : time % 1000000 != 0 ? 1000 : 1000000;
-  append(text, "hybrid:%lld%s", time / scale, scale == 1 ? "ns" : scale == 1000 ? "us" : "ms");
-}
-
-LOCKSTEP_INLINE void append_binding(std::string& text, const binding& where) {
-  append_cpu_list(text, where.list());
-  if (!where.is_list()) {
-    text.append(where.is_close()    ? "close"
-                : where.is_cores()  ? "cores"
-                : where.is_spread() ? "spread"
-                                    : "none");
-  }
 }
 
 }  // namespace environment_text
@@ -160,38 +165,35 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
             "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most "
             "1G",
             std::string()),
-      watchdog("LOCKSTEP_WATCHDOG", debug_aid_values::watchdog()),
-      delay("LOCKSTEP_DELAY", debug_aid_values::delay()),
+      watchdog{"LOCKSTEP_WATCHDOG", debug_aid_values::watchdog(), false, {}},
+      delay{"LOCKSTEP_DELAY", debug_aid_values::delay(), false, {}},
       is_obeyed(obeyed) {
   using namespace environment_text;
-  std::string word;
   const auto word_of = [&](environment_entry& entry) {
     const char* const value = look_up(with, entry.name);
-    word = plain_word(value);
+    std::string word = plain_word(value);
     if (!word.empty()) entry.given = quoted_text(value);
     if (!obeyed) word.clear();
-    return word.c_str();
+    return word;
   };
-  members.is_set = parse_members(word_of(members), members.value);
-  policy.is_set = parse_policy(word_of(policy), policy.value);
-  bind.is_set = parse_binding(word_of(bind), bind.value);
-  environment_variable<bool>* const switches[] = {&anticipate, &learn, &cpu_separation,
-                                                  &processor_wait, &display};
-  for (environment_variable<bool>* each : switches) {
-    each->is_set = parse_switch(word_of(*each), each->value);
+  members.is_set = parse(word_of(members), members.value);
+  policy.is_set = parse(word_of(policy), policy.value);
+  bind.is_set = parse(word_of(bind), bind.value);
+  for (environment_variable<bool>* each :
+       {&anticipate, &learn, &cpu_separation, &processor_wait, &ledger, &display}) {
+    each->is_set = parse(word_of(*each), each->value);
   }
-  ledger.is_set = parse_switch(word_of(ledger), ledger.value);
-  if (!ledger.is_set && is_file_name(word.c_str())) {
-    const char* const given = skip_blanks(look_up(with, ledger.name));
-    ledger_file.assign(given, word.size());
+  const std::string file = word_of(ledger);
+  if (!ledger.is_set && file.find_first_of("./\\") != std::string::npos) {
+    ledger_file.assign(skip_blanks(look_up(with, ledger.name)), file.size());
     ledger.is_set = ledger.value = true;
   }
-  word_of(trace);
-  const char* const file = look_up(with, trace.name);
-  trace.is_set = !word.empty() && parse_trace(file, trace.value, trace_records);
+  trace.is_set =
+      !word_of(trace).empty() && parse_trace(look_up(with, trace.name), trace.value, trace_records);
   // Without observers nobody can tell whether their values are right.
-  watchdog.is_set = is_watchdog_value(word_of(watchdog)) && !word.empty();
-  delay.is_set = is_delay_value(word_of(delay)) && !word.empty();
+  const std::string patience = word_of(watchdog), seed = word_of(delay);
+  watchdog.is_set = !patience.empty() && is_watchdog_value(patience.c_str());
+  delay.is_set = !seed.empty() && is_delay_value(seed.c_str());
 }
 
 LOCKSTEP_INLINE void environment::describe(std::string& text, const char* before,
@@ -202,8 +204,8 @@ LOCKSTEP_INLINE void environment::describe(std::string& text, const char* before
   for (const environment_entry* each : all) {
     const bool is_debug_aid = each == &watchdog || each == &delay;
     if (only_ignored && (!each->is_ignored() || (is_debug_aid && is_obeyed))) continue;
-    append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
-           each->given.text);
+    append(text, "%s%s%s%s", before, each->name, each->given.empty() ? " not set" : "=",
+           each->given.c_str());
     if (each->is_ignored() && !is_obeyed) {
       text.append(" is ignored: the program may do what its caller may not");
     } else if (each->is_ignored()) {

@@ -45,41 +45,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A text in quotes, fit for one line of a message: cut, and without control characters.
-struct quoted_text {
-  static constexpr std::size_t longest = 60;
-  char text[longest + 6];
-
-  /// Nothing, not even quotes.
-  quoted_text() noexcept { text[0] = 0; }
-  explicit quoted_text(const char* of) noexcept;
-};
+/// In quotes, fit for one line of a message: cut, and without control characters.
+std::string quoted_text(const char* of);
 
 namespace environment_text {
 
-// Each parse_ function takes a word in small letters; it returns false, and leaves `result` as it was, if that is
-// no value of its kind.
-
-bool parse_members(const char* word, std::size_t& result) noexcept;
-
-/// The time is at most wait_policy::longest_spin().
-bool parse_policy(const char* word, wait_policy& result);
-
-bool parse_binding(const char* word, binding& result);
-
-bool parse_switch(const char* word, bool& result) noexcept;
-
-/// Whether that looks like a file and not like a word: it has a dot or a slash.
-bool is_file_name(const char* word) noexcept;
-
-/// FILE[,records=NUMBER[K|M|G]], in its own letters.
-bool parse_trace(const char* given, std::string& file, std::size_t& records);
-
-/// The policy as LOCKSTEP_WAIT_POLICY would name it.
-void append_policy(std::string& text, wait_policy policy);
-
-/// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
-void append_binding(std::string& text, const binding& where);
+/// As LOCKSTEP_WAIT_POLICY and LOCKSTEP_PROC_BIND would name it; "none" for a binding that is unset.
+std::string text_of(wait_policy policy);
+std::string text_of(const binding& where);
 
 }  // namespace environment_text
 
@@ -91,19 +64,16 @@ struct environment_entry {
   const char* name;
   const char* expected;  ///< what a message says that it must be
   bool is_set;           ///< to a value that counts
-  quoted_text given;     ///< nothing if the variable does not exist or is blank
+  std::string given;     ///< in quotes; empty if the variable does not exist or is blank
 
-  environment_entry(const char* its_name, const char* it_must_be) noexcept
-      : name(its_name), expected(it_must_be), is_set(false) {}
-
-  bool is_ignored() const noexcept { return given.text[0] != 0 && !is_set; }
+  bool is_ignored() const noexcept { return !given.empty() && !is_set; }
 };
 template <class Value>
 struct environment_variable : environment_entry {
   Value value;  ///< as it is by default unless is_set
 
   environment_variable(const char* its_name, const char* it_must_be, Value by_default)
-      : environment_entry(its_name, it_must_be), value(std::move(by_default)) {}
+      : environment_entry{its_name, it_must_be, false, {}}, value(std::move(by_default)) {}
 };
 
 struct environment {
@@ -135,7 +105,7 @@ struct environment {
   static const environment& of_process();
   /// Where the ledger of a team goes when the team ends.
   ledger_output ledger_goes_to() const noexcept {
-    return {ledger.value, ledger_file.c_str(), ledger.name, ledger.given.text};
+    return {ledger.value, ledger_file.c_str(), ledger.name, ledger.given.c_str()};
   }
   /// The same for the first team: starts the observers that it asks for, once.
   static const environment& of_process_with_observers();

@@ -11,44 +11,40 @@ namespace detail {
 
 namespace placement {
 
+/// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`: the more groups
+/// a number parts the CPUs into, the narrower it is. Where they are as many, package, node, cache.
 LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
-  constexpr unsigned count = 3;
-  unsigned cpu_place::* numbers[count] = {&cpu_place::package, &cpu_place::node, &cpu_place::cache};
-  unsigned last[count] = {0, 0, 0};  // numbers have no gaps
-  for (const cpu_place& place : places) {
-    for (unsigned i = 0; i < count; ++i) {
-      if (place.*numbers[i] > last[i]) last[i] = place.*numbers[i];
+  struct level {
+    unsigned cpu_place::* number;
+    unsigned last;  // numbers have no gaps
+  } levels[] = {{&cpu_place::package, 0}, {&cpu_place::node, 0}, {&cpu_place::cache, 0}};
+  for (level& each : levels) {
+    for (const cpu_place& place : places) {
+      if (place.*each.number > each.last) each.last = place.*each.number;
     }
   }
-  for (unsigned end = count - 1; end > 0; --end) {
-    for (unsigned i = 0; i < end; ++i) {
-      if (last[i] <= last[i + 1]) continue;
-      std::swap(last[i], last[i + 1]);
-      std::swap(numbers[i], numbers[i + 1]);
-    }
+  for (const unsigned i : {0, 1, 0}) {
+    if (levels[i].last > levels[i + 1].last) std::swap(levels[i], levels[i + 1]);
   }
   cpu_topology result(places);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    result[i].package = places[i].*numbers[0];
-    result[i].node = places[i].*numbers[1];
-    result[i].cache = places[i].*numbers[2];
+    result[i].package = places[i].*levels[0].number;
+    result[i].node = places[i].*levels[1].number;
+    result[i].cache = places[i].*levels[2].number;
   }
   return result;
 }
 
-struct place_key {
-  unsigned numbers[6];
-};
-/// A place in the order of PLACEMENT-3: neighbours share what they can.
-LOCKSTEP_INLINE place_key key_by_place(const cpu_place& of) noexcept {
-  return {{static_cast<unsigned>(of.kind), of.package, of.node, of.cache, of.core, of.sibling}};
-}
+/// In the order of PLACEMENT-3: neighbours share what they can.
 LOCKSTEP_INLINE int compare_by_place(const void* left, const void* right) noexcept {
-  const place_key a = key_by_place(*static_cast<const cpu_place*>(left)),
-                  b = key_by_place(*static_cast<const cpu_place*>(right));
-  int i = 0;
-  while (i < 5 && a.numbers[i] == b.numbers[i]) ++i;
-  return a.numbers[i] < b.numbers[i] ? -1 : a.numbers[i] > b.numbers[i] ? 1 : 0;
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
+  for (unsigned cpu_place::* number : {&cpu_place::package, &cpu_place::node, &cpu_place::cache,
+                                       &cpu_place::core, &cpu_place::sibling}) {
+    if (a.*number != b.*number) return a.*number < b.*number ? -1 : 1;
+  }
+  return 0;
 }
 /// PLACEMENT-1, PLACEMENT-2 of spread and cores: which CPU gets a member first.
 LOCKSTEP_INLINE int compare_by_core(const void* left, const void* right) noexcept {
@@ -56,198 +52,186 @@ LOCKSTEP_INLINE int compare_by_core(const void* left, const void* right) noexcep
                  b = static_cast<const cpu_place*>(right)->sibling;
   return a < b ? -1 : a > b ? 1 : compare_by_place(left, right);
 }
-
-LOCKSTEP_INLINE void deal(const cpu_place* places, std::size_t size, std::size_t count,
-                          unsigned level, std::vector<unsigned>& order) {
-  static unsigned cpu_place::* const numbers[] = {&cpu_place::package, &cpu_place::node,
-                                                  &cpu_place::cache};
-  constexpr unsigned levels = 3;
-  if (level == levels) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const unsigned cpu = places[i * size / count].cpu;
-      order.push_back(cpu);
-    }
-    return;
-  }
-  struct part {
-    std::size_t begin, taken, dealt;  // `dealt` begins where its CPUs do in the list of all parts
-  };
-  std::vector<part> parts;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (i == 0 || places[i].*numbers[level] != places[i - 1].*numbers[level]) {
-      const part begins = {i, 0, 0};
-      parts.push_back(begins);
-    }
-  }
-  const auto end_of = [&](std::size_t i) {
-    return i + 1 < parts.size() ? parts[i + 1].begin : size;
-  };
-  for (std::size_t rest = count; rest > 0;) {
-    for (std::size_t i = 0; i < parts.size() && rest > 0; ++i) {
-      if (parts[i].taken == end_of(i) - parts[i].begin) continue;
-      ++parts[i].taken;
-      --rest;
-    }
-  }
-  std::vector<unsigned> dealt;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts[i].dealt = dealt.size();
-    deal(places + parts[i].begin, end_of(i) - parts[i].begin, parts[i].taken, level + 1, dealt);
-  }
-  const std::size_t end = order.size() + count;
-  for (std::size_t turn = 0; order.size() < end; ++turn) {
-    for (const part& each : parts) {
-      if (turn < each.taken) order.push_back(dealt[each.dealt + turn]);
-    }
-  }
+using comparison = int(const void* left, const void* right) noexcept;
+LOCKSTEP_INLINE void sort(cpu_topology& places, std::size_t count, comparison* by) {
+  std::qsort(places.data(), count, sizeof(cpu_place), by);
 }
 
-LOCKSTEP_INLINE void spread(const cpu_topology& sorted, std::size_t count,
-                            std::vector<unsigned>& order) {
-  for (std::size_t i = 0; order.size() < count;) {
-    std::size_t end = i + 1;
+/// `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the caches, and
+/// the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
+LOCKSTEP_INLINE std::vector<unsigned> deal(const cpu_place* places, std::size_t size,
+                                           std::size_t count, unsigned level) {
+  static unsigned cpu_place::* const numbers[] = {&cpu_place::package, &cpu_place::node,
+                                                  &cpu_place::cache};
+  std::vector<unsigned> order;
+  if (level == 3) {
+    for (std::size_t i = 0; i < count; ++i) order.push_back(places[i * size / count].cpu);
+    return order;
+  }
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 1; i <= size; ++i) {
+    if (i == size || places[i].*numbers[level] != places[i - 1].*numbers[level]) ends.push_back(i);
+  }
+  const auto begin_of = [&](std::size_t part) { return part == 0 ? 0 : ends[part - 1]; };
+  std::vector<std::size_t> taken(ends.size());
+  for (std::size_t part = 0, rest = count; rest > 0; part = (part + 1) % ends.size()) {
+    if (taken[part] == ends[part] - begin_of(part)) continue;
+    ++taken[part];
+    --rest;
+  }
+  std::vector<std::vector<unsigned>> dealt;
+  for (std::size_t part = 0; part < ends.size(); ++part) {
+    const std::size_t begin = begin_of(part);
+    dealt.push_back(deal(places + begin, ends[part] - begin, taken[part], level + 1));
+  }
+  for (std::size_t turn = 0; order.size() < count; ++turn) {
+    for (const std::vector<unsigned>& part : dealt) {
+      if (turn < part.size()) order.push_back(part[turn]);
+    }
+  }
+  return order;
+}
+
+/// `count` of the CPUs, which are sorted as cores are taken, in the order of ranks.
+LOCKSTEP_INLINE std::vector<unsigned> spread(const cpu_topology& sorted, std::size_t count) {
+  std::vector<unsigned> order;
+  for (std::size_t i = 0, end = 0; order.size() < count; i = end) {
     while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
            sorted[end].kind == sorted[i].kind) {
       ++end;
     }
     const std::size_t wanted = count - order.size();
-    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, 0, order);
-    i = end;
+    for (const unsigned cpu : deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, 0)) {
+      order.push_back(cpu);
+    }
   }
+  return order;
 }
 
-LOCKSTEP_INLINE void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                                 std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
-  std::vector<unsigned> known;
-  for (const cpu_place& place : usable) known.push_back(place.cpu);
-  sort_once(known);
-  for (const unsigned& cpu : list) {
-    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
+/// Null for a CPU that is not usable.
+LOCKSTEP_INLINE const cpu_place* place_of(const cpu_topology& usable, unsigned cpu) noexcept {
+  for (const cpu_place& place : usable) {
+    if (place.cpu == cpu) return &place;
   }
+  return nullptr;
+}
+/// Those CPUs of a list that are usable, or those that are not.
+LOCKSTEP_INLINE std::vector<unsigned> select(const cpu_topology& usable,
+                                             const std::vector<unsigned>& list, bool are_usable) {
+  std::vector<unsigned> result;
+  for (const unsigned cpu : list) {
+    if ((place_of(usable, cpu) != nullptr) == are_usable) result.push_back(cpu);
+  }
+  return result;
 }
 
 LOCKSTEP_INLINE std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
                                            const binding& where) {
-  std::vector<unsigned> order, left_out;
+  std::vector<unsigned> order;
   if (where.is_list()) {
-    part_by_use(usable, where.list(), order, left_out);
+    order = select(usable, where.list(), true);
   } else if (!usable.empty() && (where.is_close() || where.is_spread() || where.is_cores())) {
     const std::size_t count = members < usable.size() ? members : usable.size();
     cpu_topology sorted = widest_first(usable);
-    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place),
-               where.is_close() ? compare_by_place : compare_by_core);
+    sort(sorted, sorted.size(), where.is_close() ? compare_by_place : compare_by_core);
     if (where.is_spread()) {
-      spread(sorted, count, order);
+      order = spread(sorted, count);
     } else {
-      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_by_place);
+      sort(sorted, count, compare_by_place);
       for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
     }
   }
   // Members beyond the CPUs begin anew.
   const std::size_t found = order.size();
+  if (found > 0) order.resize(members);
   for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
-    const unsigned cpu = order[rank - found];
-    order.push_back(cpu);
+    order[rank] = order[rank - found];
   }
-  while (order.size() > members) order.pop_back();
   return order;
 }
 
 LOCKSTEP_INLINE rank_groups groups_of(const cpu_topology& usable,
                                       const std::vector<unsigned>& cpu_of_rank) {
-  std::vector<unsigned> known;
-  for (const cpu_place& place : usable) known.push_back(place.cpu);
-  sort_once(known);
   const cpu_topology ordered = widest_first(usable);
-  std::vector<std::size_t> index(known.size());
-  for (std::size_t i = 0; i < usable.size(); ++i) index[find_sorted(known, usable[i].cpu)] = i;
   std::vector<rank_groups::place> places;
   for (const unsigned cpu : cpu_of_rank) {
-    const std::size_t at = find_sorted(known, cpu);
-    if (at == known.size()) return rank_groups();
-    const cpu_place& on = ordered[index[at]];
-    const rank_groups::place shared = {{on.package, on.node, on.cache}};
-    places.push_back(shared);
+    const cpu_place* const on = place_of(ordered, cpu);
+    if (on == nullptr) return rank_groups();
+    places.push_back({{on->package, on->node, on->cache}});
   }
   return rank_groups(places);
 }
 
-LOCKSTEP_INLINE decided_by who(bool is_programs, bool is_environments) noexcept {
-  return is_programs       ? decided_by::program
-         : is_environments ? decided_by::environment
-                           : decided_by::nobody;
+/// What the program says, else what the environment does, else its default; and which it was.
+template <class Value>
+Value chosen(bool is_said, const Value& said, const environment_variable<Value>& variable,
+             decided_by& by) {
+  by = is_said           ? decided_by::program
+       : variable.is_set ? decided_by::environment
+                         : decided_by::nobody;
+  return is_said ? said : variable.value;
 }
 
-LOCKSTEP_INLINE const binding& binding_of(const team_options& options,
-                                          const environment& variables) noexcept {
-  return options.bind().is_unset() ? variables.bind.value : options.bind();
+/// How many of `usable` CPUs a list has; all for an empty one. Each counts once.
+LOCKSTEP_INLINE std::size_t fewer_of(std::size_t usable, std::vector<unsigned> list) {
+  sort_once(list);
+  return list.empty() || usable < list.size() ? usable : list.size();
 }
 
 }  // namespace placement
 
 LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environment& variables,
                                       std::size_t usable, const cpu_topology& cpus) {
-  using placement::who;
+  using placement::chosen;
+  using placement::fewer_of;
   if (options.cpus() != 0 && options.cpus() < usable) usable = options.cpus();
   resolved_team result;
   result.name = options.name();
-  const binding& where = placement::binding_of(options, variables);
-  result.bind = where.is_unset() ? binding::none() : where;
-  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
-  // The CPUs of a list that are usable, each once: at most one member for each by default.
-  std::vector<unsigned> different;
-  placement::part_by_use(cpus, where.list(), different, result.left_out);
-  sort_once(different);
-  const std::size_t most =
-      different.empty() || usable < different.size() ? usable : different.size();
-
-  result.members_by = who(options.members() != 0, variables.members.is_set);
-  result.members = options.members() != 0     ? options.members()
-                   : variables.members.is_set ? variables.members.value
-                   : most < max_participants  ? most
-                                              : max_participants;
+  result.bind = chosen(!options.bind().is_unset(), options.bind(), variables.bind, result.bind_by);
+  if (result.bind.is_unset()) result.bind = binding::none();
+  const std::vector<unsigned>& list = result.bind.list();
+  result.left_out = placement::select(cpus, list, false);
+  result.members =
+      chosen(options.members() != 0, options.members(), variables.members, result.members_by);
+  if (result.members == 0) {  // at most one for each CPU of a list
+    result.members = fewer_of(usable, placement::select(cpus, list, true));
+    if (result.members > max_participants) result.members = max_participants;
+  }
   checked_count("lockstep::team", "members", result.members);
 
-  result.cpu_of_rank = placement::plan(cpus, result.members, where);
+  result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
   result.groups = placement::groups_of(cpus, result.cpu_of_rank);
-  different = result.cpu_of_rank;
-  sort_once(different);
-  const std::size_t at_once =
-      different.empty() || usable < different.size() ? usable : different.size();
+  const std::size_t at_once = fewer_of(usable, result.cpu_of_rank);
   result.can_run_at_once = result.members < at_once ? result.members : at_once;
   result.is_crowded = result.members > result.can_run_at_once;
 
-  result.policy_by = who(options.has_policy(), variables.policy.is_set);
-  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
-  result.policy = result.policy.when_crowded(result.is_crowded);
-  result.learns_by = who(options.has_learn(), variables.learn.is_set);
-  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  result.policy = chosen(options.has_policy(), options.policy(), variables.policy, result.policy_by)
+                      .when_crowded(result.is_crowded);
+  result.learns = chosen(options.has_learn(), options.learn(), variables.learn, result.learns_by);
   const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
-  result.anticipates =
-      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
-  result.cpu_separation_by = who(options.has_cpu_separation(), variables.cpu_separation.is_set);
-  result.separates_cpus =
-      can_adapt && result.cpu_of_rank.empty() &&
-      (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
+  result.anticipates = chosen(options.has_anticipate(), options.anticipate(), variables.anticipate,
+                              result.anticipates_by) &&
+                       can_adapt;
+  result.separates_cpus = chosen(options.has_cpu_separation(), options.cpu_separation(),
+                                 variables.cpu_separation, result.cpu_separation_by) &&
+                          can_adapt && result.cpu_of_rank.empty();
   result.keeps_ledger = options.has_ledger() ? options.ledger() : variables.ledger.value;
   return result;
 }
 
 LOCKSTEP_INLINE resolved_team resolve(const team_options& options) {
   const environment& variables = environment::of_process_with_observers();
-  const binding& where = placement::binding_of(options, variables);
+  const binding& where = options.bind().is_unset() ? variables.bind.value : options.bind();
   const bool binds = !where.is_unset() && !where.is_none();
-  const cpu_topology none;
   resolved_team result =
-      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
+      resolve(options, variables, usable_cpus(), binds ? usable_topology() : cpu_topology());
   // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
   if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
       is_first_to_print(message::unusable_cpus)) {
     std::string text;
     append_cpu_list(text, result.left_out);
     std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-                 variables.bind.given.text, text.c_str());
+                 variables.bind.given.c_str(), text.c_str());
   }
   return result;
 }

@@ -63,33 +63,11 @@ struct resolved_team {
 
 namespace placement {
 
-/// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`: the more groups
-/// a number parts the CPUs into, the narrower it is. Where they are as many, package, node, cache.
-cpu_topology widest_first(const cpu_topology& places);
-
-/// Appends `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the
-/// caches, and the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
-void deal(const cpu_place* places, std::size_t size, std::size_t count, unsigned level,
-          std::vector<unsigned>& order);
-
-/// Appends `count` of the CPUs, which are sorted as cores are taken, in the order of ranks.
-void spread(const cpu_topology& sorted, std::size_t count, std::vector<unsigned>& order);
-
-/// Parts a list into CPUs that are usable and others.
-void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                 std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
-
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
 std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members, const binding& where);
 
 /// What the ranks share that run on these CPUs.
 rank_groups groups_of(const cpu_topology& usable, const std::vector<unsigned>& cpu_of_rank);
-
-/// Decides where both program and environment say something.
-decided_by who(bool is_programs, bool is_environments) noexcept;
-
-/// Where the members of a team run; unset if nobody has said it.
-const binding& binding_of(const team_options& options, const environment& variables) noexcept;
 
 }  // namespace placement
 

@@ -4,6 +4,7 @@
 
 #include "environment.hpp"
 #include "placement.hpp"
+#include "team_threads.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -46,23 +46,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct resolved_team;  ///< of placement.hpp
-
-/// Who has the threads of a team, and lets them go at its end: worker_threads, which the team starts, or serving_threads,
-/// which come by themselves.
-class team_threads {
- public:
-  team_threads() = default;
-  virtual ~team_threads() = default;
-  team_threads(const team_threads&) = delete;
-  team_threads& operator=(const team_threads&) = delete;
-
-  /// Before a region that needs them. Throws where they are not there and cannot be started.
-  virtual void make_ready() = 0;
-  /// In a child process, which has none of them.
-  virtual void forget() noexcept = 0;
-  /// Whether make_ready() fails from now on.
-  virtual bool are_gone() const noexcept = 0;
-};
+class team_threads;
 
 class team_core;
 /// What a thread that comes to a team finds. The core is not looked at before the turn. By value, in two registers: made

@@ -12,9 +12,8 @@
 #include "../region/team_door.hpp"
 #include "display.hpp"
 #include "placement.hpp"
-#include "serving_threads.hpp"
 #include "team_core.hpp"
-#include "workers.hpp"
+#include "team_threads.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -26,8 +25,8 @@ namespace detail {
 struct team_body {
   team_body(const resolved_team& made, team_door& door, const team_options& options,
             thread_owner owner)
-      : core(made, door), threads(threads_of(core, made, options, owner)) {
-    core.have(*threads);
+      : core(made, door), threads(core, made, options, owner) {
+    core.have(threads);
   }
   team_body(const team_body&) = delete;
   team_body& operator=(const team_body&) = delete;
@@ -41,17 +40,11 @@ struct team_body {
   static void operator delete(void* at) noexcept { ::operator delete(static_cast<void**>(at)[-1]); }
 
   team_core core;
-  const owner<team_threads> threads;  // end before the core
+  team_threads threads;  // end before the core
 
  private:
   static constexpr std::size_t boundary = 256;
   static_assert(alignof(team_core) <= boundary, "it lies as it has to");
-
-  static team_threads* threads_of(team_core& core, const resolved_team& made,
-                                  const team_options& options, thread_owner owner) {
-    if (owner == thread_owner::user) return new serving_threads(core);
-    return new worker_threads(core, made, options);
-  }
 };
 
 static_assert(std::is_trivially_destructible<team_door>::value ||
@@ -63,7 +56,7 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
     : team_host(options, made, owner, unstarted()) {
   if (owner == thread_owner::user) return;
   display_first_team(made);
-  body_->threads->make_ready();
+  body_->threads.make_ready();
 }
 
 LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
@@ -110,7 +103,7 @@ LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place wh
                                                 const char* kind) {
   check_outside("start");
   region_turn turn(door().callers(), door().age(), &body_->core);
-  body_->threads->make_ready();
+  body_->threads.make_ready();
   core().start(part, where, kind);
   turn.keep();
   return started_region(door(), core(), exceptions_in_flight());
@@ -138,22 +131,20 @@ LOCKSTEP_INLINE void team_host::reset_ledger() {
 LOCKSTEP_INLINE void team_host::pause() {
   check_outside("pause");
   const caller_turn mine(door().callers());
-  static_cast<worker_threads&>(*body_->threads).stop();
+  body_->threads.stop();
 }
 
 LOCKSTEP_INLINE void team_host::resume() {
   check_outside("resume");
   const caller_turn mine(door().callers());
-  body_->threads->make_ready();
+  body_->threads.make_ready();
 }
 
-LOCKSTEP_INLINE void team_host::serve(std::size_t rank) {
-  static_cast<serving_threads&>(*body_->threads).serve(rank);
-}
+LOCKSTEP_INLINE void team_host::serve(std::size_t rank) { body_->threads.serve(rank); }
 
 LOCKSTEP_INLINE void team_host::release() {
   door().close_to_lone_loops();
-  static_cast<serving_threads&>(*body_->threads).release();
+  body_->threads.release();
 }
 
 LOCKSTEP_INLINE void team_host::check_outside(const char* function) {
@@ -166,8 +157,8 @@ LOCKSTEP_INLINE void team_host::check_outside(const char* function) {
 
 LOCKSTEP_INLINE void team_host::in_child(void* self) noexcept {
   team_host& of = *static_cast<team_host*>(self);
-  of.body_->threads->forget();
-  if (of.body_->threads->are_gone()) of.door().close_to_lone_loops();
+  of.body_->threads.forget();
+  if (of.body_->threads.are_gone()) of.door().close_to_lone_loops();
   of.core().forget_others();
 }
 

@@ -27,15 +27,9 @@ inline std::vector<std::string> complaints(const detail::environment& of) {
   return descriptions(of, true);
 }
 
-inline std::string text_of(wait_policy policy) {
-  std::string text;
-  detail::environment_text::append_policy(text, policy);
-  return text;
-}
+inline std::string text_of(wait_policy policy) { return detail::environment_text::text_of(policy); }
 inline std::string text_of(const binding& where) {
-  std::string text;
-  detail::environment_text::append_binding(text, where);
-  return text;
+  return detail::environment_text::text_of(where);
 }
 
 }  // namespace lockstep::test

@@ -30,9 +30,7 @@ environment read(const variables& given) {
     return found == given.end() ? nullptr : found->second.c_str();
   });
 }
-std::string quoted(const std::string& text) {
-  return lockstep::detail::quoted_text(text.c_str()).text;
-}
+std::string quoted(const std::string& text) { return lockstep::detail::quoted_text(text.c_str()); }
 environment with_members(const std::string& text) { return read({{"LOCKSTEP_NUM_THREADS", text}}); }
 environment with_policy(const std::string& text) { return read({{"LOCKSTEP_WAIT_POLICY", text}}); }
 environment with_bind(const std::string& text) { return read({{"LOCKSTEP_PROC_BIND", text}}); }
