@@ -58,6 +58,13 @@ class member_reduction : private member_nodes {
     if (how_met == meeting::stopped) return outcome::stopped;
     if (how_met == meeting::by_value) {
       take(values[0], result);
+    } else if (what_.type == nullptr) {
+      std::memcpy(result, init, cell::size);
+      for (std::size_t rank = 0; rank < at_.size(); ++rank) {
+        if (has_put(rank, phase, values[rank]) != 0) {
+          what_.combine(of_, result, values[rank].bytes);
+        }
+      }
     } else {
       value_stack sum(what_, of_);
       all.combine({values[0].bytes, sizeof(cell)}, sum);

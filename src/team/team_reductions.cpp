@@ -169,17 +169,18 @@ class share_reduction : public reduction_region {
   loop work() noexcept { return {this}; }
 
   void prepare(const loop_plan& plan, loop_cells& cells) {
+    if (is_beside()) return;
     have_cells(plan, cells);
     if (2 * plan.shares > most_values_of_loop) have_own_cells(2 * plan.shares);
-    for (std::size_t rank = 0; rank < plan.shares; ++rank) has_value(rank) = 0;
+    for (std::size_t rank = 0; rank < plan.shares; ++rank) (*cells_)[2 * rank + 1].bytes[0] = 0;
   }
-  void finish(const loop_plan& plan, const loop_values&) {
-    value_stack values(what_, of_);
+  void finish(const loop_plan& plan, const loop_values& of_share) {
     for (std::size_t rank = 0; rank < plan.shares; ++rank) {
-      if (has_value(rank) == 0) continue;
-      values.push_taken((*cells_)[2 * rank]);
-      what_.combine(of_, init_, values.top());
-      values.pop();
+      cell value = is_beside() ? of_share(rank) : (*cells_)[2 * rank];
+      const cell& says = is_beside() ? value : (*cells_)[2 * rank + 1];
+      if (says.bytes[is_beside() ? cell::size - 1 : 0] == 0) continue;
+      void* const at = what_.type == nullptr ? value.bytes : value_stack::address_in(value);
+      what_.combine(of_, init_, at);
     }
   }
 
@@ -187,15 +188,21 @@ class share_reduction : public reduction_region {
   void run(loop_share& me) {
     folded_parts own(me, what_, of_, length_);
     loops::hand_out_in(me, me, length_, how_, own.body());
-    if (!own.has_value()) return;
+    const bool has_value = own.has_value();
     if (me.is_alone()) {
-      if (!me.is_stopped()) what_.combine(of_, init_, own.value());  // there may be no finish()
-    } else {
+      // There may be no finish().
+      if (has_value && !me.is_stopped()) what_.combine(of_, init_, own.value());
+    } else if (is_beside()) {
+      cell& into = *me.beside_report();
+      if (has_value) own.put(nullptr, into);
+      into.bytes[cell::size - 1] = has_value ? 1 : 0;
+    } else if (has_value) {
       own.put(room_for(me, 1), (*cells_)[2 * me.rank()]);
-      has_value(me.rank()) = 1;
+      (*cells_)[2 * me.rank() + 1].bytes[0] = 1;
     }
   }
-  unsigned char& has_value(std::size_t rank) noexcept { return (*cells_)[2 * rank + 1].bytes[0]; }
+  /// Whether values travel with the reports, and say in the last byte of the cell whether there is one.
+  bool is_beside() const noexcept { return what_.type == nullptr && !what_.fills_cell; }
 
   const schedule how_;
   void* const init_;

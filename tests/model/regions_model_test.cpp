@@ -692,7 +692,8 @@ TEST_P(kept_values_model, of_a_reduction_without_an_end_are_read_after_the_join_
     ghost alive;
     all.run([&](member& me) {
       if (me.rank() != 1) return;
-      reductions::put_value<kept_value>(member_access::state_of(me), kept_value(7, alive));
+      member_state& self = member_access::state_of(me);
+      self.value_of(1, self.next_phase()) = reductions::cell_with(self, kept_value(7, alive));
     });
     check(alive.value() == 0, "none is left");
   });

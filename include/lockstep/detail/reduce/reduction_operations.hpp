@@ -407,8 +407,8 @@ bool scan_leaves(const operands& of, const leaf_run& run, scan_pass pass, const 
       std::move(*static_cast<Type*>(value)));  // where no store can change it: in a register
   const auto pass_leaf = [&](std::size_t number, std::size_t first, std::size_t last) {
     bool is_stopped = false;
-    Type sum(pass == scan_pass::stores ? cell_access<Type>::get(sums[number])
-                                       : sum_of_leaf<Type>(own, op, run, first, last, is_stopped));
+    Type sum(pass == scan_pass::does_all ? sum_of_leaf<Type>(own, op, run, first, last, is_stopped)
+                                         : cell_access<Type>::get(sums[number]));
     Type running(prefix);
     if (is_stopped || !for_strips(run, first, last, [&](std::size_t from, std::size_t to) {
           own.run_through(running, from, to, op);
