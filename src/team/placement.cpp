@@ -23,7 +23,7 @@ LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
       if (place.*each.number > each.last) each.last = place.*each.number;
     }
   }
-  for (const unsigned i : {0, 1, 0}) {
+  for (const unsigned i : {0u, 1u, 0u}) {
     if (levels[i].last > levels[i + 1].last) std::swap(levels[i], levels[i + 1]);
   }
   cpu_topology result(places);
@@ -52,7 +52,7 @@ LOCKSTEP_INLINE int compare_by_core(const void* left, const void* right) noexcep
                  b = static_cast<const cpu_place*>(right)->sibling;
   return a < b ? -1 : a > b ? 1 : compare_by_place(left, right);
 }
-using comparison = int(const void* left, const void* right) noexcept;
+using comparison = int(const void* left, const void* right);
 LOCKSTEP_INLINE void sort(cpu_topology& places, std::size_t count, comparison* by) {
   std::qsort(places.data(), count, sizeof(cpu_place), by);
 }
