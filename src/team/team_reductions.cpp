@@ -25,19 +25,20 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// What is the same in all of them. In the caller's frame: shares have a pointer to it.
-class reduction_region {
+/// What is the same in all of them. In the caller's frame: shares have a pointer to it. What they read is on one line.
+class alignas(64) reduction_region {
  public:
   /// After the loop: whether the value is in the room for it.
   bool has_result() const noexcept { return has_result_; }
 
  protected:
-  reduction_region(const operations& what, const operands& of, std::size_t length,
-                   void* result) noexcept
+  reduction_region(const operations& what, const operands& of, std::size_t length, void* result,
+                   schedule how = static_schedule()) noexcept
       : what_(what),
         of_(of),
         length_(length),
         leaves_(reduction_tree::leaves_of(length)),
+        how_(how),
         result_(result) {}
 
   void have_cells(const loop_plan& plan, loop_cells& cells) {
@@ -62,6 +63,7 @@ class reduction_region {
   const operations& what_;
   const operands& of_;
   const std::size_t length_, leaves_;
+  const schedule how_;
   loop_cells* cells_ = nullptr;
 
  private:
@@ -160,7 +162,7 @@ class share_reduction : public reduction_region {
  public:
   share_reduction(const operations& what, const operands& of, std::size_t length, schedule how,
                   void* init) noexcept
-      : reduction_region(what, of, length, nullptr), how_(how), init_(init) {}
+      : reduction_region(what, of, length, nullptr, how), init_(init) {}
 
   struct loop {
     share_reduction* whole;
@@ -204,7 +206,6 @@ class share_reduction : public reduction_region {
   /// Whether values travel with the reports, and say in the last byte of the cell whether there is one.
   bool is_beside() const noexcept { return what_.type == nullptr && !what_.fills_cell; }
 
-  const schedule how_;
   void* const init_;
 };
 
