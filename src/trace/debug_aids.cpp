@@ -73,7 +73,7 @@ LOCKSTEP_INLINE bool is_delay_value(const char* word) noexcept {
 LOCKSTEP_INLINE void complain_of(const char* name, const std::string& word,
                                  const char* expected) noexcept {
   std::fprintf(stderr, "lockstep: %s=%s is ignored: must be %s\n", name,
-               quoted_text(word.c_str()).text, expected);
+               quoted_text(word.c_str()).c_str(), expected);
 }
 
 LOCKSTEP_INLINE void start_debug_aids() noexcept {
