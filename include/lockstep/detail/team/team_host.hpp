@@ -28,7 +28,6 @@ struct resolved_team;
 struct team_body;
 class team_core;
 class team_door;
-class team_threads;
 class fork_listener;
 struct loop_ends;
 struct loop_request;
