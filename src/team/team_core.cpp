@@ -50,7 +50,7 @@ struct team_core::region_work {
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, region_work& work) {
   team_core* const core = of.core;
   const region_turn turn(of.door.callers(), of.door.age(), core);
-  if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work);
+  if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work.what, work.is_run, work.ends);
   if (work.is_run ? work.size > 1 : core->size_ > 1) core->threads_->make_ready();
   const region_head head = core->begin(work);
   core->announce(head, work);
@@ -201,26 +201,27 @@ LOCKSTEP_INLINE bool team_core::join(bool gives_up) {
 }
 
 /// As the only member of a region of its own: lone_region.hpp.
-LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, region_work work) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!work.is_run);
+LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what, bool is_run,
+                                           const loop_ends* ends) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
   lone_region here(of, nesting::innermost(), of.door.look_alone());
   const nesting::inside mark(here.where());
   stop_source stop(here);
   bool goes_on;
-  if (work.is_run) {
+  if (is_run) {
     member_state own(stop);
     member_access alone(own);
-    goes_on = call_alone(stop, work.what, alone.self);
+    goes_on = call_alone(stop, what, alone.self);
   } else {
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
-    if (work.ends != nullptr && work.ends->prepare != nullptr) {
-      work.ends->prepare(work.ends->data, loop_plan(), none);
+    if (ends != nullptr && ends->prepare != nullptr) {
+      ends->prepare(ends->data, loop_plan(), none);
     }
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
     if (all.is_stopped()) return false;  // the region around was, before
-    goes_on = call_alone(stop, work.what, all);
+    goes_on = call_alone(stop, what, all);
   }
   here.check_team();
   return goes_on;

@@ -150,7 +150,7 @@ class team_core {
   void collect(const region_head& head, const region_work& work);
   bool finish(const region_head& head, const region_work& work);
   /// In place of it, where the caller has no turn.
-  static bool run_inline(const lone_team& of, region_work work);
+  static bool run_inline(const lone_team& of, const job& what, bool is_run, const loop_ends* ends);
   void tell_begin(std::uint32_t region, region_work work);
 
   /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
