@@ -157,9 +157,7 @@ pool::served_team::served_team(pool& its_pool, const detail::resolved_team& made
       core(made, door),
       of(its_pool),
       size(its_size),
-      listener(this, in_child) {
-  core.have(threads);
-}
+      listener(this, in_child) {}
 
 void pool::fit(unsigned size) noexcept {
   if (is_orphaned_) {

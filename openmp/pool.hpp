@@ -129,19 +129,12 @@ class pool {
  private:
   static constexpr unsigned first_shrink_after = 16, most_shrink_after = 64, worthwhile = 32;
 
-  /// The threads come by themselves.
-  struct no_threads final : public detail::team_threads {
-    void make_ready() noexcept override {}
-    void forget() noexcept override {}
-    bool are_gone() const noexcept override { return false; }
-  };
   /// The core lies at a boundary of 256 bytes: see team_body of team_host.cpp.
   struct alignas(256) served_team {
     served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size);
 
     detail::team_door door;
     alignas(256) detail::team_core core;
-    no_threads threads;
     pool& of;
     unsigned size;
     served_team* next = nullptr;  ///< of the process

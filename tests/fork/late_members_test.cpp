@@ -35,12 +35,14 @@ TEST(late_members, a_fork_in_a_taken_share_ends_the_loop_in_the_child_and_leaves
       }
       pid_t child = -1;
       std::vector<int> visits(members), at_fork;
-      const bool complete = all.for_each(std::size_t{0}, members, [&](std::size_t i) {
+      const auto visit = [&](std::size_t i) {
         ++visits[i];
         if (i != 1) return;
         at_fork = visits;
         child = fork();  // in the caller's hands: the member is at the gate
-      });
+      };
+      // A grain, so that the loop has shares, whatever was learned of this place with other teams.
+      const bool complete = all.for_each(std::size_t{0}, members, visit, lockstep::grain(1));
       if (child == 0) {
         *gate = true;  // of the child's own threads
         _exit(complete ? 1 : visits != at_fork ? 2 : use_in_child(all, members, 20));
