@@ -58,12 +58,12 @@ class buffer {
 
   Type& operator[](std::size_t iteration) noexcept {
     slot& at = slots_[iteration % Depth].value;
-    if (detail::diagnoses_misuse) check(at, iteration);
+    if (detail::diagnoses_misuse) check_slot(at, iteration);
     return at.value;
   }
   const Type& operator[](std::size_t iteration) const noexcept {
     const slot& at = slots_[iteration % Depth].value;
-    if (detail::diagnoses_misuse) check(at, iteration);
+    if (detail::diagnoses_misuse) check_slot(at, iteration);
     return at.value;
   }
 
@@ -77,7 +77,7 @@ class buffer {
   };
 
   /// The first iterations of a run find what the run before has left.
-  void check(const slot& at, std::size_t iteration) const noexcept {
+  void check_slot(const slot& at, std::size_t iteration) const noexcept {
     constexpr std::size_t least_negative = ~std::size_t{0} / 2;
     const std::size_t found = at.iteration.load(detail::memory_order_relaxed);  // 1
     if (found == iteration) return;
