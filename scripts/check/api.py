@@ -118,7 +118,7 @@ def examples_of(lines):
 def unit_of(root, standard="11", of=()):
     """All examples for the standard as one unit, each in a function and a namespace of its own; and how many. `of`: of
     headers for use inside MPI, in place of all others."""
-    text = [f"#include <lockstep/{'mpi' if of else 'lockstep'}.hpp>", ""]
+    text = [f"#include <lockstep/{name}.hpp>" for name in (("mpi",) if of else ("lockstep", "toolbox"))] + [""]
     text += [f"#include <{name}>" for name in ("chrono", "cstdio", "mutex", "string", "thread", "vector")]
     if standard == "20":
         text.append("#include <stop_token>")

@@ -51,7 +51,9 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, region_work& work) {
   team_core* const core = of.core;
   const region_turn turn(of.door.callers(), of.door.age(), core);
   if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work.what, work.is_run, work.ends);
-  if (work.is_run ? work.size > 1 : core->size_ > 1) core->threads_->make_ready();
+  if ((work.is_run ? work.size > 1 : core->size_ > 1) && core->threads_ != nullptr) {
+    core->threads_->make_ready();
+  }
   const region_head head = core->begin(work);
   core->announce(head, work);
   const nesting::inside here(core->region_);  // up to the last of the user's code

@@ -68,8 +68,9 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For what a thread runs alone.
   const lone_team& alone() const noexcept { return alone_; }
-  /// Once, before the first region; start() and join() do without.
+  /// Once, before the first region; not for a team whose threads come by themselves.
   void have(team_threads& threads) noexcept { threads_ = &threads; }
+  team_threads& threads() const noexcept { return *threads_; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
   bool ends_inside() noexcept;

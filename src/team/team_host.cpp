@@ -140,7 +140,8 @@ LOCKSTEP_INLINE void team_host::resume() {
   body_->threads.make_ready();
 }
 
-LOCKSTEP_INLINE void team_host::serve(std::size_t rank) { body_->threads.serve(rank); }
+// A thread may come while exit() in a region destroys a static team: the core stays then, and body_ lets go of it.
+LOCKSTEP_INLINE void team_host::serve(std::size_t rank) { core_->threads().serve(rank); }
 
 LOCKSTEP_INLINE void team_host::release() {
   door().close_to_lone_loops();

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/topology.hpp"
+
 namespace {
 
 using lockstep::core_kind;

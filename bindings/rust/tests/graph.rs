@@ -173,10 +173,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     }
     assert!(matches!(Plan::on(&mut other, &team, 3), Err(Error::Argument(_))));
     other.node("foreign", |_| ()).unwrap();
-    match Plan::new(&mut other, &team) {
-        Err(Error::Graph(text)) => assert!(text.contains("foreign"), "{text}"),
-        other => panic!("{other:?}"),
-    };
+    assert!(Plan::new(&mut other, &team).is_ok(), "two nodes may have one name");
 }
 
 #[test]

@@ -140,7 +140,8 @@ def main():
         print("skipped: no g++ with ThreadSanitizer that works here")
         return conformance.SKIPPED
     options = options_of_runtime(commands)
-    objects = compile_all(sorted((ROOT / "openmp").glob("*.cpp")), directory / "objects", options)
+    sources = [*sorted((ROOT / "openmp").glob("*.cpp")), ROOT / "src" / "lockstep.cpp"]
+    objects = compile_all(sources, directory / "objects", options)
     library = link(objects, directory)
     programs = {source: (conformance.Program(conformance.HERE / source, directory), executable(source, directory))
                 for source in PROGRAMS}
