@@ -70,7 +70,7 @@ enum class edge_kind : std::uint8_t;
 /// A handle on a node. Copies are of the same node. Valid while the graph lives, also after that was moved.
 class graph_node {
  public:
-  /// Of none.
+  /// Refers to no node.
   graph_node() noexcept = default;
 
   /// How long the node takes: a hint for the plan, until it has measured (plan.hpp). Without one: 1 us.

@@ -361,9 +361,9 @@ class member {
   /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
   /// Sees what loops, sections and single(nowait) wrote that all members ran before, also without a wait: after
-  /// those it waits for all first, one more phase. Not after loops in blocks over a range of this length alone: of what
-  /// those wrote f(i) sees that of iteration i, as OpenMP's static loops have it. Where f reads more of it, call
-  /// sync_threads() before.
+  /// those it waits for all first, one more phase. No extra wait if all earlier loops used static blocks of the same
+  /// length: then f(i) sees what iteration i of those wrote, as with OpenMP's static loops. Where f reads more of it,
+  /// call sync_threads() before.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),

@@ -60,7 +60,7 @@ struct nested_region;
 /// A region that the caller has started and will join.
 class started_region {
  public:
-  /// Of none.
+  /// Refers to no region.
   started_region() noexcept = default;
   started_region(started_region&& other) noexcept
       : door_(other.door_),

@@ -3,8 +3,8 @@
 //
 // What team and external_team have in common. live() below is a region from top to bottom: the caller takes a turn
 // (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the reports, and
-// finishes. All regions live so: those of run(), of loops, of plans, and those that are started and joined. work() is
-// the other side, what a worker does. For users: team.hpp.
+// finishes. Every region follows these steps: those of run(), of loops, of plans, and those that are started and
+// joined. work() is the other side, what a worker does. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //           last has reported, else 0.

@@ -7,7 +7,7 @@
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
 //                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
 //   line_budget   8 us more, for words whose lines the processor can watch. Not measured: no machine of ours can. It is
-//                 a quarter of what yields take alone, and as a spin in vain it speaks against spinning: then it costs
+//                 a quarter of what yields take alone, and when it fails it lowers the trust in spinning: then it costs
 //                 10 us in 64 waits at most. far_budget and hybrid(time) are as long with it as without.
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
 //                 choice); crowded, one to three yields end nearly every wait.
