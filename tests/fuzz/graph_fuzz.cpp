@@ -73,7 +73,7 @@ struct shape {
   };
 
   explicit shape(const graph_model& of)
-      : overlaps(of.overlaps), in(of.nodes.size()), delayed(of.nodes.size()) {
+      : in(of.nodes.size()), delayed(of.nodes.size()), overlaps(of.overlaps) {
     for (const model_edge& each : of.edges) in[each.to].push_back(each);
     for (const model_feedback& each : of.feedbacks) {
       if (each.is_loop()) {
