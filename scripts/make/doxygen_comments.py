@@ -20,9 +20,9 @@ CODE = re.compile(r"`[^`]+`|[Dd]ecision \d{4}|\[[A-Z][A-Z0-9-]+\]|[\w/]+\.(?:hpp
 def page_of(word):
     """The page of the site for a name in a comment, seen from those of the headers; nothing if it has none."""
     if word.startswith("["):
-        return "../docs/references.html"
+        return "../docs/maintainers/references.html"
     found = word.split()[1] if " " in word else ""
-    files = [*ROOT.glob(f"docs/decisions/{found}*.md")] if found else [ROOT / word] if word.endswith(".md") else []
+    files = [*ROOT.glob(f"docs/maintainers/decisions/{found}*.md")] if found else [ROOT / word] if word.endswith(".md") else []
     if files and files[0].is_file():
         return "../" + files[0].relative_to(ROOT).with_suffix(".html").as_posix()
     header = word.removeprefix("lockstep/")

@@ -5,7 +5,7 @@
 usage: performance.py [--check] [tree]
 
 The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph, mpi. Pictures go to docs/figures/,
-which git ignores. In README.md, docs/what-a-loop-costs.md and docs/seeds/*.md (whose tables are made from the programs
+which git ignores. In README.md, docs/what-a-loop-costs.md and docs/maintainers/seeds/*.md (whose tables are made from the programs
 primitives, ring, counters and objects) the script fills in the lines between
 `<!-- figures: NAME -->` and `<!-- end -->`. With --check it writes nothing, and says which pages differ from what it would
 write.
@@ -23,7 +23,7 @@ from make import graph_tables, heat_map, mpi_tables, seed_tables, team_tables  #
 from source_text import Report, root_argument  # noqa: E402
 
 PAGE, PICTURES, COSTS, README, SEEDS = ("docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md",
-                                          "docs/seeds")
+                                          "docs/maintainers/seeds")
 PROGRAMS = ("serial", "duty", "periodic", "team")
 RINGS, GRAPH, MPI = "rings", "graph", "mpi"
 LOSES = "✗"
@@ -308,7 +308,7 @@ def page_and_pictures(found):
 
 
 def blocks_of(found):
-    """{name: text} for README.md, docs/what-a-loop-costs.md and docs/seeds, each of the first machine that has the program."""
+    """{name: text} for README.md, docs/what-a-loop-costs.md and docs/maintainers/seeds, each of the first machine that has the program."""
     blocks = {}
     for machine, programs in found.items():
         if "serial" in programs and "worst" not in blocks:

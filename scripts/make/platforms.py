@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/platforms.md from docs/platforms.json, which ./do everywhere --record writes: no figure is typed by hand.
+"""Makes docs/maintainers/platforms.md from docs/maintainers/platforms.json, which ./do everywhere --record writes: no figure is typed by hand.
 
 usage: platforms.py [--check] [tree]
 
@@ -16,7 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).res
 from everywhere_rows import REFUSED, ROWS  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
-RECORD, PAGE = "docs/platforms.json", "docs/platforms.md"
+RECORD, PAGE = "docs/maintainers/platforms.json", "docs/maintainers/platforms.md"
 NOT_RUN = "not run"
 
 TEXT = """\
@@ -39,11 +39,11 @@ the explorer of schedules ([tests](tests.md)).
   barriers, opening), events, barriers and mutexes, the team and its members' synchronisation, partition of loops,
   reductions, graphs and plans. On Linux also what asks the system beneath: futex, fences, threads and CPUs.
 - **scripted**: the wait engine on a clock and a sleep that are the test's.
-- **jacobi**: [jacobi](../examples/jacobi) on a system of 576 unknowns, serially and on teams of 1 to 4 members. The
+- **jacobi**: [jacobi](../../examples/jacobi) on a system of 576 unknowns, serially and on teams of 1 to 4 members. The
   bits of all answers have to be those of x86-64 Linux.
-- **examples**: numbered [examples](../examples), their output compared.
+- **examples**: numbered [examples](../../examples), their output compared.
 - **standards**: all headers together, without a warning, and a program that uses them, run; for C++11, 14, 17, 20 and 23.
-- **page**: [a page](../examples/browser) that runs jacobi and a ring of threads on a `SharedArrayBuffer`, in Chromium, and
+- **page**: [a page](../../examples/browser) that runs jacobi and a ring of threads on a `SharedArrayBuffer`, in Chromium, and
   the same page from a server without the headers that it needs: it says so.
 - **refused**: what cannot work is refused by the compiler, with a message that names the remedy.
 - **link**: the programs of *tests*, *jacobi* and an example, compiled and linked.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables for the pages of docs/seeds, from bench/results/*-{primitives,ring,counters,objects,team}.json (pure).
+"""Tables for the pages of docs/maintainers/seeds, from bench/results/*-{primitives,ring,counters,objects,team}.json (pure).
 
 The published column of a table has the figures of the seed, measured on its author's machine: they are cited, and not
 compared with ours.

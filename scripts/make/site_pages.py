@@ -24,16 +24,18 @@ import doxygen_comments  # noqa: E402
 WORK = ROOT / "build" / "site-work"
 # The navigation: each document of the repository in one section.
 SECTIONS = {
-    "Start": "docs/guide docs/overview docs/faq docs/packages docs/platforms",
+    "Start": "docs/README docs/guide docs/overview docs/faq docs/packages",
     "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/why-is-my-loop-slow docs/ledger docs/watchdog "
               "docs/openmp docs/mpi",
     "Languages": "docs/languages docs/c bindings/*/README",
     "Reference": "api/index",
-    "Promises": "docs/guarantees docs/memory-model docs/stability SECURITY docs/licences",
-    "Seeds": "docs/seeds/README docs/seeds/0*",
-    "Measured": "docs/performance bench/README bench/*/README",
-    "Inside": "docs/architecture docs/tests CONTRIBUTING docs/site/README docs/decisions/*",
-    "More": "docs/glossary docs/references CHANGELOG",
+    "Promises": "docs/guarantees docs/performance docs/stability SECURITY CHANGELOG",
+    "For maintainers": "CONTRIBUTING docs/maintainers/architecture docs/maintainers/memory-model docs/maintainers/glossary "
+                       "docs/maintainers/tests docs/maintainers/evidence docs/maintainers/platforms docs/site/README "
+                       "docs/maintainers/references docs/maintainers/licences",
+    "Benchmarks": "bench/README bench/*/README",
+    "Decisions": "docs/maintainers/decisions/*",
+    "Seeds": "docs/maintainers/seeds/README docs/maintainers/seeds/0*",
 }
 UMBRELLAS = ("lockstep.hpp", "mpi.hpp", "toolbox.hpp")
 FAMILIES = {"team": "Teams and loops", "sync": "Primitives for threads of your own", "graph": "Graphs", "toolbox": "Toolbox",

@@ -32,7 +32,7 @@ NOTES = {
           "last region.",
     "Starts": "From the call until the last member starts. oneTBB takes no part in the comparison, as above.",
     BESIDE: "Two threads. The other process is bound to the first CPU, or free to move. oneTBB takes no part in the comparison, as "
-            "above. What falls short, and why: [decision 0011](decisions/0011-where-the-team-falls-short.md).",
+            "above. What falls short, and why: [decision 0011](maintainers/decisions/0011-where-the-team-falls-short.md).",
 }
 # The rows of README.md: (work, its name there).
 SUMMARY = (("fork/join of 2", "fork/join, 2 threads"), ("barrier of 2", "barrier, 2 threads"),

@@ -6,8 +6,8 @@ usage: ./do everywhere [ROW...] [--list] [--quick] [--record] [--patience N] [-j
 
 Without ROW all rows; a name may have * and ?. What rows need is installed. Programs are in build/everywhere/ROW, with a
 log; the table is printed, and written to build/everywhere/results.json. --quick takes rows that need nothing slow, and
-of those a few tests. --record writes the rows that were run to docs/platforms.json, in place of older ones, and
-docs/platforms.md from it. The exit status is 1 if anything failed; what is not to be had is said, and fails nothing.
+of those a few tests. --record writes the rows that were run to docs/maintainers/platforms.json, in place of older ones, and
+docs/maintainers/platforms.md from it. The exit status is 1 if anything failed; what is not to be had is said, and fails nothing.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def arguments():
     parser.add_argument("rows", nargs="*", metavar="ROW", help="which rows; all by default; * and ? are allowed")
     parser.add_argument("--list", action="store_true", help="print the rows, and do nothing")
     parser.add_argument("--quick", action="store_true", help="rows that need nothing slow, and a few tests of each")
-    parser.add_argument("--record", action="store_true", help="write docs/platforms.json and docs/platforms.md")
+    parser.add_argument("--record", action="store_true", help="write docs/maintainers/platforms.json and docs/maintainers/platforms.md")
     parser.add_argument("--patience", type=int, default=1, metavar="N",
                         help="give each program and each compilation N times its limit of time, on a machine with other work")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="rows at once (%(default)s)")
@@ -112,7 +112,7 @@ def not_yet(row):
 
 def remember(records):
     """Writes the rows' records in place of older ones, and makes the page."""
-    path = ROOT / "docs" / "platforms.json"
+    path = ROOT / "docs" / "maintainers" / "platforms.json"
     known = {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]} if path.exists() else {}
     known.update({record["name"]: {**record, "date": date.today().isoformat()} for record in records})
     kept = [known.get(row.name) or not_yet(row) for row in ROWS]

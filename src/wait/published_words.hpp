@@ -11,7 +11,7 @@
 //
 // The mark of a word says whether somebody sleeps. It lies apart from the word's line: a thread never reads a
 // line that it has just published, for the read waits until the store has claimed the line back from the threads
-// that poll it. A barrier of 2 takes 1.0 line transfers without such a read, 1.3 with one (docs/decisions/0002).
+// that poll it. A barrier of 2 takes 1.0 line transfers without such a read, 1.3 with one (docs/maintainers/decisions/0002).
 //
 //   value of a mark  meaning                           set by                       left by
 //   even             nobody sleeps                     whoever wakes                a sleeper, which adds 1

@@ -12,7 +12,7 @@ BANNER = "//   LATCH-1  n only falls.\n//   LATCH-2  A waiter sleeps\n//        
 
 def tree(**files):
     """A header with the labels LATCH-1 and LATCH-2, and files by the names of the arguments."""
-    paths = {"test": "tests/latch_test.cpp", "document": "docs/guarantees.md", "decision": "docs/decisions/0001-a.md"}
+    paths = {"test": "tests/latch_test.cpp", "document": "docs/guarantees.md", "decision": "docs/maintainers/decisions/0001-a.md"}
     found = {paths[name]: text for name, text in files.items()}
     found[LATCH] = header("latch.hpp", banner=BANNER, layer="sync")
     return found

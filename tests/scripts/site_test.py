@@ -27,7 +27,7 @@ class Comments(unittest.TestCase):
         self.assertEqual(shown("What it does.\n\nOrder  a before b,\n       and c.\nErrors none.\nCost   one load\n"),
                          ["What it does.", "\\par Order", "a before b, and c.", "\\par Errors", "none.", "\\par Cost", "one load"])
         self.assertEqual(comments.doxygen(["Example", "  f();", "", "  g();", "Source [MCS91]"])[1:],
-                         ["\\par Example", "\\code{.cpp}", "f();", "", "g();", "\\endcode", "", "\\par Source", "[\\[MCS91\\]](../docs/references.html)", ""])
+                         ["\\par Example", "\\code{.cpp}", "f();", "", "g();", "\\endcode", "", "\\par Source", "[\\[MCS91\\]](../docs/maintainers/references.html)", ""])
 
     def test_labels_become_a_list_and_tables_stay_as_they_are(self):
         self.assertEqual(shown("  EVENT-1  first\n           more\n  EVENT-2  second\n\n  bits  name\n  0     sleep"),
@@ -40,8 +40,8 @@ class Comments(unittest.TestCase):
 
     def test_what_has_a_page_is_a_link(self):
         self.assertEqual(comments.prose("See team.hpp, decision 0007, docs/faq.md, [MCS91], not word_waiter.hpp."),
-                         "See [`team.hpp`](team.html), [decision 0007](../docs/decisions/0007-how-long-to-yield.html), "
-                         "[`docs/faq.md`](../docs/faq.html), [\\[MCS91\\]](../docs/references.html), not `word_waiter.hpp`.")
+                         "See [`team.hpp`](team.html), [decision 0007](../docs/maintainers/decisions/0007-how-long-to-yield.html), "
+                         "[`docs/faq.md`](../docs/faq.html), [\\[MCS91\\]](../docs/maintainers/references.html), not `word_waiter.hpp`.")
 
     def test_a_header_is_left_as_it_is_but_for_its_comments(self):
         text = ["// SPDX", "// lockstep/a.hpp -- does a (layer: sync)", "//", "// More.", "inline namespace LOCKSTEP_ABI {",
