@@ -9,7 +9,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPRO
 usage() {
   cat <<'END'
 usage: ./do COMMAND
-  demo             solve the example problems, check and time them, and show a small benchmark
+  demo             solve four problems with one thread and with all, check and time them; fork/join and barrier
+                   beside std and OpenMP; a timeline
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
   bench [NAME] [ARG...]  a benchmark program in full: primitives (the default), ring, counters, objects,
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
@@ -21,7 +22,7 @@ usage: ./do COMMAND
                    bench/results
   openmp           build build/release/openmp/libgomp.so.1, which runs OpenMP programs of GCC on lockstep, and the
                    command 'lockstep', which puts it in place
-  pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md, into docs/pictures/
+  pictures         draws the pictures of docs/graphs.md and docs/visibility.md, into docs/pictures/
   docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
@@ -63,7 +64,7 @@ no_arguments() {
 
 do_demo() {
   need build program scripts
-  build release jacobi filter5x5 audio inpaint bench.primitives
+  build release jacobi filter5x5 audio inpaint bench.figures lockstep_command
   python3 scripts/run/demo.py
 }
 
@@ -123,8 +124,8 @@ do_docs() {
     *) echo "./do docs: takes --check, not '$*'" >&2 && return 2 ;;
   esac
   need scripts docs
-  [ -d docs/figures ] || do_performance
-  [ -d docs/pictures ] || do_pictures
+  do_performance
+  [ -f docs/pictures/slow-too-small-mended.png ] || do_pictures  # the last that it draws
   local venv=build/site-venv
   if ! cmp -s docs/site/requirements.txt "$venv/made"; then
     python3 -m venv --clear "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check -r docs/site/requirements.txt

@@ -2,7 +2,7 @@
 // 22_slow_loops [case] [mended] [steps] -- three parallel loops that are slow, and what mends them
 //
 // 1: members have unequal work; 2: there are more members than CPUs; 3: members wait for each other after too little
-// work. With `mended` 1 the cause is gone. LOCKSTEP_TRACE=FILE records each: docs/why-is-my-loop-slow.md shows the
+// work. With `mended` 1 the cause is gone. LOCKSTEP_TRACE=FILE records each: docs/visibility.md shows the
 // pictures.
 #include <lockstep/lockstep.hpp>
 #include <string>

@@ -158,6 +158,8 @@ std::vector<measured_case> all_cases() {
       {"barrier of 2", "std::barrier", "", [] { return std_barrier(2, 20000, placement::spread); }},
       {"fork/join of 2", "lockstep", "",
        [] { return lockstep_fork_join(2, 100000, placement::free); }},
+      {"fork/join of 2", "std::thread", "",
+       [] { return time_per_call(500, [] { std::thread([] {}).join(); }); }},
       {"barrier of 2 on one CPU", "lockstep", "",
        [] { return lockstep_barrier(2, 10000, placement::one_cpu); }},
       {"fork/join of 2 on one CPU", "lockstep", "",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * lockstep.h -- the C interface of lockstep, which coordinates CPU threads at sub-microsecond grain
  *
- * C99, and C++. Link with lockstep_c. docs/c.md shows how to use it; the same functions serve other languages.
+ * C99, and C++. Link with lockstep_c. docs/languages.md shows how to use it; the same functions serve other languages.
  *
  * What every function returns, unless it says otherwise, is a code:
  *   0          LOCKSTEP_OK: done

@@ -5,7 +5,7 @@
 usage: openmp_page.py [--write] [tree]
 
 The pages are docs/coming-from-openmp.md, with its code in examples/openmp/, and README.md, docs/guide.md, docs/faq.md,
-docs/graphs.md and docs/why-is-my-loop-slow.md, with theirs in the other examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
+docs/graphs.md and docs/visibility.md, with theirs in the other examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
 must be what stands between the marks `// [name]` and `// [/name]` in that file, indented less; and every such
 snippet must be on a page, once. With --write the blocks are filled in from the sources.
 """
@@ -21,7 +21,7 @@ from source_text import Report, root_argument  # noqa: E402
 PAGES = {
     ("examples/openmp/*.cpp",): ("docs/coming-from-openmp.md",),
     ("examples/*.cpp", "examples/audio/*.cpp", "examples/inpaint/*.cpp"):
-        ("README.md", "docs/guide.md", "docs/faq.md", "docs/graphs.md", "docs/why-is-my-loop-slow.md"),
+        ("README.md", "docs/guide.md", "docs/faq.md", "docs/graphs.md", "docs/visibility.md"),
 }
 
 MARK = re.compile(r"\s*// \[(/?)(\w+)\]$")

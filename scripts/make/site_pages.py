@@ -25,9 +25,9 @@ WORK = ROOT / "build" / "site-work"
 # The navigation: each document of the repository in one section.
 SECTIONS = {
     "Start": "docs/README docs/guide docs/overview docs/faq docs/packages",
-    "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/why-is-my-loop-slow docs/ledger docs/watchdog "
+    "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/visibility "
               "docs/openmp docs/mpi",
-    "Languages": "docs/languages docs/c bindings/*/README",
+    "Languages": "docs/languages bindings/*/README",
     "Reference": "api/index",
     "Promises": "docs/guarantees docs/performance docs/stability SECURITY CHANGELOG",
     "For maintainers": "CONTRIBUTING docs/maintainers/architecture docs/maintainers/memory-model docs/maintainers/glossary "
@@ -108,8 +108,7 @@ def documents():
             return f"]({found.group(1)}/index.md)"
 
         def with_pictures(found):
-            pictures = [picture for picture in re.findall(r"`(docs/(?:pictures|figures)/[\w-]+\.(?:svg|png))`", found.group())
-                        if (ROOT / picture).is_file()]
+            pictures = re.findall(r"`(docs/(?:pictures|figures)/[\w-]+\.(?:svg|png))`", found.group())
             return found.group() + "".join(f"\n[![{Path(picture).stem}](/{picture})](/{picture})\n" for picture in pictures)
 
         text = re.sub(r"\]\(([^)#:\s]+?)/?\)", link, name.read_text())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the pictures of docs/why-is-my-loop-slow.md: records the example 22_slow_loops, and takes pictures of the pages
+"""Draws the pictures of docs/visibility.md: records the example 22_slow_loops, and takes pictures of the pages
 that 'lockstep timeline' makes. Prints the summaries, of which the document has parts. Needs a Chromium.
 
 usage: timeline_pictures.py [directory of a build [directory of traces]]

@@ -1,82 +1,124 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Solves the example problems with one member and with all, then runs the quick benchmark.
+"""Solves example problems with one thread and with all, and measures fork/join and barrier beside other libraries.
 
 usage: demo.py [directory of the release build]
 
-Each program compares its result with a serial run, bit for bit; here the output files of one member
-and of all are compared as well. Everything written goes to build/demo/. The exit status is 1 if a
-check failed, 2 if a program could not do its work.
+Each program compares its result with that of a plain serial loop, bit for bit; here the output files of one member and of
+all are compared as well. Everything written goes to build/demo/. The exit status is 1 if a check failed, 2 if a program
+could not do its work.
 """
 
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import ROOT  # noqa: E402
 
 DEMO = ROOT / "build" / "demo"
+SHOWN = DEMO.relative_to(ROOT)
 DATA = "examples/data"
 REPEAT = 15  # timed rounds of each run; the programs report the median
 FEWER_ROUNDS = {"inpaint": 3}  # of those that take long
 
-# program, arguments, name of the output, its ending
+# what it is; the program, its arguments, the name of the output, its ending
 PROBLEMS = [
-    ("jacobi", ["--matrix", f"{DATA}/poisson_24x24.mtx"], "poisson_24x24", ".mtx"),
-    ("jacobi", ["--matrix", f"{DATA}/poisson_64x64.mtx"], "poisson_64x64", ".mtx"),
-    ("filter5x5", ["--input", f"{DATA}/rings.pgm", "--kernel", "sharpen"], "rings_sharpen", ".png"),
-    ("audio", ["--input", f"{DATA}/plucked.wav", "--block", "1024", "--combs", "100"], "plucked", ".wav"),
-    ("inpaint", ["--input", f"{DATA}/scattered.pgm"], "scattered", ".pgm"),
+    ("4096 equations solved (heat in a plate)", "jacobi", ["--matrix", f"{DATA}/poisson_64x64.mtx"], "plate", ".mtx"),
+    ("a picture sharpened", "filter5x5", ["--input", f"{DATA}/rings.pgm", "--kernel", "sharpen"], "sharpened", ".png"),
+    ("a sound with echoes, each 1024 frames", "audio",
+     ["--input", f"{DATA}/plucked.wav", "--block", "1024", "--combs", "100"], "echoes", ".wav"),
+    ("the holes of a picture filled", "inpaint", ["--input", f"{DATA}/scattered.pgm"], "filled", ".pgm"),
 ]
-ROW = "{:<26} {:>8} {:>12} {:>12} {:>9}"
+CASES = "^(fork/join|barrier) of 2 / (lockstep|std::thread|std::barrier|libgomp)$"
+SAMPLES = 5
+PROBLEM = "{:<40} {:>10} {:>10}   {}"
+COST = "{:<40} {:>10} {:>10} {:>10}"
 
 
 class DemoError(Exception):
     """A program failed for another reason than its check."""
 
 
-def run_program(build, program, arguments, output, members):
-    """Runs one program; returns its record. Without `members` it takes all usable CPUs."""
+class Progress:
+    """A bar on stderr, if that is a terminal."""
+
+    def __init__(self, steps):
+        self.steps, self.done = steps, -1
+
+    def step(self, name):
+        self.done += 1
+        if sys.stderr.isatty():
+            filled = 30 * self.done // self.steps
+            print(f"\r\x1b[K[{'#' * filled}{'.' * (30 - filled)}] {name}", end="", file=sys.stderr, flush=True)
+
+    def end(self):
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def run(command, accepted=(0,), **surroundings):
+    done = subprocess.run([str(each) for each in command], cwd=ROOT, capture_output=True, text=True,
+                          env={**os.environ, **surroundings})
+    if done.returncode not in accepted:
+        raise DemoError(f"{' '.join(map(str, command))}\nexit status {done.returncode}\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def run_program(build, program, arguments, output, *more, repeat=REPEAT, **surroundings):
+    """Runs one program; returns its record. It uses all usable CPUs, unless told otherwise."""
     record = output.with_suffix(".json")
-    command = [str(build / "examples" / program), *arguments, "--output", str(output),
-               "--json", str(record), "--repeat", str(FEWER_ROUNDS.get(program, REPEAT))]
-    if members:
-        command += ["--members", str(members)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode not in (0, 1) or not record.is_file():
-        raise DemoError(f"{' '.join(command)}\nexit status {done.returncode}\n{done.stderr.strip()}")
+    run([build / "examples" / program, *arguments, "--output", output, "--json", record,
+         "--repeat", FEWER_ROUNDS.get(program, repeat), *more], accepted=(0, 1), **surroundings)
+    if not record.is_file():
+        raise DemoError(f"{program} wrote no record")
     return json.loads(record.read_text(encoding="utf-8"))
 
 
 def seconds_of(record):
-    """Of the team: of all rounds, of a plan, or of a block of sound by the last plan."""
-    for name in ("team_seconds", "plan_seconds"):
-        if name in record:
-            return record[name]
-    return record["runs"][-1]["median_seconds"]
+    """(serially, with the team): of all rounds, or of a block of sound."""
+    if "runs" in record:
+        return record["runs"][0]["median_seconds"], record["runs"][-1]["median_seconds"]
+    return record["serial_seconds"], record.get("plan_seconds", record.get("team_seconds"))
 
 
-def solve(build, program, arguments, name, ending):
-    """Solves one problem with one member and with all; returns its row of the table."""
+def solve(build, progress, title, program, arguments, name, ending):
+    """Solves one problem with one member and with all; returns its line and whether the checks were good."""
     output, single_output = DEMO / (name + ending), DEMO / (name + "_1" + ending)
-    single = run_program(build, program, arguments, single_output, 1)
-    team = run_program(build, program, arguments, output, None)
+    progress.step(f"{title}: one thread")
+    single = run_program(build, program, arguments, single_output, "--members", "1")
+    progress.step(f"{title}: all threads")
+    team = run_program(build, program, arguments, output)
     good = single["check"] == team["check"] == "ok" and output.read_bytes() == single_output.read_bytes()
     for extra in (single_output, single_output.with_suffix(".json")):
         extra.unlink(missing_ok=True)
-    seconds = seconds_of(single), seconds_of(team)
-    return {"name": f"{program} {name}", "good": good, "members": team["members"], "seconds": seconds}
+    serial, parallel = seconds_of(team)
+    faster = f"{serial / parallel:.1f} times as fast" if good else "WRONG"
+    return PROBLEM.format(title, f"{serial * 1e3:.2f} ms", f"{parallel * 1e3:.2f} ms", faster), good
 
 
-def print_table(rows):
-    members = rows[0]["members"]
-    print(ROW.format("problem", "check", "1 member", f"{members} members", "speed-up"))
-    for row in rows:
-        one, all_members = row["seconds"]
-        print(ROW.format(row["name"], "ok" if row["good"] else "FAILED", f"{one * 1e3:.3f} ms",
-                         f"{all_members * 1e3:.3f} ms", f"{one / all_members:.2f}"), flush=True)
+def costs(build):
+    """{work: {peer: text}} of fork/join and barrier, and the name of the machine; the whole table goes to a file."""
+    table = run([build / "bench" / "figures", "--filter", CASES, "--samples", SAMPLES, "--json", DEMO / "benchmark.json"])
+    (DEMO / "benchmark.txt").write_text(table, encoding="utf-8")
+    result, found = json.loads((DEMO / "benchmark.json").read_text(encoding="utf-8")), {}
+    for row in result["rows"]:
+        peer = "std" if row["peer"].startswith("std::") else row["peer"]
+        found.setdefault(row["work"], {})[peer] = f"{row['median'] / 1e3:.2f} µs"
+    return found, result["machine"]
+
+
+def timeline(build):
+    """The page that shows what two threads do in the graph of the sound."""
+    trace = DEMO / "timeline.json"
+    _, program, arguments, name, ending = PROBLEMS[2]
+    run_program(build, program, arguments, DEMO / (name + "_traced" + ending), repeat=1, LOCKSTEP_TRACE=f"{trace},records=16K")
+    run([build / "tool" / "lockstep", "timeline", trace])
+    for extra in (trace, *DEMO.glob(f"{name}_traced*")):
+        extra.unlink()
 
 
 def clear():
@@ -90,19 +132,28 @@ def clear():
 def main(argv):
     build = Path(argv[1]).resolve() if len(argv) > 1 else ROOT / "build" / "release"
     clear()
+    begin, progress = time.monotonic(), Progress(2 * len(PROBLEMS) + 2)
     try:
-        rows = [solve(build, *problem) for problem in PROBLEMS]
-        print_table(rows)
-        print(flush=True)
-        benchmark = [str(build / "bench" / "primitives"), "--quick", "--json", str(DEMO / "results.json")]
-        if subprocess.run(benchmark, cwd=ROOT).returncode != 0:
-            raise DemoError("the benchmark failed")
+        solved = [solve(build, progress, *problem) for problem in PROBLEMS]
+        progress.step("fork/join and barrier")
+        found, machine = costs(build)
+        progress.step("a timeline")
+        timeline(build)
     except (DemoError, OSError) as error:
+        progress.end()
         print(f"demo: {error}", file=sys.stderr)
         return 2
-    good = all(row["good"] for row in rows)
-    print(f"\nchecks: {'ok' if good else 'FAILED'}; written to {DEMO.relative_to(ROOT)}/: "
-          + ", ".join(sorted(path.name for path in DEMO.iterdir())))
+    progress.end()
+    good = all(is_good for _, is_good in solved)
+    others = "; other programs used the CPUs, too" if os.getloadavg()[0] > machine["usable_cpus"] + 1 else ""
+    print(f"lockstep {machine['lockstep']}, {machine['cpu']}, {machine['usable_cpus']} CPUs, {time.monotonic() - begin:.0f} s{others}\n")
+    print(PROBLEM.format("solved", "one thread", "all", ""))
+    print("\n".join(line for line, _ in solved))
+    print("checked: " + ("all results have the same bits as those of a plain serial loop" if good else "FAILED") + "\n")
+    print(COST.format("two threads, without work", "lockstep", "std", "OpenMP"))
+    for work, title in (("fork/join of 2", "fork and join"), ("barrier of 2", "barrier")):
+        print(COST.format(title, *(found[work].get(peer, "-") for peer in ("lockstep", "std", "libgomp"))))
+    print(f"\npicture: {SHOWN}/sharpened.png    what the threads did: {SHOWN}/timeline.html    figures: {SHOWN}/benchmark.txt")
     return 0 if good else 1
 
 

@@ -6,7 +6,7 @@ usage: interface_test.py LIBRARY
 
 The header declares what symbols.map names, and the library exports that and nothing else, each name under its version. Its
 SONAME has the major number of the header. Every function is called by a test in C. Of the functions of version 1.0 none has
-gone and none has changed: their declarations are those of interface_1_0.txt. The code in docs/c.md is that of the example.
+gone and none has changed: their declarations are those of interface_1_0.txt. The code in docs/languages.md is that of the example.
 """
 
 import re
@@ -19,7 +19,7 @@ HEADER = HERE.parent / "lockstep.h"
 MAP = HERE.parent / "symbols.map"
 FIRST = HERE / "interface_1_0.txt"
 EXAMPLE = HERE.parent / "example" / "smoothing.c"
-PAGE = HERE.parents[2] / "docs" / "c.md"
+PAGE = HERE.parents[2] / "docs" / "languages.md"
 
 
 def without_comments(text):
@@ -104,10 +104,10 @@ def main():
         compare("not in interface_1_0.txt", now, first)
 
     code = "".join(re.findall(r"^```c\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL))
-    compare("in docs/c.md, and not in the example", [line for line in code.splitlines() if line.strip() != "..."],
+    compare("in docs/languages.md, and not in the example", [line for line in code.splitlines() if line.strip() != "..."],
             EXAMPLE.read_text(encoding="utf-8").splitlines())
     if not code:
-        wrong.append("docs/c.md has no code")
+        wrong.append("docs/languages.md has no code")
 
     for line in wrong:
         print(line)

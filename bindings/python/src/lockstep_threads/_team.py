@@ -286,7 +286,7 @@ class Team(Handle):
     name            what debuggers and messages call it
     bind            'none', 'close', 'cores', 'spread', or a list of CPUs, by rank
     anticipate, learn, cpu_separation, ledger
-                    True or False, as in docs/c.md; None: as the environment says, else the default
+                    True or False, as in docs/languages.md; None: as the environment says, else the default
 
     Functions that are native (lockstep.RegionFunction and its like from ctypes, numba.cfunc, Cython's __pyx_capi__,
     lockstep.Native) run in parallel. Python callables work too, but hold the interpreter lock while they run: one at a time
