@@ -139,7 +139,7 @@ def verdict(rows, cpus):
           ratios(rows, *both, lambda mpi, layout, work: is_kernel(work) and not is_crowded(layout, cpus)), 1.0)
     judge("kernels, crowded: at most 0.5 x the best MPI + OpenMP",
           ratios(rows, *both, lambda mpi, layout, work: is_kernel(work) and is_crowded(layout, cpus)), 0.5)
-    for title, is_alone in (("ranks of one member", True), ("ranks of several members, of which the bare call has one", False)):
+    for title, is_alone in (("ranks of one member", True), ("ranks of several members", False)):
         judge(f"sync_sum(world), {title}: at most 1.1 x a bare MPI_Allreduce by one thread of each rank",
               ratios(rows, (plan.LOCKSTEP,), (plan.BARE,), lambda mpi, layout, work, is_alone=is_alone:
                      work == "sum" and not layout.startswith("1x") and layout.endswith("x1") == is_alone), 1.1)

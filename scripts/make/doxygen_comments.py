@@ -108,7 +108,7 @@ def cpp(lines, is_public):
     title = re.sub(r"^// \S+ -- (.*?)(?: \(layer: \w+\))?$", r"\1", lines[1])
     yield from comment([title[:1].upper() + title[1:] + ".", ""] + [line[3:] for line in lines[2:end]], "\\file")
     above = []
-    for line in lines[end:]:
+    for at, line in enumerate(lines[end:], end):
         found = re.match(r"\s*///(?![/<]) ?(.*)", line)
         if found:
             above.append(found.group(1))
@@ -120,7 +120,8 @@ def cpp(lines, is_public):
             yield "/// \\cond"
         if not re.match(r"(inline |\}  // )namespace LOCKSTEP_ABI| *friend [^{]*;$|LOCKSTEP_\w+$", line):
             yield line.replace("(max)()", " max()").replace("(min)()", " min()")
-        if is_public and line == "}  // namespace detail":
+        is_short = line == "}" and lines[at - 2] == "namespace detail {"  # clang-format leaves such an end without a comment
+        if is_public and (is_short or line == "}  // namespace detail"):
             yield "/// \\endcond"
 
 

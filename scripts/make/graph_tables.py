@@ -50,9 +50,9 @@ def table(section, rows, mark):
         if row["best"]:
             works.setdefault(row["work"], {})[row["runtime"]] = row
     runtimes = [name for name in RUNTIMES if any(name in found for found in works.values())]
-    lines = [["", *runtimes] + (["in t1"] if section == EDGES else []) + ([] if section == PLANNING else ["lockstep / best dynamic"])]
+    lines = [["", *runtimes] + (["in t1"] if section == EDGES else []) + ([] if section == PLANNING else ["/ best dynamic"])]
     for work, found in works.items():
-        line = [work, *(cell(found.get(name), section) for name in runtimes)]
+        line = [work.replace(", beside a ", ", ").removesuffix(" one"), *(cell(found.get(name), section) for name in runtimes)]
         if section == EDGES:
             in_t1 = found[OURS]["in_t1"] if median(found.get(OURS)) is not None else None
             line.append("-" if in_t1 is None else f"{in_t1:.2f}")
@@ -62,8 +62,8 @@ def table(section, rows, mark):
 
 def outcome(one, mark):
     figure = "no figure" if one["figure"] is None else f"{one['figure']:.3g} {one['unit']}"
-    met = {True: "**met**", False: f"**not met** {mark}", None: "unclear"}[one["met"]]
-    return f"- {one['text']}: {figure} (target {'at least' if one['at_least'] else 'at most'} {one['limit']:g}): {met}."
+    met = {True: "met", False: f"not met {mark}", None: "unclear"}[one["met"]]
+    return [one["text"], figure, f"{'at least' if one['at_least'] else 'at most'} {one['limit']:g}", met]
 
 
 def sections(result, mark):
@@ -77,4 +77,4 @@ def sections(result, mark):
     for section in dict.fromkeys(row["section"] for row in result["rows"]):
         rows = [row for row in result["rows"] if row["section"] == section]
         parts += [f"### {section}", NOTES.get(section, TELLS_SPEED_UP), table(section, rows, mark)]
-    return [*parts, "### Targets of graphs and outcomes", "\n".join(outcome(one, mark) for one in result["verdict"])]
+    return [*parts, "### Targets of graphs and outcomes", aligned([["", "figure", "target", ""], *(outcome(one, mark) for one in result["verdict"])])]

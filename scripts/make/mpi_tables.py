@@ -35,12 +35,7 @@ def failures(result):
     return "Failed:\n" + "\n".join(f"- {one}" for one in found) if found else ""
 
 
-def outcomes(result):
-    shown = {True: ": **met**", False: f": **not met** {report.LOSES}", None: ""}
-    return "\n".join(f"- {one['text']}{shown[one['met']]}." for one in result["verdict"])
-
-
-def sections(result):
+def sections(result, outcomes):
     parts = [about(result),
              "A layout is ranks x threads of a rank; MPI only has a rank for each thread. A cell is the wall time of a step, a median. Of a "
              "contender it is that of its best setting: as it is, active or passive OpenMP threads, ranks that yield "

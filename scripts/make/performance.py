@@ -5,15 +5,15 @@
 usage: performance.py [--check] [tree]
 
 The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph, mpi. Pictures go to docs/figures/,
-which git ignores. In README.md, docs/what-a-loop-costs.md and docs/maintainers/seeds/*.md (whose tables are made from the programs
-primitives, ring, counters and objects) the script fills in the lines between
-`<!-- figures: NAME -->` and `<!-- end -->`. With --check it writes nothing, and says which pages differ from what it would
-write.
+which git ignores. In README.md and docs/maintainers/seeds/*.md (whose tables are made from the programs primitives, ring,
+counters and objects) the script fills in the lines between `<!-- figures: NAME -->` and `<!-- end -->`. With --check it
+writes nothing, and says which pages differ from what it would write.
 """
 
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "bench" / "grid")]
@@ -22,11 +22,12 @@ import grid_verdict as verdict  # noqa: E402
 from make import graph_tables, heat_map, mpi_tables, seed_tables, team_tables  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
-PAGE, PICTURES, COSTS, README, SEEDS = ("docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md",
-                                          "docs/maintainers/seeds")
+PAGE, PICTURES, README, SEEDS = "docs/performance.md", "docs/figures", "README.md", "docs/maintainers/seeds"
 PROGRAMS = ("serial", "duty", "periodic", "team")
 RINGS, GRAPH, MPI = "rings", "graph", "mpi"
 LOSES = "✗"
+TARGETS = (("serial", "Loops against the serial loop"), ("duty", "Loops between serial work"), ("graph", "Graphs"),
+           ("mpi", "Inside MPI"))
 KINDS = {"regular": "Regular gaps", "tenth": "Gaps that vary by a tenth",
          "alternating": "Gaps that alternate between a half and one and a half of S", "random": "Random gaps, up to 2 S"}
 
@@ -98,6 +99,14 @@ def duty_picture(result):
 # --- tables
 
 
+def wrapped(part):
+    """Text in lines of 120 characters; tables and headings as they are."""
+    if part.startswith(("|", "#", "<!--", "[")):
+        return part
+    return "\n".join(textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False,
+                                   subsequent_indent="  " if line.startswith("- ") else "") for line in part.split("\n"))
+
+
 def about(result):
     machine, effort = result["machine"], result.get("effort")
     versions = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
@@ -111,7 +120,7 @@ def about(result):
                for label, peer in result.get("peers", {}).items() if peer.get("environment")]
     if changed:
         lines.append("Each peer runs with its defaults, except " + "; ".join(changed) + ".")
-    return "\n".join(lines + (["**Rough: a quick run.**"] if result["quick"] else []))
+    return wrapped("\n".join(lines + (["**Rough: a quick run.**"] if result["quick"] else [])))
 
 
 def left_out(result):
@@ -142,9 +151,15 @@ def worst_table(result):
     return by_setting(result, show)
 
 
+LISTED = re.compile(r"( cells\b[^(]*) \(([^(),]*), [^()]*\)")  # the cells that miss a target
+
+
 def outcomes(result):
-    return "\n".join(f"- {one['text']}" + {True: ": **met**.", False: f": **not met** {LOSES}.", None: "."}[one["met"]]
-                     for one in result["verdict"])
+    """What was aimed at, a line for each; what is only told, without a target, comes last."""
+    told = [(LISTED.sub(r"\1 (not: \2)", one["text"]), one["met"]) for one in result["verdict"]
+            if not one["text"].startswith("worst of ")]
+    lines = [f"| {text} | {'met' if met else f'not met {LOSES}'} |" for text, met in told if met is not None]
+    return "\n".join((["| target | |", "|---|---|", *lines, ""] if lines else []) + [f"- {text}" for text, met in told if met is None]).rstrip()
 
 
 def losing_serial(result):
@@ -191,12 +206,14 @@ def means_table(result):
     return by_setting(result, show)
 
 
-def periodic_table(result):
+def periodic_table(result, is_idle):
+    """Of the loops, or of the idle team after them."""
     peers, lines = list(result["peers"]), []
     for (setting, cell), found in records.by_cell(result["rows"]).items():
-        title = cell if setting == "idle" else f"{cell}, {result['settings'][setting]['title']}"
-        lines.append([title.replace(" us", " µs")] + [periodic_cell(found[p]) if p in found else "-" for p in peers])
-    return records.aligned([["", *peers], *lines])
+        if is_idle == any("idle_first_s" in row for row in found.values()):
+            title = f"{setting}: {cell}".replace(" us", " µs").replace(" a loop of 10 µs", "").replace(", of 10 µs", "")
+            lines.append([title] + [periodic_cell(found[p]) if p in found else "-" for p in peers])
+    return records.aligned([["", *peers], *lines]) if lines else ""
 
 
 def periodic_cell(row):
@@ -240,10 +257,12 @@ def duty_section(result, picture):
 
 
 def periodic_section(result):
-    return ["## A short loop at fixed times", about(result), "The caller sleeps until the next loop is due. The cells show the "
-            "median time of the loop, and in parentheses its 99th percentile and the CPUs that the whole program used. The row "
-            "*the last of loops* shows what an idle team costs: CPU time in the quarter of a second after the last loop (the "
-            "worst sample), and in the next quarter.", periodic_table(result), outcomes(result)]
+    settings = "; ".join(f"*{name}*: {setting['title']}" for name, setting in result["settings"].items())
+    return ["## A short loop at fixed times", about(result), "The caller sleeps until the next loop is due; a loop takes 10 µs on one "
+            "thread. The cells show the median time of the loop, and in parentheses its 99th percentile and the CPUs that the whole "
+            f"program used. {settings}.", periodic_table(result, False),
+            "What an idle team costs: CPU time in the quarter of a second after the last loop (the worst sample), and in the next "
+            "quarter.", periodic_table(result, True), outcomes(result)]
 
 
 def rings_section(result):
@@ -265,20 +284,66 @@ def graph_section(result):
     return ["## Graphs", about(result), *graph_tables.sections(result, LOSES)]
 
 
+def duty_mean(result, setting, peer):
+    means = [max(row["mean_ratio"], 1e-3) for row in records.of_peer(result["rows"], peer) if row["setting"] == setting]
+    return verdict.statistics.geometric_mean(means) if means else None
+
+
+def at_a_glance(programs):
+    """Five rows: what, ours, the best peer."""
+    lines = []
+    if "team" in programs:
+        lines += [team_tables.glance(programs["team"], work, title, LOSES) for work, title in team_tables.GLANCE]
+    if "duty" in programs:
+        duty = programs["duty"]
+        for setting, title in (("idle", "loops between serial work, over the serial loop"),
+                               ("two", "the same beside two busy processes")):
+            ours = duty_mean(duty, setting, verdict.LOOPS)
+            peers = {peer: mean for peer in duty["peers"] if peer not in verdict.OURS
+                     and (mean := duty_mean(duty, setting, peer)) is not None}
+            if ours is not None and peers:
+                best = min(peers, key=peers.get)
+                lines.append([title, f"{ours:.2f}", f"{peers[best]:.2f} ({best})", team_tables.verdict(ours / peers[best], LOSES)])
+    return records.aligned([["", "lockstep", "best peer", "lockstep / best peer"], *filter(None, lines)])
+
+
+def first_screen(programs):
+    parts = ["lockstep was compared with the OpenMP runtimes of GCC (libgomp) and Clang (libomp), with oneTBB, ForkUnion and the "
+             "standard library: alone, beside busy processes, with more threads than CPUs, and with a quota. Each row has the best of "
+             "the settings that were tried for a peer. Less is better.", at_a_glance(programs)]
+    if "team" in programs:
+        parts += ["**Where lockstep loses.** The operations in which the best peer is at least 1.05 times as fast, without those of "
+                  "loops with schedules, most of which are noise. After a pause ForkUnion's threads still poll, each on a CPU of its "
+                  "own; lockstep's sleep:", team_tables.lost(programs["team"], LOSES)]
+    missed = [f"{outcomes.count(False)} of {outcomes.count(True) + outcomes.count(False)} of [{title}](#{anchor(title)})"
+              for name, title in TARGETS if name in programs
+              for outcomes in [[one["met"] for one in programs[name]["verdict"]]]]
+    if missed:
+        parts.append(f"**Targets that are not met:** {'; '.join(missed)}. Most of the time that is lost is of one kind. After a pause of "
+                     "a millisecond or more, a region of `run()` pays for waking its members. A loop of `for_each()` stays on one thread "
+                     "then, and gains nothing where threads that poll would.")
+    return [part for part in parts if part]
+
+
+def anchor(title):
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+
+
 def contents(parts):
     """Links to the sections, once each."""
     titles = dict.fromkeys(part.removeprefix("## ") for part in parts if part.startswith("## "))
-    return " ·\n".join(f"[{title}](#{re.sub(r'[^a-z0-9 -]', '', title.lower()).replace(' ', '-')})" for title in titles)
+    return " ·\n".join(f"[{title}](#{anchor(title)})" for title in titles)
 
 
 def page_and_pictures(found):
     """The page, and {path: text} of its pictures."""
     parts, pictures = ["<!-- made by ./do performance from bench/results: do not edit -->", "# Performance",
-                       "`./do performance` makes this page from `bench/results/*.json`. "
-                       "[bench/README.md](../bench/README.md) says how the figures were measured. Less is better. "
-                       f"{LOSES} marks what lockstep loses. *lockstep* means a region of `run()`, in which every member takes "
-                       "part; *lockstep loops* means `for_each()` and `reduce_each()`. *Crowded* means more threads "
-                       "than CPUs."], {}
+                       *first_screen(next(iter(found.values()), {})),
+                       "How the figures were measured: [bench/README.md](../bench/README.md). `./do performance` makes this page "
+                       f"from `bench/results/*.json`. {LOSES} marks what lockstep loses. *lockstep* means a region of `run()`, in "
+                       "which every member takes part; *lockstep loops* means `for_each()` and `reduce_each()`. *Crowded* means more "
+                       "threads than CPUs."], {}
+    head = len(parts)
     for machine, programs in found.items():
         names = {}
         for program, draw in (("serial", serial_picture), ("duty", duty_picture)):
@@ -299,32 +364,23 @@ def page_and_pictures(found):
         if GRAPH in programs:
             parts += graph_section(programs[GRAPH])
         if MPI in programs:
-            parts += ["## Inside MPI", *mpi_tables.sections(programs[MPI])]
-    parts.insert(3, contents(parts))
-    return "\n\n".join(part for part in parts if part) + "\n", pictures
+            parts += ["## Inside MPI", *mpi_tables.sections(programs[MPI], outcomes)]
+    parts.insert(head, contents(parts))
+    return "\n\n".join(wrapped(part) for part in parts if part) + "\n", pictures
 
 
 # --- blocks on other pages
 
 
 def blocks_of(found):
-    """{name: text} for README.md, docs/what-a-loop-costs.md and docs/maintainers/seeds, each of the first machine that has the program."""
+    """{name: text} for README.md and docs/maintainers/seeds, each of the first machine that has the program."""
     blocks = {}
     for machine, programs in found.items():
-        if "serial" in programs and "worst" not in blocks:
-            result = programs["serial"]
-            blocks["worst"] = "\n\n".join([drawn("the time of a loop over that of the serial loop", f"{PICTURES}/{machine}-serial.svg"),
-                                           about(result), worst_table(result)])
-        if "duty" in programs and "duty" not in blocks:
-            blocks["duty"] = "\n\n".join([drawn("the time of a loop after a gap", f"{PICTURES}/{machine}-duty.svg"),
-                                          about(programs["duty"]), means_table(programs["duty"])])
-        if "periodic" in programs and "periodic" not in blocks:
-            blocks["periodic"] = about(programs["periodic"]) + "\n\n" + periodic_table(programs["periodic"])
         if "team" in programs and "team" not in blocks:
             blocks["team"] = team_tables.summary(programs["team"], LOSES) + "\n\n" + about(programs["team"])
             blocks["seed-002-starts"], blocks["seed-002-sizes"] = seed_tables.starts(programs["team"], about(programs["team"]), LOSES)
         blocks = seed_tables.blocks(programs, LOSES) | blocks
-    return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic", "team", *seed_tables.NAMES)}
+    return {name: blocks.get(name, "*Not measured yet.*") for name in ("team", *seed_tables.NAMES)}
 
 
 def filled(text, blocks, report, path):
@@ -354,7 +410,7 @@ def made_files(root, report):
     page, pictures = page_and_pictures(found)
     files = {PAGE: page}
     seeds = [path.relative_to(root).as_posix() for path in sorted((root / SEEDS).glob("*.md"))]
-    for name in (README, COSTS, *seeds):
+    for name in (README, *seeds):
         if (root / name).is_file():
             files[name] = filled((root / name).read_text(encoding="utf-8"), blocks_of(found), report, root / name)
     return files, pictures

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables of bench/results/*-team.json for docs/performance.md and README.md (pure)."""
 
+import functools
 import re
 
 from grid_records import aligned, shown_time
@@ -39,6 +40,9 @@ SUMMARY = (("fork/join of 2", "fork/join, 2 threads"), ("barrier of 2", "barrier
            ("fork/join of 16", "fork/join, 16 threads"), ("barrier of 16", "barrier, 16 threads"),
            ("fork/join beside a free one", "fork/join, 2 threads, beside a busy process"),
            ("burst after 10 ms", "first fork/join after 10 ms of idling"))
+# The first rows of docs/performance.md.
+GLANCE = (("fork/join of 2", "fork/join, 2 threads"), ("barrier of 2", "barrier, 2 threads"),
+          ("fork/join beside a free one", "fork/join, 2 threads, beside a busy process"))
 SUMMARY_RUNTIMES = ("lockstep", "ForkUnion", "libomp", "libgomp", "std::barrier")
 
 
@@ -52,13 +56,44 @@ def median(row):
     return None if row["failed"] else row["value"]["median"]
 
 
+def best_peer(section, found):
+    """The fastest other runtime and its time, or nothing."""
+    peers = {runtime: median(row) for runtime, row in found.items()
+             if runtime in RUNTIMES and runtime not in (OURS, "serial", *NO_MATCH.get(section, ())) and median(row) is not None}
+    name = min(peers, key=peers.get, default=None)
+    return name, peers.get(name)
+
+
 def over_best(section, found):
     """Our time over that of the best other runtime, or None."""
-    ours = median(found[OURS]) if OURS in found else None
-    peers = [median(row) for runtime, row in found.items()
-             if runtime in RUNTIMES and runtime not in (OURS, "serial", *NO_MATCH.get(section, ()))]
-    peers = [value for value in peers if value is not None]
-    return max(ours, 0) / min(peers) if ours is not None and peers and min(peers) > 0 else None
+    ours, best = median(found[OURS]) if OURS in found else None, best_peer(section, found)[1]
+    return max(ours, 0) / best if ours is not None and best is not None and best > 0 else None
+
+
+def beside_best(title, section, found, mark):
+    """A line: our time, that of the best peer with its name, the ratio."""
+    name, best = best_peer(section, found)
+    unit = found[OURS]["unit"]
+    return [title, shown(median(found[OURS]), unit), f"{shown(best, unit)} ({name})", verdict(over_best(section, found), mark)]
+
+
+def glance(result, work, title, mark):
+    rows = [row for row in result["rows"] if row["work"] == work and row["best"]]
+    found = {row["runtime"]: row for row in rows}
+    return beside_best(title, rows[0]["section"], found, mark) if OURS in found and len(found) > 1 else None
+
+
+def lost(result, mark):
+    """What the best peer does at least 1.05 times as fast, the worst first."""
+    works = {}
+    for row in result["rows"]:
+        if row["best"] and not SCHEDULE.search(row["work"]):
+            works.setdefault((row["section"], row["work"]), {})[row["runtime"]] = row
+    names = (("overhead ", "overhead of "), ("break-even ", "break-even of "), ("burst after", "first fork/join after"))
+    lines = [(ratio, beside_best(functools.reduce(lambda work, name: work.replace(*name), names, work), section, found, mark))
+             for (section, work), found in works.items() if (ratio := over_best(section, found)) is not None and ratio >= 1.05]
+    lines.sort(key=lambda line: -line[0])
+    return aligned([["", OURS, "best peer", "lockstep / best peer"], *(line for _, line in lines)]) if lines else ""
 
 
 def table(section, rows, mark):

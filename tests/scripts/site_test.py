@@ -49,6 +49,8 @@ class Comments(unittest.TestCase):
         self.assertEqual([line for line in comments.cpp(text, True) if line],
                          ["/** \\file", "Does a.", "More.", "*/", "/// \\cond", *text[5:8], "/// \\endcond", "/** ", "Text.", "*/",
                           *text[9:]])
+        text[5:8] = ["namespace detail {", "struct b;", "}"]
+        self.assertIn("/// \\cond\nnamespace detail {\nstruct b;\n}\n/// \\endcond\n", "\n".join(comments.cpp(text, True)))
 
     def test_text_of_a_class_before_an_empty_line_belongs_to_it(self):
         self.assertEqual(comments.BEFORE_CLASS.sub(r"\2|\1", "// More.\n\n/// Text.\nclass a;\n"), "/// Text.\n|// More.\nclass a;\n")
