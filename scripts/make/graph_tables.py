@@ -71,7 +71,7 @@ def sections(result, mark):
     t1 = sorted(row["t1_ns"] for row in result["rows"] if row.get("t1_ns"))
     parts = ["Medians; each runtime with the best of its settings that were tried, 1 thread among them where nodes take 0.1 µs or less. "
              f"*{OURS}*: the plan as it is made by default. *{MEASURED}*: made anew with the times of the nodes. *{STEPWISE}*: the same "
-             f"with a `run()` for each iteration. *{BY_HAND}*: `publish()` and `wait_for()`, or events. oneTBB, Taskflow, and the OpenMP "
+             f"with a `run()` for each iteration. *{BY_HAND}*: `publish()` and `await_step()`, or events. oneTBB, Taskflow, and the OpenMP "
              f"runtimes decide while they run who does what. {mark}: lockstep is slower than the fastest of those."
              + (f" A cache line took {t1[len(t1) // 2]:.0f} ns one way." if t1 else "")]
     for section in dict.fromkeys(row["section"] for row in result["rows"]):
