@@ -405,7 +405,7 @@ class flow_builder {
     for (node_index i = 0; i < size(); ++i) {
       if (of_.nodes[i].is_wide) add_delay({i, i, 1});
     }
-    return of_.may_run_ahead ? std::string() : edge_without_bound();
+    return edge_without_bound();
   }
 
   /// The outermost loop that the node is in, by its first node; or else the node.

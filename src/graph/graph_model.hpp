@@ -56,8 +56,7 @@ struct graph_model {
   std::vector<model_edge> edges;
   std::vector<model_feedback> feedbacks;
   std::vector<model_wish> wishes;
-  bool overlaps = false;       ///< only feedback orders iterations
-  bool may_run_ahead = false;  ///< then also along edges that nothing leads back from
+  bool overlaps = false;  ///< only feedback orders iterations
 };
 
 /// What a graph owns, and its handles point to.

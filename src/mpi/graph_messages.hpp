@@ -30,6 +30,9 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
+/// How many messages of an edge may be on their way, beside those that a delay needs.
+constexpr std::uint32_t slots = 2;
+
 struct placed_graph {
   const graph_model* nodes = nullptr;
   std::vector<std::uint32_t> rank_of;  ///< of each node
@@ -48,6 +51,23 @@ struct world_graph_access {
     return graph_access::body_of(of).functions;
   }
 };
+
+/// The model, with what keeps the beginning of an edge from running ahead: nothing is written to a source, or a target, that
+/// is still to be copied, and there are so many buffers between ranks.
+inline graph_model with_bounds(const placed_graph& of) {
+  graph_model made = *of.nodes;
+  if (!made.overlaps) return made;
+  const auto bound = [&made](const model_edge& edge) {
+    made.feedbacks.push_back({edge.to, edge.from, slots});
+  };
+  for (const model_edge& each : made.edges) {
+    if (of.rank_of[each.from] != of.rank_of[each.to]) bound(each);
+  }
+  for (const edge_bytes& each : of.data) {
+    if (!each.is_feedback) bound(made.edges[each.index]);
+  }
+  return made;
+}
 
 inline std::string placed(const placed_graph& of, node_index node) {
   return quoted(*of.nodes, node) + " on rank " + std::to_string(of.rank_of[node]);
@@ -95,6 +115,7 @@ inline std::vector<std::string> lines_of(const placed_graph& of) {
   for (const model_wish& each : from.wishes) {
     lines.push_back("keep_near" + way(each.node, each.other, 0));
   }
+  if (from.overlaps) lines.push_back("iterations that overlap");
   return lines;
 }
 
@@ -174,9 +195,7 @@ class message_planner {
       if (of_.rank_of[i] < ranks_) continue;
       return "the node " + placed(of_, i) + ": there are ranks 0 to " + std::to_string(ranks_ - 1);
     }
-    graph_model model = model_;
-    model.may_run_ahead = true;  // WGRAPH-2
-    made_.checked = make_flow(model);
+    made_.checked = make_flow(with_bounds(of_));
     if (!made_.checked.problem.empty()) return made_.checked.problem;
     std::string wrong = sort();
     if (wrong.empty()) wrong = find_shared_loops();

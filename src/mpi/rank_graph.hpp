@@ -14,7 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <lockstep/detail/platform/atomic.hpp>
@@ -169,54 +170,36 @@ inline void make_room(part_state& in, const graph_split& plan, std::uint32_t ran
   }
 }
 
+inline node_function function_of(part_node what, bool is_wide, const rank_functions& run) {
+  using counted = std::integral_constant<int, 1>;
+  using wide_counted = std::integral_constant<int, 3>;
+  if (what.role == part_role::nothing) return node_function();
+  if (what.role != part_role::user) {
+    return node_function::of<counted>(
+        [&run, what](std::size_t iteration) { return run.run(what, iteration); });
+  }
+  if (!is_wide) {
+    return node_function::of<counted>([&run, what](std::size_t iteration) {
+      return run.run_user(what.number, iteration, nullptr);
+    });
+  }
+  return node_function::of<wide_counted>([&run, what](member& me, std::size_t iteration) {
+    return run.run_user(what.number, iteration, &me);
+  });
+}
+
 /// The part as a graph. `run` outlives it. `member_for_messages`: whom all sends and receives are pinned to, or no_node.
-inline graph graph_of(const rank_part& part, const rank_functions& run,
-                      node_index member_for_messages) {
+inline graph graph_of(rank_part part, const rank_functions& run, node_index member_for_messages) {
   graph made;
-  std::vector<graph_node> nodes;
-  const graph_model& model = part.model;
+  graph_body& body = graph_access::body_of(made);
+  body.model = std::move(part.model);
   for (std::size_t i = 0; i < part.nodes.size(); ++i) {
-    const part_node what = part.nodes[i];
-    const model_node& like = model.nodes[i];
-    if (what.role == part_role::nothing) {
-      nodes.push_back(made.node(like.name));
-    } else if (what.role == part_role::user && like.is_wide) {
-      nodes.push_back(
-          made.node(like.name, like.width, [&run, what](member& me, std::size_t iteration) {
-            return run.run_user(what.number, iteration, &me);
-          }));
-    } else if (what.role == part_role::user) {
-      nodes.push_back(made.node(like.name, [&run, what](std::size_t iteration) {
-        return run.run_user(what.number, iteration, nullptr);
-      }));
-    } else {
-      nodes.push_back(made.node(
-          like.name, [&run, what](std::size_t iteration) { return run.run(what, iteration); }));
-      const bool is_message = what.role == part_role::send || what.role == part_role::receive ||
-                              what.role == part_role::tell || what.role == part_role::learn ||
-                              what.role == part_role::watch;
-      if (is_message && member_for_messages != no_node) nodes.back().pin(member_for_messages);
+    model_node& node = body.model.nodes[i];
+    if (is_message(part.nodes[i].role) && member_for_messages != no_node) {
+      node.pin = member_for_messages;
     }
-    if (like.cost >= 0) {
-      nodes.back().cost(std::chrono::nanoseconds(static_cast<std::int64_t>(like.cost)));
-    }
-    if (like.pin != no_node) nodes.back().pin(like.pin);
+    body.functions.push_back(function_of(part.nodes[i], node.is_wide, run));
   }
-  graph_access::body_of(made).model.overlaps = model.overlaps;
-  graph_access::body_of(made).model.may_run_ahead = model.may_run_ahead;
-  for (const model_edge& each : model.edges) {
-    if (each.kind == edge_kind::plain) made.edge(nodes[each.from], nodes[each.to]);
-    if (each.kind == edge_kind::if_true) made.edge_if(nodes[each.from], nodes[each.to]);
-    if (each.kind == edge_kind::if_false) made.edge_unless(nodes[each.from], nodes[each.to]);
-  }
-  for (const model_feedback& each : model.feedbacks) {
-    if (each.is_loop()) {
-      made.repeat_while(nodes[each.from], nodes[each.to]);
-    } else {
-      made.feedback(nodes[each.from], nodes[each.to], each.delay);
-    }
-  }
-  for (const model_wish& each : model.wishes) nodes[each.node].keep_near(nodes[each.other]);
   return made;
 }
 

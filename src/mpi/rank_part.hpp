@@ -11,7 +11,7 @@
 //   SPLIT-1  Of one turn of a block, every receive comes after all lower sends of its rank.
 //   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
 //   SPLIT-3  Where iterations overlap, receives and shared loops of an iteration come after all messages of the last one,
-//           and sends after all messages of the one `slots` before.
+//           and sends after all messages of the one `slots` before. Elsewhere GRAPH-3 says more.
 //
 // No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
 //   1. No send of iteration c that is in no loop is blocked, since the message `slots` before it was received in an
@@ -39,9 +39,6 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// How many messages of an edge may be on their way, beside those that a delay needs.
-constexpr std::uint32_t slots = 2;
-
 /// What a node that sends or receives counts as in the plan, in nanoseconds. That is a hint, so a plan does not learn: a
 /// member that waits for another rank would be taken for one that works.
 constexpr double message_cost = 1000;
@@ -59,6 +56,12 @@ enum class part_role : std::uint8_t {
   learn,   ///< receives one
   watch,   ///< where no message would tell that the run has ended: looks for that
 };
+
+/// Whether it calls the transport.
+inline bool is_message(part_role role) noexcept {
+  return role == part_role::send || role == part_role::receive || role == part_role::tell ||
+         role == part_role::learn || role == part_role::watch;
+}
 
 struct part_node {
   part_role role;
@@ -95,7 +98,7 @@ class rank_splitter {
       if (ends != 0) end_item(ends);
     }
     for (const std::uint32_t message : keeps_) end_keep(message);
-    made_.model.overlaps = made_.model.may_run_ahead = plan_.checked.overlaps;
+    made_.model.overlaps = plan_.checked.overlaps;
     if (plan_.checked.overlaps) add_turns();
     add_user_edges();
     if (!has_messages_ && !made_.nodes.empty()) {
@@ -206,7 +209,11 @@ class rank_splitter {
       const node_index made = add_message(part_role::send, m, "send");
       enter_order(made, true);
       join(own_[each.from], made);
-      if (plan_.checked.overlaps) feed_back(made, own_[each.from], 1);
+      if (plan_.checked.overlaps) {
+        feed_back(made, own_[each.from], 1);
+      } else if (plan_.checked.may_be_skipped[each.from]) {  // GRAPH-6: the other rank waits anyway
+        join(add_nothing("also where " + quoted(from_, each.from) + " is skipped"), made);
+      }
     }
   }
 

@@ -4,7 +4,7 @@
 
 #include <lockstep/detail/platform/error.hpp>
 
-#include "../graph/graph_model.hpp"
+#include "graph_messages.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -17,6 +17,11 @@ LOCKSTEP_INLINE graph_block world_graph::loop(const graph_block& body) {
     rank_of_.push_back(rank_of_[model.feedbacks.back().from]);
   }
   return made;
+}
+
+LOCKSTEP_INLINE std::string world_graph::validate() const {
+  using access = detail::mpi::world_graph_access;
+  return detail::make_flow(detail::mpi::with_bounds(access::placed(*this))).problem;
 }
 
 LOCKSTEP_INLINE void world_graph::place(std::size_t rank) {

@@ -160,6 +160,41 @@ TEST(rank_part, what_others_cannot_know_is_refused) {
   }
 }
 
+/// A control loop: `move` reads what `measure` has written on its rank.
+world_graph control_loop(double& state) {
+  world_graph g;
+  const auto measure = g.node(0, "measure", [] {}), move = g.node(0, "move", [] {}),
+             other = g.node(1, "other", [] {});
+  g.edge(measure, move).edge(measure, other, state).feedback(other, measure, 1, state);
+  return g;
+}
+
+TEST(rank_part, feedback_takes_no_order_away) {
+  double state = 0;
+  world_graph g = control_loop(state);
+  EXPECT_EQ(split(g, 2).problem, "");
+  EXPECT_FALSE(lockstep::detail::make_flow(part(g, 2, 0).model).overlaps);
+  g.overlap();
+  const std::string unbounded = "'measure' may be any number of iterations ahead of 'move'";
+  EXPECT_TRUE(has(split(g, 2).problem, unbounded)) << split(g, 2).problem;
+  EXPECT_TRUE(has(g.validate(), unbounded)) << g.validate();
+}
+
+TEST(rank_part, iterations_overlap_where_that_is_asked_for_and_bounded) {
+  double state = 0;
+  world_graph g;
+  const auto a = g.node(0, "a", [] {}), b = g.node(0, "b", [] {}), c = g.node(1, "c", [] {}),
+             d = g.node(0, "d", [] {});
+  g.overlap().edge(a, b).edge(b, c, state).edge(a, d, state).feedback(b, a, 2);
+  EXPECT_EQ(g.validate(), "");
+  EXPECT_EQ(split(g, 2).problem, "");
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const lockstep::detail::flow own = lockstep::detail::make_flow(part(g, 2, rank).model);
+    EXPECT_EQ(own.problem, "") << rank;
+    EXPECT_TRUE(own.overlaps) << rank;
+  }
+}
+
 TEST(placed_graph, lines_tell_graphs_apart) {
   const auto lines = [](int variant) {
     double value[2] = {};
@@ -175,12 +210,13 @@ TEST(placed_graph, lines_tell_graphs_apart) {
     if (variant == 6) a.pin(1);
     if (variant == 7) a.cost(std::chrono::nanoseconds(7));
     if (variant == 8) a.keep_near(b);
+    if (variant == 9) g.overlap();
     return world::lines_of(world::world_graph_access::placed(g));
   };
   const std::vector<std::string> usual = lines(0);
   EXPECT_EQ(world::hash_of(usual), world::hash_of(lines(0)));
   EXPECT_EQ(world::difference_of(usual, 1, lines(0), 0), "");
-  for (int variant = 1; variant <= 8; ++variant) {
+  for (int variant = 1; variant <= 9; ++variant) {
     EXPECT_NE(world::hash_of(usual), world::hash_of(lines(variant))) << variant;
     EXPECT_NE(world::difference_of(usual, 1, lines(variant), 0), "") << variant;
   }
@@ -256,7 +292,7 @@ class worst_members {
     for (const auto& each : model.feedbacks) {
       if (each.to == node && done_[rank][each.from] + each.delay <= iteration) return false;
     }
-    if (!model.feedbacks.empty()) return true;
+    if (model.overlaps) return true;
     return *std::min_element(done_[rank].begin(), done_[rank].end()) == iteration;  // GRAPH-3
   }
   /// Without messages of the node, or when they can be sent or received.

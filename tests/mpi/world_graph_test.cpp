@@ -153,6 +153,21 @@ TEST_P(world_graphs, feedback_brings_what_was_left_so_many_iterations_ago) {
   }
 }
 
+TEST_P(world_graphs, feedback_takes_no_order_away_from_other_nodes) {
+  std::size_t at = 0, wrong = 0, left = 0;
+  world_graph g;
+  const auto write = g.node(0, "write", [&](std::size_t i) { at = i; });
+  const auto read = g.node(0, "read", [&](std::size_t i) { wrong += at != i; });
+  const auto other = g.node(last(), "other", [&](std::size_t i) { left = i; });
+  g.edge(write, read).edge(write, other).feedback(other, write, 3, left);
+  if (GetParam() > 1) read.pin(1);
+  world_plan plan(g, world_, team_);
+  EXPECT_TRUE(plan.run(1000));
+  EXPECT_EQ(wrong, 0u);
+  g.overlap();
+  EXPECT_TRUE(has(refusal([&] { world_plan(g, world_, team_); }), "ahead of 'read'"));
+}
+
 TEST_P(world_graphs, a_condition_of_another_rank_skips_a_node) {
   int odd = 0, even = 0, all = 0;
   world_graph g;

@@ -143,10 +143,13 @@ class random_graph {
         g.repeat_while(made[n], made[static_cast<std::size_t>(nodes[n].loop_first)]);
       }
     }
-    if (overlaps) {
-      g.overlap();
-      detail::graph_access::body_of(g).model.may_run_ahead =
-          true;  // each value has a place of its own
+    if (!overlaps) return g;
+    g.overlap();
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      for (const edge& each : nodes[n].in) {
+        g.feedback(made[n], made[static_cast<std::size_t>(each.from)],
+                   1 + static_cast<std::size_t>(nodes[n].cost) % 5);
+      }
     }
     return g;
   }

@@ -28,6 +28,7 @@ class world_shape {
       checked_ = detail::make_flow(detail::graph_access::body_of(g).model);
     }
     problem = checked_.problem;
+    overlaps_ = checked_.overlaps && seed % 4 != 0;
     if (problem.empty()) place(seed, ranks);
   }
 
@@ -103,6 +104,11 @@ class world_shape {
           g.edge(made[from], made[n]);
         }
       }
+      for (const random_graph::edge& each : node.in) {
+        // A variable of the rank, which nothing else bounds.
+        const std::size_t from = static_cast<std::size_t>(each.from);
+        if (overlaps_ && rank_of[from] == rank_of[n]) g.feedback(made[n], made[from], 1 + n % 3);
+      }
       for (std::size_t k = 0; k < node.feedback.size(); ++k) {
         const std::size_t from = static_cast<std::size_t>(node.feedback[k].from),
                           by = static_cast<std::size_t>(node.feedback[k].by);
@@ -116,6 +122,7 @@ class world_shape {
         g.repeat_while(made[n], made[static_cast<std::size_t>(node.loop_first)]);
       }
     }
+    if (overlaps_) g.overlap();
   }
 
   std::string problem;  ///< of a graph that makes no sense
@@ -204,6 +211,7 @@ class world_shape {
 
   random_graph shape_;
   detail::flow checked_;
+  bool overlaps_ = false;
 };
 
 }  // namespace lockstep::test

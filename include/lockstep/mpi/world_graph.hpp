@@ -7,9 +7,9 @@
 //
 //   WGRAPH-1  GRAPH-1, GRAPH-2, GRAPH-5 and GRAPH-6 of graph.hpp hold for all nodes of all ranks. So loops may have nodes of
 //             several ranks: the rank of the test decides, and all ranks run the same number of turns.
-//   WGRAPH-2  GRAPH-3 and GRAPH-4 hold on each rank; feedback asks for iterations that overlap, as graph::overlap() does, and
-//             an edge needs no bound. Between ranks, iterations are ordered by edges and feedback only: a rank may be two
-//             messages ahead of those who receive from it.
+//   WGRAPH-2  GRAPH-3 and GRAPH-4 hold on each rank: its iterations do not overlap, unless overlap() asks for that. Then an
+//             edge without data between nodes of one rank needs a bound, as there; other edges have their buffers. Between ranks,
+//             iterations are ordered by edges and feedback only: a rank may be two messages ahead of those who receive from it.
 //   WGRAPH-3  The bytes of an edge are read on the rank of `from` when that node has returned, and written on the rank of
 //             `to` before that node begins. No node may write the source until `from` runs again, and only `to` may
 //             read the target where iterations overlap. Otherwise nodes that come after `to` may as well.
@@ -133,9 +133,14 @@ class world_graph : private graph {
     return *this;
   }
 
+  /// As graph::overlap: iterations of a rank overlap as far as feedback and messages allow, WGRAPH-2.
+  world_graph& overlap() {
+    graph::overlap();
+    return *this;
+  }
   /// As graph::feedback; between ranks the delay is at most 1024.
   world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay) {
-    graph::overlap().feedback(from, to, delay);
+    graph::feedback(from, to, delay);
     return *this;
   }
   /// With data: iteration i of `to` finds in `target` what iteration i - delay of `from` has left in `source`. In the first
@@ -145,7 +150,7 @@ class world_graph : private graph {
                         const Type* source, Type* target, std::size_t count) {
     if (delay == 0) return edge(from, to, source, target, count);
     check_type<Type>();
-    graph::overlap().feedback(from, to, delay);
+    graph::feedback(from, to, delay);
     carry(true, source, target, sizeof(Type), count);
     return *this;
   }
@@ -167,8 +172,9 @@ class world_graph : private graph {
   using graph::size;
   /// The rank of a node of this graph.
   std::size_t rank_of(const graph_node& node) const { return rank_of_[node.number()]; }
-  /// What is wrong with the graph, as graph::validate says it. What depends on ranks is found when a plan is made.
-  using graph::validate;
+  /// What is wrong with the graph, as graph::validate says it. What depends on the number of ranks is found when a plan is
+  /// made.
+  std::string validate() const;
   /// For Graphviz, without ranks.
   using graph::dot;
 
