@@ -68,6 +68,8 @@ do_demo() {
   python3 scripts/run/demo.py
 }
 
+need_adapters() { need adapters || echo "Adapters whose library is missing are not tested." >&2; }
+
 renamed_bench() { echo "./do bench: '$1' is '$2' now" >&2 && exit 2; }
 
 do_bench() {
@@ -153,6 +155,7 @@ do_build() {
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
   need build program peers team libomp test model scripts clang browser openmp mpi
+  need_adapters
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
   [ $# -gt 0 ] || { do_docs --check && scripts/run/bochs.sh && scripts/run/arm_linux.sh; } || status=1
@@ -265,6 +268,7 @@ do_performance() {
 
 do_test() {
   need build program peers team libomp test model scripts clang format browser openmp mpi python_venv
+  need_adapters
   exec scripts/run/test.sh
 }
 

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import Report, directives, guard_of, headers, includes, name_of, named_layer, root_argument, sources, split_lines  # noqa: E402
 
-LAYERS = ("platform", "base", "observe", "wait", "sync", "toolbox", "region", "loop", "reduce", "team", "graph", "trace", "mpi")
+LAYERS = ("platform", "base", "observe", "wait", "sync", "toolbox", "region", "loop", "reduce", "team", "graph", "trace", "mpi", "adapters")
 LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h", "src/lockstep.cpp", "src/lockstep_checked.cpp",
              "src/lockstep_mpi.cpp", "src/lockstep_mpi_checked.cpp", "src/thread_synchronizer.cpp")
 # What MPI libraries ask to be told before their header is read.

@@ -50,6 +50,10 @@ old_clang clang-13           clang++-13
 old_clang clang-14           clang++-14
 old_clang clang-15           clang++-15
 old_clang clang-16           clang++-16
+adapters libfftw3-dev        <fftw3.h> -lfftw3_threads
+adapters libdnnl-dev         <oneapi/dnnl/dnnl_threadpool_iface.hpp>
+adapters libeigen3-dev       /usr/include/eigen3
+adapters libopencv-imgproc-dev /usr/include/opencv4/opencv2/imgproc.hpp
 mpi      libopenmpi-dev      mpicxx.openmpi
 mpi      openmpi-bin         mpirun.openmpi
 mpi      libmpich-dev        mpicxx.mpich

@@ -23,8 +23,7 @@ enum class world_construct : std::uint8_t {
   sync_max,
   sync_count,
   broadcast,
-  reduce_range,
-  run_of_plan
+  reduce_range
 };
 
 inline const char* text_of(world_construct which) noexcept {
@@ -36,8 +35,7 @@ inline const char* text_of(world_construct which) noexcept {
                                    "sync_max",
                                    "sync_count",
                                    "broadcast",
-                                   "reduce_range",
-                                   "world_plan::run"};
+                                   "reduce_range"};
   return texts[static_cast<std::size_t>(which)];
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// lockstep/adapters/eigen.hpp -- threads for Eigen's tensors (layer: adapters)
+//
+//   lockstep::adapters::eigen_pool pool(2);
+//   Eigen::ThreadPoolDevice device(&pool, pool.NumThreads());
+//   c.device(device) = a.contract(b, pairs);  // and so on, as with Eigen::ThreadPool
+//
+// Eigen hands out closures and waits for them by itself. So this is no team, whose regions wait for their members: the pool
+// has threads of its own, which wait for closures by lockstep's policy, and sleep when there are none.
+//
+//   EIGEN-1  Closures from outside run in the order in which they came; those that the pool's threads schedule run before
+//            them, the last one first.
+//   EIGEN-2  A closure must not wait for another one of the same pool: with an operation on a device of the pool, for instance.
+//            Where all threads do, all wait for ever, as in Eigen::ThreadPool. It may schedule what comes next. Members of a
+//            team, and other threads, may use the pool at once.
+//   EIGEN-3  Cancel() drops the closures that wait, and those that come later; those that run go on. Who waits for a closure
+//            that was dropped waits for ever, as with Eigen::ThreadPool.
+//   EIGEN-4  The destructor waits until all closures have run, unless they were cancelled. Nobody may schedule from outside
+//            any more.
+//   EIGEN-5  A closure that throws ends the program, as in Eigen::ThreadPool.
+//
+// Order  what happens before Schedule() happens before the closure.
+// Errors a number of threads below 1: 1. A thread that cannot be started: std::system_error, after the others have ended.
+// Cost   Schedule(): a lock, a push to a queue, and a wake-up where a thread of the pool sleeps.
+#ifndef LOCKSTEP_ADAPTERS_EIGEN_HPP
+#define LOCKSTEP_ADAPTERS_EIGEN_HPP
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <unsupported/Eigen/CXX11/ThreadPool>
+
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/thread.hpp>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace adapters {
+
+/// Eigen's thread pool.
+class eigen_pool final : public Eigen::ThreadPoolInterface {
+ public:
+  explicit eigen_pool(int count, wait_policy policy = wait_policy())
+      : count_(count < 1 ? 1 : count), changed_(policy), threads_(*this) {
+    for (int i = 0; i < count_; ++i) threads_.all.emplace_back([this, i] { work(i); });
+  }
+  ~eigen_pool() override = default;
+  eigen_pool(const eigen_pool&) = delete;
+  eigen_pool& operator=(const eigen_pool&) = delete;
+
+  void Schedule(std::function<void()> closure) override {
+    {
+      const std::lock_guard<mutex> held(lock_);
+      if (is_cancelled_) return;
+      if (current().pool == this) {
+        closures_.push_front(std::move(closure));
+      } else {
+        closures_.push_back(std::move(closure));
+      }
+    }
+    changed_.notify_one();
+  }
+  void ScheduleWithHint(std::function<void()> closure, int, int) override {
+    Schedule(std::move(closure));
+  }
+  void Cancel() override { end(true); }
+  int NumThreads() const override { return count_; }
+  int CurrentThreadId() const override { return current().pool == this ? current().id : -1; }
+
+ private:
+  struct worker {
+    const eigen_pool* pool;
+    int id;
+  };
+  /// Ends them also where one of them cannot be started.
+  struct threads {
+    explicit threads(eigen_pool& pool) : of(pool) {}
+    ~threads() { of.end(false); }
+    eigen_pool& of;
+    std::vector<joinable_thread> all;
+  };
+
+  static worker& current() noexcept {
+    static thread_local worker here = {nullptr, -1};
+    return here;
+  }
+
+  void end(bool drops) {
+    std::deque<std::function<void()>> dropped;  // destroyed without the lock, too
+    {
+      const std::lock_guard<mutex> held(lock_);
+      is_ended_ = true;
+      is_cancelled_ = is_cancelled_ || drops;
+      if (drops) closures_.swap(dropped);
+    }
+    changed_.notify_all();
+  }
+
+  void work(int id) noexcept {
+    current() = worker{this, id};
+    std::unique_lock<mutex> held(lock_);
+    while (true) {
+      changed_.wait(held, [this] { return is_ended_ || !closures_.empty(); });
+      if (closures_.empty()) return;
+      std::function<void()> closure = std::move(closures_.front());
+      closures_.pop_front();
+      held.unlock();
+      closure();
+      closure = nullptr;  // without the lock: what it holds may schedule when it is destroyed
+      held.lock();
+    }
+  }
+
+  const int count_;
+  mutex lock_;
+  condition_variable changed_;
+  std::deque<std::function<void()>> closures_;
+  std::size_t idle_ =
+      0;  ///< threads that wait, also those that were notified and have not come yet
+  bool is_ended_ = false, is_cancelled_ = false;
+  threads threads_;  // the last member: its threads use the others
+};
+
+}  // namespace adapters
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_ADAPTERS_EIGEN_HPP
