@@ -22,6 +22,7 @@ from source_text import ROOT  # noqa: E402
 DEMO = ROOT / "build" / "demo"
 SHOWN = DEMO.relative_to(ROOT)
 DATA = "examples/data"
+RUNS = 3  # with all threads; the fastest counts
 REPEAT = 15  # timed rounds of each run; the programs report the median
 FEWER_ROUNDS = {"inpaint": 3}  # of those that take long
 
@@ -34,7 +35,7 @@ PROBLEMS = [
     ("the holes of a picture filled", "inpaint", ["--input", f"{DATA}/scattered.pgm"], "filled", ".pgm"),
 ]
 CASES = "^(fork/join|barrier) of 2 / (lockstep|std::thread|std::barrier|libgomp)$"
-SAMPLES = 5
+SAMPLES = 3
 PROBLEM = "{:<40} {:>10} {:>10}   {}"
 COST = "{:<40} {:>10} {:>10} {:>10}"
 
@@ -90,12 +91,15 @@ def solve(build, progress, title, program, arguments, name, ending):
     output, single_output = DEMO / (name + ending), DEMO / (name + "_1" + ending)
     progress.step(f"{title}: one thread")
     single = run_program(build, program, arguments, single_output, "--members", "1")
-    progress.step(f"{title}: all threads")
-    team = run_program(build, program, arguments, output)
-    good = single["check"] == team["check"] == "ok" and output.read_bytes() == single_output.read_bytes()
+    good, times = single["check"] == "ok", []
+    for number in range(RUNS):
+        progress.step(f"{title}: all threads, {number + 1} of {RUNS}")
+        team = run_program(build, program, arguments, output)
+        good = good and team["check"] == "ok" and output.read_bytes() == single_output.read_bytes()
+        times.append(seconds_of(team))
     for extra in (single_output, single_output.with_suffix(".json")):
         extra.unlink(missing_ok=True)
-    serial, parallel = seconds_of(team)
+    serial, parallel = min(times, key=lambda pair: pair[1])
     faster = f"{serial / parallel:.1f} times as fast" if good else "WRONG"
     return PROBLEM.format(title, f"{serial * 1e3:.2f} ms", f"{parallel * 1e3:.2f} ms", faster), good
 
@@ -132,7 +136,7 @@ def clear():
 def main(argv):
     build = Path(argv[1]).resolve() if len(argv) > 1 else ROOT / "build" / "release"
     clear()
-    begin, progress = time.monotonic(), Progress(2 * len(PROBLEMS) + 2)
+    begin, progress = time.monotonic(), Progress((1 + RUNS) * len(PROBLEMS) + 2)
     try:
         solved = [solve(build, progress, *problem) for problem in PROBLEMS]
         progress.step("fork/join and barrier")
@@ -149,7 +153,7 @@ def main(argv):
     print(f"lockstep {machine['lockstep']}, {machine['cpu']}, {machine['usable_cpus']} CPUs, {time.monotonic() - begin:.0f} s{others}\n")
     print(PROBLEM.format("solved", "one thread", "all", ""))
     print("\n".join(line for line, _ in solved))
-    print("checked: " + ("all results have the same bits as those of a plain serial loop" if good else "FAILED") + "\n")
+    print(("checked: all results have the bits of a plain serial loop" if good else "check FAILED") + f"; the fastest of {RUNS} runs\n")
     print(COST.format("two threads, without work", "lockstep", "std", "OpenMP"))
     for work, title in (("fork/join of 2", "fork and join"), ("barrier of 2", "barrier")):
         print(COST.format(title, *(found[work].get(peer, "-") for peer in ("lockstep", "std", "libgomp"))))
