@@ -72,7 +72,7 @@ class buffer {
 
   struct slot {
     Type value{};
-    /// The last iteration that came here, in debug builds; minus one: none.
+    /// The last iteration that came here, in debug builds; -1: none.
     mutable detail::atomic<std::size_t> iteration{~std::size_t{0}};
   };
 

@@ -99,9 +99,9 @@ class condition_variable {
   condition_variable(const condition_variable&) = delete;
   condition_variable& operator=(const condition_variable&) = delete;
 
-  /// Lets the thread go that waits longest. The caller need not hold the lock.
+  /// Releases the thread that has waited longest. The caller need not hold the lock.
   void notify_one() { notify(1); }
-  /// Lets every thread go that waits now.
+  /// Releases every thread that waits now.
   void notify_all() { notify(~std::uint32_t{0}); }
 
   /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
@@ -217,7 +217,7 @@ class condition_variable {
     return true;  // it cannot be asked
   }
 
-  /// Lets a waiter go for a stop request, on whatever thread that is made.
+  /// Releases a waiter because of a stop request, on the thread that makes the request.
   struct stopper {
     waiter* stopped;
     void operator()() const noexcept { stop(*stopped); }

@@ -106,7 +106,7 @@ class eventual_base {
   }
   bool try_wait() const noexcept { return is_ready(); }
 
-  /// Blocks until a value or an exception is there; throws nothing of it.
+  /// Blocks until a value or an exception is there; does not throw the exception.
   void wait(call_site where = {}) const { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out.

@@ -2,9 +2,9 @@
 // lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
 //
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
-// of one member are left). run() waits until the threads serve that it announces to: the members that it
-// needs, and those that watch the same lines (rank_tree.hpp): in a team of up to 8, all. Loops do not wait for a
-// thread that does not serve yet (TEAMLOOP-1).
+// of one member are left). run() waits until the threads serve to which it announces: the members that it needs, and
+// those that watch the same lines (rank_tree.hpp), in a team of up to 8 all. Loops do not wait for a thread that does
+// not serve yet (TEAMLOOP-1).
 //
 // Cost   that of team; serve() itself nothing.
 // Order  as team.
@@ -32,9 +32,9 @@ class external_team : private team {
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   explicit external_team(std::size_t members);
   external_team(std::size_t members, wait_policy policy);
-  /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to
-  /// serve any more.
-  /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
+  /// Releases, and waits until every serving thread has left. Requires: no region runs, and no thread comes to serve
+  /// any more. As TEAM-7 and TEAM-8 say, it leaves the serving threads alone if a region of another thread runs at the
+  /// program's end.
   ~external_team();
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),

@@ -7,17 +7,17 @@
 //
 //   first_touch_array  owns its elements
 //   first_touch        makes elements in memory that you have: of an allocator of your own, or with huge pages
-// Worth it with several nodes and arrays of megabytes, in teams that are bound (binding::spread()): members that
-// move take no memory along.
+// This pays with several nodes and arrays of megabytes, in teams that are bound (binding::spread()): members that move
+// take no memory along.
 //
-//   TOUCH-1  Each element is made once: by the member whose block it is in; by the caller where that member's part of
-//            the region was not run, because the region was stopped.
-//   TOUCH-2  Where a constructor throws, all elements that were made are destroyed, then the exception of the lowest rank
-//            comes out. No element exists then.
+//   TOUCH-1  Each element is made once: by the member whose block it is in, or by the caller if the region was stopped
+//            before that member's part.
+//   TOUCH-2  If a constructor throws, all elements that were made are destroyed, and then the exception of the lowest
+//            rank is thrown.
 //   TOUCH-3  Elements are destroyed by one thread, the last one first.
 //
-// A page belongs to the member that first writes to it: on the border of two blocks one of two. Memory that the
-// allocator had given out before keeps the place that it had; large arrays are fresh with the usual allocators.
+// A page on the border of two blocks belongs to the member that writes to it first. Memory that the allocator had given
+// out before keeps its place; with the usual allocators large arrays are fresh.
 //
 // Order  what is written to the elements here happens before the return, as in team::run().
 // Errors more elements than memory: std::bad_alloc. What constructors throw: TOUCH-2.

@@ -4,12 +4,13 @@
 // A graph says which node comes before which; a plan says which member runs which node when. Data between nodes are the
 // user's own variables:
 //
-//   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no
-//            way of edges leads between may run at the same time. A node never runs beside itself.
+//   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes without a
+//            path of edges between them may run at the same time. A node never runs beside itself.
 //   GRAPH-2  An iteration runs every node once, except in loops, and except nodes that are skipped or stopped.
 //   GRAPH-3  Iterations do not overlap, unless that is asked for: every node of one happens before every node of the next.
 //   GRAPH-4  channel(from, to, buffer) lets `from` run ahead of `to`, by as many iterations as the buffer has places. Nodes
-//            that other edges join keep GRAPH-3 among each other, and so do nodes that no way of channels and edges joins.
+//            that other edges join keep GRAPH-3 among each other, and so do nodes that no path of channels and edges
+//            joins.
 //            After overlap() only feedback and channels order nodes of different iterations; a graph is refused if an edge
 //            lets its beginning run ahead of its end without a bound.
 //            feedback(from, to, delay) only adds order: iteration i of `to` comes after iteration i - delay of `from`. The
@@ -21,8 +22,7 @@
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
 //            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
 //
-// One thread at a time builds a graph. It must outlive its plans, which see nothing of what is
-// added after they were made.
+// One thread at a time builds a graph. It must outlive its plans. A plan does not see what is added after it was made.
 //
 // Order  GRAPH-1, GRAPH-3, GRAPH-4. Names need not differ: messages and pictures number those that do not.
 // Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
@@ -67,7 +67,7 @@ struct graph_access;
 enum class edge_kind : std::uint8_t;
 }  // namespace detail
 
-/// A handle on a node. Copies are of the same node. Valid while the graph lives, also after that was moved.
+/// A handle on a node. Copies refer to the same node. Valid while the graph lives, also after it was moved.
 class graph_node {
  public:
   /// Refers to no node.
@@ -101,7 +101,7 @@ class graph_node {
 /// Part of a graph: where it begins, and where it ends. What series(), parallel() and loop() take and return.
 class graph_block {
  public:
-  /// Of nothing.
+  /// Empty.
   graph_block() = default;
   /// A node is a block.
   graph_block(const graph_node& only);
@@ -146,7 +146,8 @@ class graph {
 
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
   /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
-  /// is done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
+  /// is done when all have returned. If f returns bool, what rank 0 returns counts. A plan for fewer members is
+  /// refused; in a region
   /// of one member the node runs on that one.
   template <class Function>
   graph_node node(std::string name, std::size_t width, Function&& f) {
@@ -184,7 +185,8 @@ class graph {
   }
   /// Iterations overlap as far as feedback and channels allow, GRAPH-4.
   graph& overlap();
-  /// An edge with a delay, GRAPH-4. With delay 0 an edge. Between nodes of one loop, and where iterations do not overlap, it
+  /// An edge with a delay, GRAPH-4. With delay 0 it is an edge. Between nodes of one loop, and where iterations do not
+  /// overlap, it
   /// adds nothing. A node in a loop that another outside waits for, or that waits for one outside, does so as its loop does.
   graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
 
@@ -204,8 +206,8 @@ class graph {
   }
   graph_block parallel(const std::vector<graph_block>& parts);
 
-  /// The block again while its last node returns true. Fails if it has no single last node. Of a block with several
-  /// beginnings an empty node becomes the first: it is called "loop of" and the name of the last.
+  /// Repeats the block while its last node returns true. Fails if it has no single last node. A block with several
+  /// beginnings gets an empty node before them, called "loop of" and the name of the last.
   graph_block loop(const graph_block& body);
 
   // --- looks ---

@@ -11,8 +11,8 @@
 // Constructs that members share wait at their end unless called with `nowait`; masked, which they do not, never does.
 //
 //   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
-//       loops, sections, single(nowait)), in the same order, with the same range and schedule. So they do with static
-//       loops that do not wait, where a reduction or scan follows before the next wait: it begins with a wait then
+//       loops, sections, single(nowait)), in the same order, with the same range and schedule. The same holds for
+//       static loops with nowait if a reduction or scan follows before the next wait: it begins with a wait then
 //       (REDUCE-5 of reductions.hpp).
 //       Debug builds end the program where members meet from different ones, with a message that names both places.
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
@@ -385,7 +385,7 @@ class member {
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule(). Begins without a wait: a member has the
-  /// parts that it has in for_range with the same range and static schedule.
+  /// same parts as in for_range with the same range and static schedule.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,

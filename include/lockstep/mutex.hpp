@@ -76,7 +76,7 @@ class mutex {
     return taken;
   }
 
-  /// As lock(), for at most `time`; false if the lock was not to be had.
+  /// As lock(), for at most `time`; false if it did not get the lock.
   template <class Rep, class Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
@@ -121,7 +121,7 @@ class mutex {
 
 static_assert(sizeof(mutex) == 8, "a word of state and a policy");
 
-/// For programs that change a type: the timed operations are there.
+/// The same type: it has the timed operations.
 using timed_mutex = mutex;
 
 //   RECURSIVE-1  owner_ is the number of the holder while depth_ > 0, else 0; only the holder writes either. So a

@@ -7,9 +7,9 @@
 //
 //   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member
 //          of a sub-team, at any depth.
-//   OWN-2  A member of a region that runs alone, inside another one (TEAM-2 of team.hpp), has no value: the thread is
-//          another member of a region that runs already. There local() fails with std::logic_error; use the member of
-//          the outer region.
+//   OWN-2  A member of a region that runs alone inside another one (TEAM-2 of team.hpp) has no value: its thread is a
+//          member of the outer region already. There local() fails with std::logic_error; use the member of the outer
+//          region.
 //   OWN-3  In a region a member uses its own value. Other threads use it when the region orders that: outside regions
 //          the thread that runs them may use all, by rank or by iterating.
 //

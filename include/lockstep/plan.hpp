@@ -68,8 +68,8 @@ struct timed_run {
   bool in_time;                   ///< it was over before the deadline
   std::chrono::nanoseconds took;  ///< from the call to the return
   std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0; at most `took`
-  /// Of a run that was late: the node that took longest beyond what it usually takes; null if none did, so that the
-  /// time was lost before or between nodes. Valid while the graph lives.
+  /// In a run that was late, the node that took longest beyond what it usually takes. Null if none did: then the time
+  /// was lost before or between nodes. Valid while the graph lives.
   const char* cause;
   std::chrono::nanoseconds excess;  ///< how much longer that node took
 };
@@ -84,14 +84,14 @@ class plan {
   plan(const graph& of, team& on, std::size_t members, call_site where = {});
   plan(const graph& of, external_team& on, call_site where = {});
   plan(const graph& of, external_team& on, std::size_t members, call_site where = {});
-  /// A plan for so many members without a team, to look at. run() fails with std::logic_error.
+  /// A plan without a team, for this number of members, to look at. run() fails with std::logic_error.
   plan(const graph& of, std::size_t members);
 
   /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If it is called
   /// where that cannot be joined, or while the plan runs, as where the program ends in a node, its memory is left.
   ~plan();
-  /// `other` is of no plan then: each call of it fails with std::logic_error, but for members() and max_ahead(), which
-  /// are 0.
+  /// `other` has no plan then: each call of it fails with std::logic_error, except members() and max_ahead(), which are
+  /// 0.
   plan(plan&& other) noexcept;
   plan& operator=(plan&&) = delete;
 
@@ -100,8 +100,9 @@ class plan {
   /// PLAN-1 to PLAN-4. False if it was stopped.
   bool run(std::size_t iterations = 1);
 
-  /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration: after all of the one before is
-  /// done, or, where iterations overlap, at most max_ahead() iterations ahead of the slowest member.
+  /// Runs iterations until stop() returns true. It calls stop() on the calling thread before each iteration: when the
+  /// iteration before is done, or, where iterations overlap, at most max_ahead() iterations ahead of the slowest
+  /// member.
   /// False if the run was stopped otherwise.
   template <class Stop>
   bool run_until(Stop&& stop) {
@@ -111,16 +112,16 @@ class plan {
   }
   std::size_t max_ahead() const noexcept;
 
-  /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
-  /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
+  /// Starts a run on the other members, and returns a handle to join (region.hpp): join() runs the caller's part.
+  /// Meanwhile the others take over what they can of it. Requires a plan on a team.
   LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1);
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.
   timed_run run_by(deadline until);
 
-  /// Ends the run of this plan, if there is one: PLAN-3. No other run or region: not that of the team around it, nor what
-  /// a node runs. Any thread may call it, as long as the plan lives.
+  /// Ends the run of this plan, if there is one (PLAN-3), and no other run or region. Any thread may call it, as long
+  /// as the plan lives.
   void request_stop();
 
   // --- measurements ---
@@ -136,8 +137,8 @@ class plan {
   /// How many members it uses: the first of the team.
   std::size_t members() const noexcept;
 
-  /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
-  /// an iteration will take. Loops count as one turn.
+  /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long an
+  /// iteration will take. A loop counts as one turn.
   std::chrono::nanoseconds critical_path() const;
   std::chrono::nanoseconds serial_time() const;
   std::chrono::nanoseconds predicted_time() const;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: reduce)
 //
-// For reduce_each, reduce_range and member::sync_reduce. Any function of two values
-// will do as well, where it is associative; these are for what is tedious to write.
+// For reduce_each, reduce_range and member::sync_reduce. Any associative function of two values does as well; these are
+// the ones that are tedious to write.
 //
 //   REDUCER-1  Ties go to the lowest index, whatever the order in which values are combined.
 //   REDUCER-2  A value without an index is no value: it loses to every other. So is the value of an empty range.
-//   REDUCER-3  Values that cannot be ordered (NaN) tie with all others: the result has the same bits for every team
-//              size, as those of all reductions over a range, but which value it is depends on where NaN stand.
+//   REDUCER-3  Values that cannot be ordered (NaN) tie with all others. The result has the same bits for every team
+//              size, but which value it is depends on where NaN stand.
 //
-// Order  none: it is the reduction that orders.
+// Order  none: the reduction orders.
 // Errors none. An index that is the largest of its type: undefined (REDUCER-2).
 // Cost   a comparison or an addition for each value. Pairs of 16 bytes travel as a double does; larger values go by the
 //        heap (member.hpp).

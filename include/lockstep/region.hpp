@@ -30,8 +30,8 @@
 //
 // Order  what happens before start() happens before every call of the region's function, and every call before the return
 //        of join(). What a guest does is ordered with the region by whatever the member waits for it with.
-// Errors join() of none, or against START-1: std::logic_error; it throws what a member threw. START-3, and a token whose
-//        region is over: the program ends with a message.
+// Errors join() without a region, or against START-1: std::logic_error; it throws what a member threw. START-3, and a
+//        token whose region is over: the program ends with a message.
 // Cost   start and join: those of team::run. A token is two words. To become a guest allocates.
 // Example
 //   lockstep::team two(2);
@@ -78,8 +78,8 @@ class started_region {
   explicit operator bool() const noexcept;
 
   /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
-  /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
-  /// already, or against START-1.
+  /// either way the handle refers to no region then. Fails with std::logic_error, and changes nothing, if it refers to
+  /// none already, or against START-1.
   bool join();
 
  private:
@@ -100,7 +100,7 @@ class started_region {
 /// Names a region, for as long as that runs. Small, to be copied into the thread.
 class region_token {
  public:
-  /// Of none: an inside_region of it changes nothing.
+  /// Names no region: an inside_region of it changes nothing.
   region_token() noexcept = default;
 
  private:
@@ -113,8 +113,8 @@ class region_token {
   std::uint32_t number_ = 0;
 };
 
-/// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
-/// none outside.
+/// The innermost region that the calling thread is in; inside a region that runs inline, the one around it. Outside it
+/// names none.
 region_token this_region() noexcept;
 
 /// Makes the calling thread a guest of a region, as long as this lives.

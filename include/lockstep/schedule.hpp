@@ -3,7 +3,7 @@
 //
 //   schedule      static (blocks or chunks by rank), dynamic and guided (chunks to whichever member asks)
 //   static_block  the block of one member, for loops of your own
-//   grain         blocks of a least length, for loops that are a region by themselves
+//   grain         blocks of a least length, for loops of a team
 //   only_if       such a loop on the caller alone, unless a condition holds
 //   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
 //   independent   a loop's function whose iterations the compiler need not prove independent
@@ -131,13 +131,13 @@ class schedule {
 
 /// One contiguous block per member; the default of every loop.
 constexpr schedule static_schedule() noexcept { return schedule(); }
-/// Blocks of `iterations` or more, on fewer members if there is not enough: for a team's for_each and its like, which learn
-/// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
+/// Blocks of `iterations` or more, on fewer members if there are not enough iterations. For the loops of a team;
+/// without it they learn by themselves how many members pay. Inside a region it is static_schedule(). Refuses 0.
 constexpr schedule grain(std::size_t iterations) {
   return schedule(schedule::with_grain(), iterations);
 }
-/// `how` if the condition holds; else the loop runs on the caller alone, as a serial loop does: OpenMP's `if`. For a
-/// a team's for_each and its like: team.for_each(0, n, f, lockstep::only_if(n > 500)).
+/// `how` if the condition holds; else the loop runs on the caller alone, as a serial loop: OpenMP's `if`. For the loops
+/// of a team: team.for_each(0, n, f, lockstep::only_if(n > 500)).
 constexpr schedule only_if(bool condition, schedule how = static_schedule()) {
   return condition ? how : grain(~std::size_t{0});
 }
@@ -169,7 +169,7 @@ constexpr index_range static_block(std::size_t first, std::size_t last, std::siz
                        (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
 }
 
-// Whether an int may become the unsigned argument of a function is its author's business.
+// The author of a function decides whether an int may become its unsigned argument.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 
 /// A function of a loop with the promise of independent(), which makes it.
@@ -190,11 +190,11 @@ class independent_iterations {
 
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-/// f with the promise that no iteration reads or writes what another one writes, so that the compiler may run several
-/// at once (SIMD) where it cannot prove it: GCC's ivdep, OpenMP's simd.
+/// f with the promise that no iteration reads or writes what another one writes. So the compiler may run several at
+/// once (SIMD) without a proof: GCC's ivdep, OpenMP's simd.
 ///   team.for_each(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
-/// Parallel loops demand nearly that anyway. What it adds: neighbours on one thread do not depend on their order. For
-/// the loops that call f(i), with every schedule. Elsewhere it calls the function and no more.
+/// Parallel loops demand nearly that anyway; in addition neighbours on one thread do not depend on their order. It
+/// counts in loops that call f(i), with every schedule. Elsewhere it only calls the function.
 ///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.
 ///   INDEPENDENT-2  Is copied where the function would be (closures.hpp).
 template <class Function>

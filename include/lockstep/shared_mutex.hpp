@@ -4,8 +4,8 @@
 // std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that have to
 // queue are served in the order of their arrival, neighbouring readers together, and nobody overtakes the queue: neither
 // writers nor readers starve.
-// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it would wait
-// for itself (diagnosed in debug builds where it has to wait). For short sections mutex.hpp is faster, also for readers:
+// A reader must not lock again while it holds the lock: if a writer has queued in between, or if it locks as a writer,
+// it waits for itself (debug builds say so). For short sections mutex.hpp is faster, also for readers:
 // each reader writes the word.
 //
 // Invariants
@@ -155,7 +155,7 @@ class shared_mutex {
 
 static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
 
-/// For programs that change a type: the timed operations are there.
+/// The same type: it has the timed operations.
 using shared_timed_mutex = shared_mutex;
 
 }  // namespace LOCKSTEP_ABI

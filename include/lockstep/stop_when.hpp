@@ -5,13 +5,13 @@
 //   member                      its region, also where the request came before this object was made. One member's
 //                               object is enough as long as it lives; where members end at different times, each makes
 //                               one.
-//   team, external_team, plan   the region or run that goes on when the request comes. A request in between stops
+//   team, external_team, plan   the region or run that goes on when the request comes. A request between regions stops
 //                               nothing, and one that comes while a region begins may miss it. So look at the token
-//                               before each region; where only the token ends a region, use a member.
+//                               before each region. If only the token ends a region, use a member.
 // For C++20, where the standard library has std::stop_token; elsewhere the class is incomplete.
 //
 // Order  as for request_stop(): what the region did is ordered by its end, as always.
-// Errors none. The destructor waits until a request that is being passed on has been, as that of std::stop_callback.
+// Errors none. The destructor waits until a request is passed on completely, as that of std::stop_callback.
 // Cost   that of a std::stop_callback; it allocates nothing.
 // Example for C++20
 //   lockstep::team team(4);
@@ -44,7 +44,7 @@ class stop_when;
 
 #if defined(__cpp_lib_jthread)
 
-/// While it lives, a request to stop by the token is one to the target, which must live as long.
+/// As long as it lives, it passes each stop request of the token on to the target. The target must live as long.
 template <class Target>
 class stop_when {
  public:

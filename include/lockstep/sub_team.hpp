@@ -3,8 +3,8 @@
 //
 // Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
 // construct of member is among the members of the sub-team. It ends when all of them have destroyed
-// theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
-// let go: debug builds end the program with a message then.
+// theirs, inside the region. A stopped region stops its sub-teams. Do not use or destroy it after the region: debug
+// builds end the program with a message.
 //
 // Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
 // Order  as member's constructs, among the members of the sub-team.
@@ -34,7 +34,7 @@ struct sub_group;
 /// A member's part in a sub-team: points to the member that it is there.
 class sub_team {
  public:
-  /// Of nobody.
+  /// Refers to no sub-team.
   sub_team() noexcept = default;
   sub_team(sub_team&& other) noexcept;
   sub_team& operator=(sub_team&& other) noexcept;

@@ -125,9 +125,9 @@ class team {
     return host_.start(detail::job_of(f), where);
   }
 
-  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp; and, outside of regions of this team, the loops that
-  /// run beside it (LONE-3 of lone_loops.hpp). With a region ends what runs alone inside it (ALONE-2 of lone_region.hpp).
-  /// Any thread may call it.
+  /// Ends the region that runs, if any (MEMBER-3 of member.hpp), with what runs alone inside it (ALONE-2 of
+  /// lone_region.hpp). Outside of regions of this team it also ends the loops that run beside it (LONE-3 of
+  /// lone_loops.hpp). Any thread may call it.
   void request_stop();
 
   // --- loops ---
@@ -225,8 +225,8 @@ class team {
                                             detail::reductions::values_of<Type>(span, f, op),
                                             span.length, std::move(init), op, how);
   }
-  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
-  /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
+  /// A little faster; the last bits differ from one team size to another. op must meet the demands of
+  /// member::reduce_range(fast, ...). Runs on all members, unless a grain or only_if says otherwise.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
                                                    Function&& f, Operation op,
@@ -240,8 +240,8 @@ class team {
 
   /// op(init, all f(first, last) over parts of the range, in order): reduce_each for loops that are written or
   /// vectorised by hand, as for_range is. The parts depend on the length alone, so the bits are the same for every team
-  /// size and run; they are those of reduce_each where f folds its part from the left. None is empty, and none is
-  /// long: of n indices up to n / 128, or 64, or n / 1024, whichever is the middle one. For longer ones: fast.
+  /// size and run: those of reduce_each if f folds its part from the left. No part is empty or long: of n indices at
+  /// most the middle one of n / 128, 64 and n / 1024. For longer parts take fast.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
@@ -251,7 +251,7 @@ class team {
                                             detail::reductions::block_values_of<Type>(span, f, op),
                                             span.length, std::move(init), op, how);
   }
-  /// With f of as large parts as for_range has: for kernels that need length. As reduce_each(fast, ...).
+  /// The same as reduce_each(fast, ...), for parts as large as those of for_range: for kernels that need length.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,
@@ -362,7 +362,7 @@ class team {
   }
 
  protected:
-  /// As options and environment have been resolved to.
+  /// From options and environment.
   team(const team_options& options, const detail::resolved_team& made, detail::thread_owner owner);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
-// What is not said here is taken from the environment (environment.hpp), and what is not said there either has its
-// default; see resolve() in placement.hpp.
+// What is not said here is taken from the environment (environment.hpp), else it has its default; see resolve() in
+// placement.hpp.
 //
 // Order  none: these are values.
 // Errors none here: the team that is made with them refuses a bad number of members with std::invalid_argument.
@@ -136,13 +136,13 @@ class team_options {
     members_ = count;
     return *this;
   }
-  /// How many of the CPUs that its threads may run on the team counts with; the others are left to other processes or
-  /// teams. 0: not said, all of them. With more members than that the team is crowded: its waits begin with yields.
+  /// How many CPUs the team has for itself, of those on which its threads may run; 0: all of them. With more members
+  /// than that the team is crowded: its waits begin with yields.
   team_options& cpus(std::size_t count) {
     cpus_ = count;
     return *this;
   }
-  /// How members wait. wait_policy() said here beats the environment as any other.
+  /// How members wait. Also wait_policy(), if given here, takes precedence over the environment.
   team_options& policy(wait_policy how) {
     policy_ = how;
     has_policy_ = true;

@@ -2,8 +2,8 @@
 // lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: toolbox)
 //
 // The interface is that of std::jthread: the destructor requests a stop and joins. An exception that leaves the
-// thread's function calls std::terminate, as for std::thread. There is no detach(): a thread that cannot be
-// joined outlives what it uses, and at the end of the program the statics too.
+// thread's function calls std::terminate, as for std::thread. There is no detach(): a thread that cannot be joined
+// outlives what it uses, at the end of the program also the statics.
 // Where the standard has std::jthread, the thread's function may take a std::stop_token first, and the object
 // has request_stop(), get_stop_token() and get_stop_source(). Elsewhere the destructor only joins.
 // For threads that work together again and again use team. Like std::thread, an object of this class is for

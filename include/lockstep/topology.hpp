@@ -37,8 +37,8 @@ inline namespace LOCKSTEP_ABI {
 /// told stands between.
 enum class core_kind : unsigned char { performance, unknown, efficiency };
 
-/// Where a CPU is. All numbers but `cpu` count from 0, without gaps, what has a usable CPU, in the order of the numbers
-/// that the system gives. A CPU is what the system puts a thread on: a core has one or several.
+/// Where a CPU is. All numbers but `cpu` go from 0 without gaps over what has a usable CPU, in the order of the
+/// system's numbers. A CPU is what the system puts a thread on: a core has one or several.
 struct cpu_place {
   unsigned cpu;      ///< the system's number; on Windows 64 * group + number in the group
   unsigned core;     ///< equal: hyper-threads of one core
@@ -55,11 +55,11 @@ namespace detail {
 using cpu_topology = std::vector<cpu_place>;
 
 /// What the system tells about the CPUs that the calling thread may run on; about all, where it does not tell which
-/// these are; as many as there are, where it tells no more. Looks afresh.
+/// these are; as many as there are, where it tells no more. Asks the system each time.
 cpu_topology read_topology();
 
-/// The topology of the CPUs that the thread that asked first might run on; empty where those have no numbers. Kept: that
-/// thread may be bound to one of them later.
+/// The topology of the CPUs that the first thread to ask might run on; empty if they have no numbers. It is kept,
+/// because that thread may be bound to one of them later.
 const cpu_topology& usable_topology();
 
 /// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
@@ -76,7 +76,7 @@ class topology {
   /// What the system tells about the CPUs that the calling thread may run on. Looks afresh.
   static topology of_this_thread() { return topology(detail::read_topology()); }
 
-  /// Of CPUs that are known from elsewhere; the numbers in it are taken as they are.
+  /// Of the CPUs of a list; its numbers are taken as they are.
   explicit topology(std::vector<cpu_place> cpus) : cpus_(std::move(cpus)) {}
 
   /// In ascending order of their numbers where of_this_thread() made it.

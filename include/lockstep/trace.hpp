@@ -7,9 +7,9 @@
 // Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
 // is written when the program ends as by exit(). LOCKSTEP_TRACE=trace.json,records=1M keeps 1M records of each thread.
 //
-//   TRACE-1  At most one trace runs at a time in a process. What threads did before it began is not in it, except how
-//            long they had been waiting or working.
-//   TRACE-2  Each thread keeps so many records as was asked for; then it loses the oldest ones, or takes no more. The
+//   TRACE-1  At most one trace runs at a time in a process. It does not have what threads did before it began, except
+//            how long they had been waiting or working.
+//   TRACE-2  Each thread keeps as many records as were asked for. Then it loses the oldest ones, or takes no more. The
 //            file says which, and how many were lost.
 //   TRACE-3  Threads may run, begin and end while a trace starts, stops or is written. They never wait for it.
 //   TRACE-4  A child of fork() records nothing, and writes nothing, until it starts a trace of its own.
@@ -64,8 +64,8 @@ struct trace_options {
       : records_per_thread(records), full(then) {}
 };
 
-/// From now on threads record. False if a trace runs already, or there is no memory for so many records of this thread.
-/// If there is none for those of another thread, that one keeps fewer.
+/// From now on threads record. False if a trace runs already, or there is no memory for the records of this thread. If
+/// there is none for those of another thread, that thread keeps fewer.
 bool start_trace(trace_options options = trace_options());
 /// Ends the trace; its records stay until the next one. One that LOCKSTEP_TRACE has started is written now,
 /// and not at the end of the program. False if none runs.
@@ -111,8 +111,8 @@ inline void trace_mark(const char* name, std::uint64_t value = 0) noexcept {
 inline void trace_counter(const char* name, double value) noexcept {
   if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_counter(name, value);
 }
-/// Names the calling thread: in timelines and messages from now on, and in debuggers as far as the system has room for
-/// it. At most 47 characters. Null is as "": it has none.
+/// Names the calling thread in timelines and messages from now on, and in debuggers as far as the system has room. At
+/// most 47 characters; null or "" removes the name.
 void name_this_thread(const char* name) noexcept;
 
 }  // namespace LOCKSTEP_ABI

@@ -15,7 +15,7 @@
 //                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
 //                      takes 150 us, without it 60.)
 //
-// Order  none: it is the object that orders.
+// Order  none: the object orders.
 // Errors none.
 // Cost   a policy is 4 bytes in each object, a deadline 8. A yield takes 0.5 us alone, 1.4 us with a switch; a
 //        sleep and its wake 2 us on one CPU, 15 to 35 us across CPUs (wait_engine.hpp).
@@ -34,7 +34,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The point of the monotonic clock that is so many nanoseconds from now; the largest number where there is none.
+/// The point of the monotonic clock this many nanoseconds from now; the largest number if that overflows.
 std::uint64_t time_in(std::uint64_t nanoseconds) noexcept;
 
 }  // namespace detail
@@ -58,7 +58,7 @@ class deadline {
   template <class Clock, class Duration>
   deadline(std::chrono::time_point<Clock, Duration> point) : deadline(at(point)) {}
 
-  /// So long from now.
+  /// This long from now.
   template <class Rep, class Period>
   static deadline after(std::chrono::duration<Rep, Period> time) {
     using std::chrono::nanoseconds;
@@ -128,8 +128,7 @@ class wait_policy {
     return std::chrono::nanoseconds(bits_ >> kind_bits);
   }
 
-  /// This policy, told whether the object's participants outnumber the CPUs. spin() and block() do not
-  /// listen.
+  /// This policy, told whether the object's participants outnumber the CPUs. spin() and block() ignore it.
   constexpr wait_policy when_crowded(bool crowded) const noexcept {
     return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0)
            : is_hybrid()

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // lockstep/watchdog.hpp -- says who is stuck, on what, and who is missing (layer: trace)
 //
-// Started by the program, or without touching it by LOCKSTEP_WATCHDOG=2. When a thread has waited so long in a wait of the library,
+// The program starts it, or LOCKSTEP_WATCHDOG=2 does without a change of the program. When a thread has waited so long
+// in a wait of the library,
 // the watchdog prints once, on stderr, what every thread waits for and since when, who has come and who is missing, and
 // where the missing threads were last. It names threads that wait for each other in a ring, and members that met at
 // different places. It stops no thread, unless you ask for that. Workers that have nothing to do are not stuck.
 //
 //   DOG-1  Each wait that lasts too long is reported once. A wait that began at most half the time later is in the same
-//          report, and causes none of its own.
+//          report.
 //   DOG-2  It sees waits that begin after it was started, and outlast their first poll.
 //   DOG-3  In a child of fork() it does not run; it may be started there.
 //   DOG-4  It ends with the program: at exit(), or when the shared object that started it is unloaded.
 //
-// Cost   its thread wakes once in the time that is given, as long as nobody is stuck. While it watches, a lock with its
+// Cost   its thread wakes once in the time that is set, as long as no thread is stuck. While it watches, a lock with
+//        its
 //        unlock takes 20 ns more, and a region or a meeting of 2 members 0.3 us.
 // Order  none.
 // Errors none is thrown but by a program without the code of the observers: std::logic_error. start_watchdog() returns

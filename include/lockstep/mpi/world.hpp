@@ -24,7 +24,7 @@
 //            the same bits for every number of members and ranks. With world_options::library_collectives, the values
 //            of nodes in sync_sum, sync_min and sync_max are combined in an order that the MPI library chooses: the same bits
 //            on all ranks, but of floating-point numbers not with every library and every run. All else stays.
-//   RANKS-5  A rank that dies: that is MPI's affair. mpirun ends the other ranks of the program.
+//   RANKS-5  If a rank dies, mpirun ends the other ranks of the program.
 //
 // MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all of lockstep::mpi: the thread that initialised MPI
 // makes the world and calls run(), so it is member 0, which calls MPI for the other members too (halo.hpp, world_plan.hpp).
@@ -85,8 +85,8 @@ class rank_failed : public std::runtime_error {
 /// What the program says about a world before it is made; each function returns the options.
 class world_options {
  public:
-  /// Takes so many ranks at most for one node, though more share its memory: for tests of what several nodes do, and where
-  /// parts of a node shall meet by messages. 0: not said, all that share memory.
+  /// At most this many ranks count as one node, even if more share its memory: for tests of what several nodes do, and
+  /// where parts of a node shall meet by messages. 0: all that share memory.
   world_options& ranks_per_node(std::size_t count) {
     ranks_per_node_ = count;
     return *this;
@@ -118,7 +118,7 @@ class world {
   /// Of all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if it was
   /// initialised before.
   world(int& argc, char**& argv, const world_options& options = {});
-  /// Collective. Left out while the stack is unwound: then the process has to end, and MPI ends the others.
+  /// Collective, except while an exception unwinds the stack: then the process has to end, and MPI ends the others.
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
@@ -141,7 +141,7 @@ class world {
   team_options options() const;
   /// Whether the ranks of this node have more members than CPUs, if each has `members`.
   bool is_crowded(std::size_t members) const noexcept;
-  /// The policy by which a rank with so many members waits for other ranks.
+  /// The policy by which a rank with this many members waits for other ranks.
   wait_policy policy(std::size_t members) const noexcept;
 
   /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if it was
