@@ -55,7 +55,7 @@ def arguments():
 
 def chosen(options):
     rows = [row for row in ROWS if not options.rows or any(fnmatch.fnmatch(row.name, name) for name in options.rows)]
-    return [row for row in rows if row.is_quick] if options.quick and not options.rows else rows
+    return [row for row in rows if row.quick_parts] if options.quick and not options.rows else rows
 
 
 def install(rows, is_quick):

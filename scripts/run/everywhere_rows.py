@@ -23,9 +23,8 @@ OTHER_PROCESSOR = ("platform/atomic", "platform/futex", "contract/notify_wait_co
 # What waits with the processor's own instructions, where they are executed.
 PROCESSOR_WAITS = ("platform/processor_wait", "contract/notify_wait_contract", "contract/barrier_contract", "sync/event",
                    "sync/barrier", "team/team", "team/member_sync")
-# With --quick: these sources, parts and standards.
+# With --quick: these sources.
 BRIEF = ("contract/notify_wait_contract", "team/team")
-BRIEF_PARTS = ("tests", "jacobi")
 
 EXAMPLES = ("04_binary_oscillator", "06_cycle_scheduler_finite", "10_constructs", "15_graph_parallel")
 STANDARDS = (11, 14, 17, 20, 23)
@@ -64,7 +63,7 @@ class Row:
     compile_limit: int = 600
     environment: dict = field(default_factory=dict)
     other_processor: str = ""  # a model that QEMU emulates, which runs OTHER_PROCESSOR as well
-    is_quick: bool = False
+    quick_parts: tuple = ()  # what of them --quick makes
     remark: str = ""
 
 
@@ -126,11 +125,12 @@ WASM = {"system": "WebAssembly", "architecture": "wasm32", "compiler": ("em++",)
 ROWS = (
     # Linux, GCC, the machines of Debian
     gcc("x86_64", "x86_64-linux-gnu", compiler=("g++",), link=(), left_out=NOTHING_LEFT_OUT, needs=("build",)),
-    gcc("i386", "i686-linux-gnu", needs=("for_i386",), is_quick=True, flags=("-msse2", "-mfpmath=sse"),
+    gcc("i386", "i686-linux-gnu", needs=("for_i386",), quick_parts=("tests", "jacobi"), flags=("-msse2", "-mfpmath=sse"),
         remark="compiled with -msse2 -mfpmath=sse. With x87's arithmetic, GCC's default there, a sum depends on which "
         "intermediate values are stored: tests of sums with equal bits fail"),
     # With and without the atomic instructions of ARMv8.1: GCC's code chooses when it runs.
-    gcc("aarch64", "aarch64-linux-gnu", "aarch64", is_quick=True, other_processor="cortex-a53"),
+    gcc("aarch64", "aarch64-linux-gnu", "aarch64", quick_parts=("jacobi",),
+        other_processor="cortex-a53"),
     gcc("armhf", "arm-linux-gnueabihf", "arm"),
     gcc("riscv64", "riscv64-linux-gnu", "riscv64"),
     gcc("ppc64le", "powerpc64le-linux-gnu", "ppc64le"),
@@ -144,7 +144,7 @@ ROWS = (
     zig("linux-x86_64-musl", NEWEST_ZIG, "x86_64-linux-musl", system="Linux, musl", architecture="x86_64",
         parts=("tests", "jacobi", "examples"), sources=ANYWHERE),
     # Windows
-    Row("windows-posix", compiler=("x86_64-w64-mingw32-g++-posix",), is_quick=True, **MINGW),
+    Row("windows-posix", compiler=("x86_64-w64-mingw32-g++-posix",), quick_parts=("tests", "jacobi"), **MINGW),
     zig("windows-win32", NEWEST_ZIG, "x86_64-windows-gnu", **{**MINGW, "needs": ("python_venv", "wine"), "link": ()},
         remark="threads of Win32, in libc++"),
     Row("windows-mingw-win32", compiler=in_debian("newest_mingw", "x86_64-w64-mingw32-g++-win32"),

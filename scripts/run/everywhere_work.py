@@ -15,7 +15,7 @@ import traceback
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from everywhere_rows import BRIEF, BRIEF_PARTS, EXAMPLES, NOTHING, OTHER_PROCESSOR, ROWS, SCRIPTED, STANDARDS
+from everywhere_rows import BRIEF, EXAMPLES, NOTHING, OTHER_PROCESSOR, ROWS, SCRIPTED, STANDARDS
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "tests" / "support")]
 import batch  # noqa: E402
@@ -446,7 +446,7 @@ def make_row(row, digest, is_quick, lacks):
     try:
         work = Work(row, digest, is_quick)
         record["compiler"] = work.version()
-        record["parts"] = [asdict(work.make(name)) for name in row.parts if not is_quick or name in BRIEF_PARTS]
+        record["parts"] = [asdict(work.make(name)) for name in (row.quick_parts if is_quick else row.parts)]
     except (Unavailable, FileNotFoundError) as error:
         record["unavailable"] = str(error)
     return record

@@ -26,13 +26,16 @@ using lockstep::test::rank_places;
 using lockstep::test::watchers_of;
 using line = rank_tree::line;
 
-/// By day up to 150: the trees of width 8 have three levels from 65 on.
+/// By day up to 150: the trees of width 8 have three levels from 65 on, those of width 3 five from 28.
 const std::size_t exhaustive = lockstep::test::effort(std::size_t{600});
+/// Where widths, or groups, multiply the cases.
+const std::size_t most_members = lockstep::test::is_brief() ? 36 : 90;
 
 std::vector<std::size_t> widths() { return {2, 3, rank_tree::usual_width}; }
 
 /// Next to the places where the tree grows, and some in between.
 std::vector<std::size_t> large_teams() {
+  if (lockstep::test::is_brief()) return {601, 1024, 4097, 32769};
   return {601, 1000, 1023, 1024, 1025, 4095, 4096, 4097, 5003, 32767, 32768, 32769, 65535, 65536};
 }
 
@@ -165,7 +168,7 @@ TEST(rank_tree, a_region_of_all_members_reaches_them_in_every_team_up_to_600) {
 
 TEST(rank_tree, the_same_holds_for_narrow_trees_and_regions_of_any_size) {
   for (const std::size_t width : {2u, 3u}) {
-    for (std::size_t members = 1; members <= 90; ++members) {
+    for (std::size_t members = 1; members <= most_members; ++members) {
       for (std::size_t size = 1; size <= members; ++size) {
         SCOPED_TRACE(testing::Message() << size << " of " << members << ", width " << width);
         check_region(rank_tree(members, width), size);
@@ -263,7 +266,7 @@ TEST(rank_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than
   const unsigned seed = std::random_device{}();
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
-  for (std::size_t members = 4; members <= 100; ++members) {
+  for (std::size_t members = 4; members <= most_members; ++members) {
     for (const rank_places& places : lockstep::test::shapes_of_ranks(members, random)) {
       const rank_tree tree(members, 3, rank_groups(places));
       for (unsigned level = 0; level < rank_groups::levels; ++level) {
@@ -281,7 +284,7 @@ TEST(rank_tree, a_group_hears_of_a_region_once_from_outside_in_teams_larger_than
 
 TEST(rank_tree, directly_rank_0_leads_all_lines_and_tells_all) {
   for (const std::size_t width : widths()) {
-    for (std::size_t members = 1; members <= 70; ++members) {
+    for (std::size_t members = 1; members <= most_members; ++members) {
       SCOPED_TRACE(testing::Message() << members << " members, width " << width);
       const rank_tree tree(members, width, rank_groups(), rank_tree::way::direct);
       check_lines(tree);
