@@ -89,7 +89,8 @@ def lost(result, mark):
     for row in result["rows"]:
         if row["best"] and not SCHEDULE.search(row["work"]):
             works.setdefault((row["section"], row["work"]), {})[row["runtime"]] = row
-    names = (("overhead ", "overhead of "), ("break-even ", "break-even of "), ("burst after", "first fork/join after"))
+    names = (("overhead ", "overhead of "), ("break-even ", "break-even of "), ("burst after", "first fork/join after a pause of"),
+             (" beside a free one", " beside a busy process"), (" beside a bound one", " beside a bound busy process"))
     lines = [(ratio, beside_best(functools.reduce(lambda work, name: work.replace(*name), names, work), section, found, mark))
              for (section, work), found in works.items() if (ratio := over_best(section, found)) is not None and ratio >= 1.05]
     lines.sort(key=lambda line: -line[0])
