@@ -75,9 +75,9 @@ inline std::string placed(const placed_graph& of, node_index node) {
 
 /// All that has to be equal on all ranks, a line for each node, edge, feedback and wish: in the order in which they were
 /// made. Addresses are not in it.
-inline std::vector<std::string> lines_of(const placed_graph& of) {
+inline std::string lines_of(const placed_graph& of) {
   const graph_model& from = *of.nodes;
-  std::vector<std::string> lines;
+  std::string lines;
   for (std::size_t i = 0; i < from.nodes.size(); ++i) {
     const model_node& node = from.nodes[i];
     std::string line = "node " + placed(of, static_cast<node_index>(i));
@@ -87,7 +87,7 @@ inline std::vector<std::string> lines_of(const placed_graph& of) {
     if (node.pin != no_node) line += ", pinned to member " + std::to_string(node.pin);
     if (node.cost >= 0)
       line += ", takes " + std::to_string(static_cast<std::uint64_t>(node.cost)) + " ns";
-    lines.push_back(line);
+    lines += line + '\n';
   }
   std::vector<std::size_t> edge_size(from.edges.size(), 0);
   std::vector<std::size_t> feedback_size(from.feedbacks.size(), 0);
@@ -97,50 +97,40 @@ inline std::vector<std::string> lines_of(const placed_graph& of) {
   const auto way = [&](node_index a, node_index b, std::size_t bytes) {
     std::string text = " from " + quoted(from, a) + " to " + quoted(from, b);
     if (bytes > 0) text += " with " + std::to_string(bytes) + " bytes";
-    return text;
+    return text + '\n';
   };
   for (std::size_t i = 0; i < from.edges.size(); ++i) {
     const model_edge& each = from.edges[i];
     const char* const kind = each.kind == edge_kind::plain     ? "edge"
                              : each.kind == edge_kind::if_true ? "edge_if"
                                                                : "edge_unless";
-    lines.push_back(kind + way(each.from, each.to, edge_size[i]));
+    lines += kind + way(each.from, each.to, edge_size[i]);
   }
   for (std::size_t i = 0; i < from.feedbacks.size(); ++i) {
     const model_feedback& each = from.feedbacks[i];
-    lines.push_back((each.is_loop() ? std::string("repeat_while")
-                                    : "feedback of delay " + std::to_string(each.delay)) +
-                    way(each.from, each.to, feedback_size[i]));
+    lines += (each.is_loop() ? std::string("repeat_while")
+                             : "feedback of delay " + std::to_string(each.delay)) +
+             way(each.from, each.to, feedback_size[i]);
   }
   for (const model_wish& each : from.wishes) {
-    lines.push_back("keep_near" + way(each.node, each.other, 0));
+    lines += "keep_near" + way(each.node, each.other, 0);
   }
-  if (from.overlaps) lines.push_back("iterations that overlap");
+  if (from.overlaps) lines += "iterations that overlap\n";
   return lines;
 }
 
-/// FNV-1a over all lines.
-inline std::uint64_t hash_of(const std::vector<std::string>& lines) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto take = [&hash](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3u; };
-  for (const std::string& line : lines) {
-    for (const char each : line) take(static_cast<unsigned char>(each));
-    take('\n');
-  }
-  return hash;
-}
-
 /// The first line of all in which two ranks differ, as the end of a sentence; empty if there is none.
-inline std::string difference_of(const std::vector<std::string>& own, std::size_t own_rank,
-                                 const std::vector<std::string>& other, std::size_t other_rank) {
-  std::size_t at = 0;
-  while (at < own.size() && at < other.size() && own[at] == other[at]) ++at;
-  if (at == own.size() && at == other.size()) return std::string();
-  const auto has = [at](const std::vector<std::string>& lines, std::size_t rank) {
-    return "rank " + std::to_string(rank) + " has " +
-           (at < lines.size() ? lines[at] : std::string("nothing more"));
+inline std::string difference_of(const std::string& own, std::size_t own_rank,
+                                 const std::string& other, std::size_t other_rank) {
+  if (own == other) return std::string();
+  const auto line_of = [](const std::string& lines, std::size_t at) {
+    return at < lines.size() ? lines.substr(at, lines.find('\n', at) - at)
+                             : std::string("nothing more");
   };
-  return "item " + std::to_string(at) + ": " + has(other, other_rank) + ", " + has(own, own_rank);
+  std::size_t item = 0, at = 0;
+  for (; line_of(own, at) == line_of(other, at); ++item) at += line_of(own, at).size() + 1;
+  return "item " + std::to_string(item) + ": rank " + std::to_string(other_rank) + " has " +
+         line_of(other, at) + ", rank " + std::to_string(own_rank) + " has " + line_of(own, at);
 }
 
 /// What is carried: nothing or the user's bytes; what a node has returned, for edge_if and edge_unless; whether a loop

@@ -11,18 +11,12 @@
 // For each neighbour there are a send and a receive, made once by MPI_Send_init and MPI_Recv_init and started in each
 // exchange. Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
 //
-// A rank whose region ends early sends no more. So that its neighbours do not wait for it, it sends each of them one
-// notice. Once all ranks know that the region has ended early, each neighbour has sent one notice, early or then:
-//
-//   LEAVE-1  A notice says how many exchanges of each pair the rank has started. Partners differ by one at most (HALO-3),
-//       so the one that is behind starts one more, and all that is under way ends. What arrives in ghosts then is of
-//       no use, but no request is left, and all halos go on with the next region.
-//   LEAVE-2  Each rank sends each of its neighbouring ranks one notice for every region that ended early, and receives one.
-//       So no notice is left for a later region.
+// What is under way when a region ends early is ended by early_ends.hpp. Partners differ by one exchange at most (HALO-3): the
+// one that is behind starts one more. What arrives in ghosts then is of no use.
 //
 // Cost   to make one: two meetings of the ranks and an alltoall of one number a rank; a message to each neighbour. An
-//        exchange: two MPI_Start and, while any is under way, one MPI_Testsome for all neighbours at each look. A look for
-//        notices: another MPI_Testsome, once in 16 looks.
+//        exchange: two MPI_Start and, while any is under way, one MPI_Testsome for all neighbours at each look. Once in
+//        16 looks another one, for ranks that have left.
 #include <algorithm>
 #include <vector>
 
@@ -30,6 +24,7 @@
 
 #include "../platform/system_texts.hpp"
 #include "communicator.hpp"
+#include "early_ends.hpp"
 #include "halo_protocol.hpp"
 #include "world_region.hpp"
 
@@ -155,6 +150,7 @@ class halo_transport {
   halo_transport(const lockstep::mpi::world& of, wait_policy policy,
                  const neighbour_list& neighbours)
       : ranks_(of.comm(), of.thread_level(), policy, "lockstep::mpi::halo"),
+        ends_(ranks_),
         requests_(2 * neighbours.size(), MPI_REQUEST_NULL),
         ended_(2 * neighbours.size()),
         under_way_(neighbours.size(), 0),
@@ -165,32 +161,23 @@ class halo_transport {
       const auto& one = neighbours[i];
       const int other = static_cast<int>(one.rank);
       checked(MPI_Recv_init(one.receive.first, one.receive.count, one.receive.type, other,
-                            first_tag + one.receive_tag, ranks_.comm(), &requests_[2 * i]),
+                            early_ends::first_tag + one.receive_tag, ranks_.comm(),
+                            &requests_[2 * i]),
               "MPI_Recv_init");
       checked(MPI_Send_init(one.send.first, one.send.count, one.send.type, other,
-                            first_tag + one.send_tag, ranks_.comm(), &requests_[2 * i + 1]),
+                            early_ends::first_tag + one.send_tag, ranks_.comm(),
+                            &requests_[2 * i + 1]),
               "MPI_Send_init");
-      side_of(other).pairs.push_back({i, one.send_tag, one.receive_tag});
+      ends_.add_way_to(other, one.send_tag, i);
+      ends_.add_way_from(other, one.receive_tag, i);
     }
-    receives_.assign(sides_.size(), MPI_REQUEST_NULL);
-    sends_.assign(sides_.size(), MPI_REQUEST_NULL);
-    indices_.resize(sides_.size());
-    for (side& each : sides_) {
-      each.sent.resize(each.pairs.size());
-      each.received.resize(each.pairs.size());
-    }
-    expect_notices();
+    ends_.open();
   }
-  /// Nothing is under way but the receives of notices.
+  /// Nothing is under way.
   ~halo_transport() {
     if (!is_active()) return;
     for (MPI_Request& each : requests_) {
       if (each != MPI_REQUEST_NULL) MPI_Request_free(&each);
-    }
-    for (MPI_Request& each : receives_) {
-      if (each == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&each);
-      MPI_Wait(&each, MPI_STATUS_IGNORE);
     }
   }
 
@@ -212,80 +199,29 @@ class halo_transport {
     return code;
   }
   int look_for_leavers(bool& has_left) {
-    if (receives_.empty() || ++looks_ % looks_per_notice != 0) return MPI_SUCCESS;
-    const call_permit permit(ranks_.level(), ranks_.who());
-    int count = 0;
-    const int code = MPI_Testsome(static_cast<int>(receives_.size()), receives_.data(), &count,
-                                  indices_.data(), MPI_STATUSES_IGNORE);
-    if (count != MPI_UNDEFINED && count > 0) has_left = true;
-    return code;
+    return ++looks_ % looks_per_word != 0 ? MPI_SUCCESS : ends_.look(has_left);
   }
   bool may_be_used_by(std::size_t rank) const noexcept {
     return rank == 0 || ranks_.level() != MPI_THREAD_FUNNELED;
   }
   [[noreturn]] void fail(int code) const { fail_call("an exchange of a halo", code); }
 
-  // When a region has ended early, by the thread that has run it.
-
-  /// Tells the neighbours, once for each region. `started(i)`: how many exchanges were started with neighbour i.
-  template <class Started>
-  void leave(const Started& started) {
-    if (has_left_) return;
-    has_left_ = true;
-    for (std::size_t s = 0; s < sides_.size(); ++s) {
-      side& to = sides_[s];
-      sort(to, &pair::send_tag);
-      for (std::size_t k = 0; k < to.pairs.size(); ++k) to.sent[k] = started(to.pairs[k].neighbour);
-      ranks_.begin("MPI_Isend", [&] {
-        return MPI_Isend(to.sent.data(), static_cast<int>(to.sent.size()), MPI_UINT32_T, to.rank,
-                         notice_tag, ranks_.comm(), &sends_[s]);
-      });
-    }
-  }
-  /// Whether the notices are made: nothing may be started any more, for they say how much was.
-  bool has_left() const noexcept { return has_left_; }
-  /// Whether notices may not have gone yet. They may stand behind large messages, so others wait for what this rank sends.
-  bool is_leaving() const noexcept { return has_left_ && !have_gone_; }
-  void push_notices() noexcept {
-    if (!is_leaving()) return;
-    const call_permit permit(ranks_.level(), ranks_.who());
-    int flag = 0;
-    MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &flag, MPI_STATUSES_IGNORE);
-    have_gone_ = flag != 0;
-  }
-  /// Ends all that is under way: LEAVE-1. All ranks have left, or are about to.
+  early_ends& ends() noexcept { return ends_; }
+  const early_ends& ends() const noexcept { return ends_; }
+  /// Ends all that is under way. `started(i)`: how many exchanges were started with neighbour i.
   template <class Started>
   void settle(const Started& started) {
-    leave(started);
-    ranks_.await(receives_.size(), receives_.data());
-    for (side& from : sides_) {
-      sort(from, &pair::receive_tag);  // the order in which the other side has sent them
-      for (std::size_t k = 0; k < from.pairs.size(); ++k) {
-        const std::size_t i = from.pairs[k].neighbour;
-        if (static_cast<std::int32_t>(from.received[k] - started(i)) > 0) catch_up(i);
-      }
-    }
-    for (const pair& each : own_pairs_.pairs) settle_own(each, started);
+    ends_.settle(started, [&](std::size_t i, std::uint32_t by_partner) {
+      if (static_cast<std::int32_t>(by_partner - started(i)) <= 0) return;
+      // The partner has done so after the end of the exchange before, which therefore ends here too.
+      ranks_.await(2, &requests_[2 * i]);
+      checked(start(i), "MPI_Startall");
+    });
     ranks_.await(requests_.size(), requests_.data());
-    ranks_.await(sends_.size(), sends_.data());
-    has_left_ = have_gone_ = false;
-    expect_notices();
   }
 
  private:
-  static constexpr int notice_tag = 0, first_tag = 1;
-  static constexpr unsigned looks_per_notice = 16;
-
-  struct pair {
-    std::size_t neighbour;
-    int send_tag, receive_tag;
-  };
-  /// A neighbouring rank, and what is exchanged with it.
-  struct side {
-    int rank;
-    std::vector<pair> pairs;
-    std::vector<std::uint32_t> sent, received;
-  };
+  static constexpr unsigned looks_per_word = 16;
 
   /// One member starts an exchange while another looks after all of them: with MULTIPLE, too, one at a time.
   int level_of_exchanges() const noexcept {
@@ -300,55 +236,13 @@ class halo_transport {
       --under_way_[static_cast<std::size_t>(ended_[static_cast<std::size_t>(k)]) / 2];
     return code;
   }
-  side& side_of(int rank) {
-    if (rank == static_cast<int>(ranks_.rank())) return own_pairs_;
-    for (side& each : sides_) {
-      if (each.rank == rank) return each;
-    }
-    sides_.push_back({rank, {}, {}, {}});
-    return sides_.back();
-  }
-  static void sort(side& of, int pair::* by) {
-    std::sort(of.pairs.begin(), of.pairs.end(),
-              [by](const pair& a, const pair& b) { return a.*by < b.*by; });
-  }
-  /// A rank that is its own neighbour has both partners.
-  template <class Started>
-  void settle_own(const pair& one, const Started& started) {
-    for (const pair& other : own_pairs_.pairs) {
-      if (other.send_tag != one.receive_tag || other.receive_tag != one.send_tag) continue;
-      const std::uint32_t ahead = started(other.neighbour) - started(one.neighbour);
-      if (static_cast<std::int32_t>(ahead) > 0) catch_up(one.neighbour);
-    }
-  }
-  /// Starts the exchange that the partner has started. It has done so after the end of the one before, which therefore
-  /// ends here too.
-  void catch_up(std::size_t i) {
-    ranks_.await(2, &requests_[2 * i]);
-    checked(start(i), "MPI_Startall");
-  }
-  void expect_notices() {
-    for (std::size_t s = 0; s < sides_.size(); ++s) {
-      side& from = sides_[s];
-      ranks_.begin("MPI_Irecv", [&] {
-        return MPI_Irecv(from.received.data(), static_cast<int>(from.received.size()), MPI_UINT32_T,
-                         from.rank, notice_tag, ranks_.comm(), &receives_[s]);
-      });
-    }
-  }
-
   communicator ranks_;
+  early_ends ends_;
   std::vector<MPI_Request> requests_;  ///< of neighbour i: the receive at 2 i, the send at 2 i + 1
   std::vector<int> ended_;             ///< of them, in one look
   std::vector<unsigned char> under_way_;  ///< of each neighbour's two
   std::size_t last_looked_after_;
-  std::vector<side> sides_;  ///< other ranks
-  side own_pairs_ = {};
-  std::vector<MPI_Request> receives_, sends_;  ///< of notices, one a side
-  std::vector<int> indices_;
   unsigned looks_ = 0;
-  bool has_left_ = false;   ///< notices of this region are on their way
-  bool have_gone_ = false;  ///< they have left this rank
 };
 
 struct halo_body final : public early_end_listener {
@@ -361,17 +255,17 @@ struct halo_body final : public early_end_listener {
   ~halo_body() { region().remove(*this); }
 
   // HALO-8.
-  void leave() override { transport.leave(started()); }
+  void leave() override { transport.ends().leave(); }
   void settle() override {
     transport.settle(started());
     protocol.reset();
   }
   bool is_under_way() const noexcept override {
-    return protocol.is_under_way() || transport.is_leaving();
+    return protocol.is_under_way() || transport.ends().is_leaving();
   }
   void progress() noexcept override {
-    protocol.look_beside(!transport.has_left());
-    transport.push_notices();
+    protocol.look_beside();
+    transport.ends().push_words();
   }
 
   /// The member, in a region of the world.

@@ -149,10 +149,10 @@ class halo_protocol {
     return false;
   }
   /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
-  void look_beside(bool may_start) noexcept {
+  void look_beside() noexcept {
     if (!take_poller()) return;
     const poller_role role(*this);
-    look_at_all(may_start);
+    look_at_all();
   }
   /// Whether every exchange that a member has published is done. While nobody uses this object.
   bool is_at_rest() const noexcept {
@@ -309,10 +309,10 @@ class halo_protocol {
   }
 
   /// By the poller.
-  void look_at_all(bool may_start = true) {
+  void look_at_all() {
     bool has_news = false;
     for (std::size_t i = 0; i < neighbours() && code_ == 0; ++i) {
-      if (may_start && is_full(i)) code_ = start(i, started(i) + 1);
+      if (is_full(i)) code_ = start(i, started(i) + 1);
       const std::uint32_t now = started(i);
       auto& done = words_[i].value.read.done;
       if (code_ != 0 || now == done.load(memory_order_relaxed)) continue;  // 12

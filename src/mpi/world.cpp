@@ -201,7 +201,6 @@ LOCKSTEP_INLINE bool collect_and_meet(rank_reduction& what, void* whole) {
 #endif
 }
 
-/// What run() returns, or throws.
 LOCKSTEP_INLINE bool outcome_of(const meeting_record& met) {
   if (met.state == rank_state::differs) fail_difference(met);
   if (met.state == rank_state::has_failed) fail_rank(met.rank);

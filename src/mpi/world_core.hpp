@@ -36,6 +36,7 @@
 #ifndef LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
 #define LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -186,10 +187,10 @@ class node_exchange {
   int doubling_ = 1;  ///< the greatest power of two that is not above size_
 };
 
-/// Messages that are under way beside the meetings. Many MPI libraries move them only inside of calls.
+/// Messages beside the meetings. Many MPI libraries move them only inside of calls.
 class messages_beside {
  public:
-  virtual bool are_under_way() const noexcept = 0;
+  virtual bool is_under_way() const noexcept = 0;
   /// Lets MPI move them.
   virtual void progress() noexcept = 0;
 
@@ -228,7 +229,10 @@ class world_core {
   world_core& operator=(const world_core&) = delete;
 
   /// They are moved while this rank waits in a meeting: WORLD-4.
-  void watch(messages_beside& beside) noexcept { beside_ = &beside; }
+  void add(messages_beside& one) { beside_.push_back(&one); }
+  void remove(messages_beside& one) {
+    beside_.erase(std::find(beside_.begin(), beside_.end(), &one));
+  }
 
   MPI_Comm comm() const noexcept { return all_; }
   int level() const noexcept { return level_; }
@@ -361,14 +365,18 @@ class world_core {
     if (cpus_ == 0) cpus_ = 1;
   }
 
+  bool are_under_way() const noexcept {
+    for (const messages_beside* each : beside_) {
+      if (each->is_under_way()) return true;
+    }
+    return false;
+  }
   /// WORLD-4: it does not sleep while messages are under way.
   void wait(std::size_t at, wait_policy policy) {
-    if (LOCKSTEP_UNLIKELY(beside_ != nullptr && beside_->are_under_way())) {
-      polling_nap nap;
-      while (!board_.has_come(at, number_) && beside_->are_under_way()) {
-        beside_->progress();
-        nap.take();
-      }
+    polling_nap nap;
+    while (LOCKSTEP_UNLIKELY(are_under_way()) && !board_.has_come(at, number_)) {
+      for (messages_beside* each : beside_) each->progress();
+      nap.take();
     }
     board_.wait(at, number_, policy, history_);
   }
@@ -435,7 +443,7 @@ class world_core {
   node_board board_;
   node_exchange exchange_;
   std::uint32_t number_ = 0;  ///< of the last meeting
-  messages_beside* beside_ = nullptr;
+  std::vector<messages_beside*> beside_;
   wait_history history_ = {};
 };
 

@@ -7,10 +7,9 @@
 //
 //   CHAN-1  The next message of an edge goes into the buffer that was used longest ago, when that was sent; it is
 //           received into the same one of the other end. MPI keeps messages of one tag in order.
-//   CHAN-2  A rank whose run ends early says so to all others, when its own nodes have returned. Ranks that wait for a
-//           message look for that.
-//   CHAN-3  A run ends with a meeting of all ranks. After one that ended early, messages that were sent and not received
-//           are received and dropped. So between runs nothing is on its way, and all receives are posted.
+//   CHAN-2  A run begins and ends with a meeting of all ranks (world_core.hpp). After one that ended early, messages that were
+//           sent and not received are received and dropped (early_ends.hpp, all ranks are peers). So between runs nothing is
+//           on its way, and all receives are posted.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -23,7 +22,6 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,26 +29,14 @@
 
 #include <lockstep/mpi/world_plan.hpp>
 
-#include "communicator.hpp"
+#include "early_ends.hpp"
 #include "rank_graph.hpp"
+#include "world_region.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
-
-/// What a rank says of its run, and what all of them say together: the least of each.
-struct run_report {
-  static constexpr std::int64_t none = (std::numeric_limits<std::int64_t>::max)();
-
-  std::int64_t failed = none;   ///< the rank times (nodes + 1), and the node; the lowest of all
-  std::int64_t stopped = none;  ///< the lowest rank that was asked to stop
-  std::int64_t iterations = 0, minus_iterations = 0;
-
-  bool is_complete() const noexcept {
-    return failed == none && stopped == none && iterations == -minus_iterations;
-  }
-};
 
 /// One end of a message, with its buffers.
 struct graph_channel {
@@ -66,35 +52,38 @@ struct graph_channel {
   char* place(std::size_t slot) noexcept { return room.data() + slot * bytes; }
 };
 
-class graph_channels final : public graph_transport {
+class graph_channels final : public graph_transport, public messages_beside {
  public:
   /// Both outlive the channels.
   graph_channels(const communicator& ranks, part_state& state) noexcept
-      : ranks_(ranks), state_(state) {}
+      : ranks_(ranks), state_(state), ends_(ranks) {}
   /// Once all that they need has been agreed on, before the first run. `local`: what a run ends with.
   void open(const graph_split& split, plan& local) {
     local_ = &local;
     number_of_.assign(split.messages.size(), 0);
-    check_tags(2 * split.messages.size());
-    tags_ = static_cast<int>(split.messages.size());
+    check_tags(static_cast<std::size_t>(early_ends::first_tag) + split.messages.size());
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      if (r != ranks_.rank()) ends_.add_peer(static_cast<int>(r));
+    }
     for (std::uint32_t m = 0; m < split.messages.size(); ++m) {
       const graph_message& each = split.messages[m];
       if (each.is_local()) continue;
       if (each.from_rank == ranks_.rank() || each.to_rank == ranks_.rank()) add(m, each);
     }
     for (graph_channel& each : channels_) connect(each);
-    ranks_.begin("MPI_Recv_init", [&] {
-      return MPI_Recv_init(&word_, 1, MPI_INT, MPI_ANY_SOURCE, word_tag(), ranks_.comm(), &told_);
-    });
-    start(told_);
+    ends_.open();
   }
   ~graph_channels() {
     if (!is_active() || exceptions_in_flight() != 0) return;
     const call_permit permit(ranks_.level(), ranks_.who());
     for (graph_channel& each : channels_) {
-      for (MPI_Request& request : each.requests) release(request, !each.sends);
+      for (MPI_Request& request : each.requests) {
+        if (request == MPI_REQUEST_NULL) continue;
+        if (!each.sends) MPI_Cancel(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+      }
     }
-    release(told_, true);
   }
 
   bool send(std::size_t message, const void* bytes) override {
@@ -121,60 +110,62 @@ class graph_channels final : public graph_transport {
                                     memory_order_relaxed);               // 3
     end_early();
   }
-  /// CHAN-2. One thread at a time; the others go on.
+  /// One thread at a time; the others go on.
   void look() noexcept override {
     if (looking_.exchange(1, memory_order_acquire) != 0) return;  // 1
-    int has_come = 0;
-    {
-      const call_permit permit(ranks_.level(), ranks_.who());
-      if (!was_told_) MPI_Test(&told_, &has_come, MPI_STATUS_IGNORE);
-      if (begun_ != MPI_REQUEST_NULL) {
-        int all_have_begun = 0;
-        MPI_Test(&begun_, &all_have_begun, MPI_STATUS_IGNORE);
-      }
-    }
-    was_told_ = was_told_ || has_come != 0;
-    const bool is_over = was_told_ || has_other_counts();
+    bool has_left = false;
+    ends_.look(has_left);
     looking_.store(0, memory_order_release);  // 2
-    if (is_over) end_early();
+    if (has_left) end_early();
   }
   /// Of this rank, and so of all.
   void request_stop() { end_early(); }
 
   // --- a run, by its caller ---
 
-  /// Collective, and does not wait for the others.
-  void begin(std::size_t iterations) {
+  void begin(std::size_t iterations) noexcept {
     failed_.store(no_node, memory_order_relaxed);  // 4
-    was_told_ = false;
-    counts_[0] = static_cast<std::int64_t>(iterations);
-    counts_[1] = -counts_[0];
     state_.begin(iterations);
-    ranks_.begin("MPI_Iallreduce", [&] {
-      return MPI_Iallreduce(MPI_IN_PLACE, counts_, 2, MPI_INT64_T, MPI_MIN, ranks_.comm(), &begun_);
-    });
   }
-  /// Collective: all ranks have ended the run when it returns. `is_complete`: this rank's part. `has_thrown`: a node,
-  /// or a message.
-  run_report end(bool is_complete, bool has_thrown) {
-    const bool is_first = (!is_complete || state_.has_ended()) && !was_told_ && !has_other_counts();
-    const bool ends_others = is_first || has_thrown;
-    std::vector<MPI_Request> words;
-    if (ends_others) words = tell_all();
-    ranks_.await(begun_);
-    run_report report;
-    const std::int64_t node = std::int64_t{failed_.load(memory_order_relaxed)};  // 5
-    const std::int64_t nodes = static_cast<std::int64_t>(state_.answers.size()) + 1;
-    if (has_thrown) report.failed = ranks_.rank() * nodes + (node < nodes ? node : nodes - 1);
-    if (ends_others && !has_thrown) report.stopped = ranks_.rank();
-    report.iterations = counts_[0];
-    report.minus_iterations = counts_[1];
-    std::int64_t values[2] = {report.failed, report.stopped};
-    ranks_.combine(values, 2, MPI_MIN);
-    report.failed = values[0];
-    report.stopped = values[1];
-    if (!report.is_complete()) clean_up(ends_others, words);
-    return report;
+  /// This rank's part is over: tells the others if that is early. Returns what for it comes to the meeting of all.
+  meeting_note end(bool is_complete, bool has_thrown) {
+    const rank_state how = has_thrown                                ? rank_state::has_failed
+                           : is_complete && !state_.has_ended() ? rank_state::has_ended
+                                                                     : rank_state::was_stopped;
+    if (how != rank_state::has_ended) ends_.leave();
+    are_sent_ = channels_.empty();
+    const node_index node = has_thrown ? failed_.load(memory_order_relaxed) : 0;  // 5
+    return {how, world_construct::run_of_plan, 0, node};
+  }
+  bool is_under_way() const noexcept override { return !are_sent_ || ends_.is_leaving(); }
+  void progress() noexcept override {
+    ends_.push_words();
+    const call_permit permit(ranks_.level(), ranks_.who());
+    are_sent_ = true;
+    for (graph_channel& each : channels_) {
+      int flag = 1;
+      if (each.sends) {
+        MPI_Testall(static_cast<int>(each.requests.size()), each.requests.data(), &flag,
+                    MPI_STATUSES_IGNORE);
+      }
+      are_sent_ = are_sent_ && flag != 0;
+    }
+  }
+  /// All ranks know that the run has ended early.
+  void settle() {
+    ends_.settle(
+        [this](std::size_t c) { return static_cast<std::uint32_t>(channels_[c].count); },
+        [this](std::size_t c, std::uint32_t sent) {
+          graph_channel& from = channels_[c];
+          for (; static_cast<std::uint32_t>(from.count) != sent; ++from.count) {
+            MPI_Request& request = from.requests[from.next()];
+            ranks_.await(request);
+            start(request);
+          }
+        });
+    for (graph_channel& each : channels_) {
+      if (each.sends) ranks_.await(each.requests.size(), each.requests.data());
+    }
   }
 
  private:
@@ -191,65 +182,9 @@ class graph_channels final : public graph_transport {
     }
   };
 
-  /// Whether ranks were asked for different numbers of iterations, as far as is known.
-  bool has_other_counts() const noexcept {
-    return begun_ == MPI_REQUEST_NULL && counts_[0] != -counts_[1];
-  }
   void end_early() noexcept {
     state_.end();
     if (local_ != nullptr) local_->request_stop();
-  }
-
-  std::vector<MPI_Request> tell_all() {
-    std::vector<MPI_Request> words(ranks_.size(), MPI_REQUEST_NULL);
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      if (r == ranks_.rank()) continue;
-      ranks_.begin("MPI_Isend", [&] {
-        return MPI_Isend(&sent_word_, 1, MPI_INT, static_cast<int>(r), word_tag(), ranks_.comm(),
-                         &words[r]);
-      });
-    }
-    return words;
-  }
-
-  /// CHAN-3.
-  void clean_up(bool has_told, std::vector<MPI_Request>& words) {
-    std::int64_t left = has_told ? 1 : 0;
-    ranks_.combine(&left, 1, MPI_SUM);
-    left -= has_told ? 1 : 0;
-    for (; left > 0; --left) {
-      if (!was_told_) ranks_.await(told_);
-      was_told_ = false;
-      start(told_);
-    }
-    std::vector<std::uint64_t> counts(channels_.size());
-    std::vector<MPI_Request> notes(channels_.size(), MPI_REQUEST_NULL);
-    for (std::size_t c = 0; c < channels_.size(); ++c) {
-      graph_channel& each = channels_[c];
-      counts[c] = each.count;
-      const int tag = tags_ + static_cast<int>(each.message);
-      ranks_.begin("MPI_Isend or MPI_Irecv", [&] {
-        return each.sends ? MPI_Isend(&counts[c], 1, MPI_UINT64_T, each.other, tag, ranks_.comm(),
-                                      &notes[c])
-                          : MPI_Irecv(&counts[c], 1, MPI_UINT64_T, each.other, tag, ranks_.comm(),
-                                      &notes[c]);
-      });
-    }
-    ranks_.await(notes.size(), notes.data());
-    for (std::size_t c = 0; c < channels_.size(); ++c) {
-      graph_channel& each = channels_[c];
-      while (!each.sends && each.count < counts[c]) {
-        const std::size_t slot = each.next();
-        ranks_.await(each.requests[slot]);
-        start(each.requests[slot]);
-        ++each.count;
-      }
-    }
-    for (graph_channel& each : channels_) {
-      if (!each.sends) continue;
-      ranks_.await(each.requests.size(), each.requests.data());
-    }
-    ranks_.await(words.size(), words.data());
   }
 
   // --- requests ---
@@ -263,13 +198,19 @@ class graph_channels final : public graph_transport {
     const std::size_t places = std::size_t{of.delay} + slots;
     made.room.assign(places * of.bytes, 0);
     made.requests.assign(places, MPI_REQUEST_NULL);
+    const int tag = tag_of(made);
+    if (made.sends) {
+      ends_.add_way_to(made.other, tag, channels_.size());
+    } else {
+      ends_.add_way_from(made.other, tag, channels_.size());
+    }
     number_of_[number] = channels_.size();
     channels_.push_back(std::move(made));
   }
   /// When they lie where they stay.
   void connect(graph_channel& each) {
     for (std::size_t slot = 0; slot < each.requests.size(); ++slot) {
-      const int bytes = static_cast<int>(each.bytes), tag = static_cast<int>(each.message);
+      const int bytes = static_cast<int>(each.bytes), tag = tag_of(each);
       ranks_.begin("MPI_Send_init or MPI_Recv_init", [&] {
         return each.sends ? MPI_Send_init(each.place(slot), bytes, MPI_BYTE, each.other, tag,
                                           ranks_.comm(), &each.requests[slot])
@@ -282,15 +223,9 @@ class graph_channels final : public graph_transport {
   void start(MPI_Request& request) const {
     ranks_.begin("MPI_Start", [&] { return MPI_Start(&request); });
   }
-  /// The permit is held.
-  static void release(MPI_Request& request, bool is_receive) noexcept {
-    if (request == MPI_REQUEST_NULL) return;
-    if (is_receive) MPI_Cancel(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Request_free(&request);
+  static int tag_of(const graph_channel& of) noexcept {
+    return early_ends::first_tag + static_cast<int>(of.message);
   }
-
-  int word_tag() const noexcept { return 2 * tags_; }
   void check_tags(std::size_t needed) const {
     int* most = nullptr;
     int is_known = 0;
@@ -302,7 +237,7 @@ class graph_channels final : public graph_transport {
     if (needed <= limit) return;
     fail_argument(
         "%s: the graph has %zu messages between ranks, and this MPI library has tags for %zu",
-        ranks_.who(), needed / 2, limit / 2);
+        ranks_.who(), needed - early_ends::first_tag, limit - early_ends::first_tag);
   }
 
   const communicator& ranks_;
@@ -310,15 +245,8 @@ class graph_channels final : public graph_transport {
   plan* local_ = nullptr;
   std::vector<graph_channel> channels_;
   std::vector<std::size_t> number_of_;  ///< of each message: its channel
-  int tags_ = 0;
-
-  MPI_Request told_ = MPI_REQUEST_NULL;  ///< that another rank's run has ended early
-  MPI_Request begun_ =
-      MPI_REQUEST_NULL;  ///< all ranks have begun the run, and how many iterations they were asked for
-  std::int64_t counts_[2] = {0, 0};
-  int word_ = 0;
-  int sent_word_ = 0;
-  bool was_told_ = false;
+  early_ends ends_;
+  bool are_sent_ = true;  ///< all messages have gone, as far as a meeting knows
   detail::atomic<std::uint32_t> looking_{0};
   detail::atomic<node_index> failed_{no_node};
 };
@@ -328,8 +256,9 @@ class world_plan_body {
  public:
   world_plan_body(const lockstep::mpi::world_graph& of, const lockstep::mpi::world& ranks, team& on,
                   call_site where)
-      : ranks_(ranks.comm(), ranks.thread_level(), ranks.policy(on.size()),
-               "lockstep::mpi::world_plan"),
+      : world_(world_access::body_of(ranks)),
+        policy_(ranks.policy(on.size())),
+        ranks_(ranks.comm(), ranks.thread_level(), policy_, "lockstep::mpi::world_plan"),
         graph_(world_graph_access::placed(of)),
         channels_(ranks_, state_) {
     ranks_.agree(own_problem());
@@ -344,10 +273,14 @@ class world_plan_body {
     local_graph_ = graph_of(own, *functions_, at);
     ranks_.agree(make_local(on, where));
     channels_.open(split_, *local_);
+    world_.core.add(channels_);
   }
+  ~world_plan_body() { world_.core.remove(channels_); }
+  world_plan_body(const world_plan_body&) = delete;
+  world_plan_body& operator=(const world_plan_body&) = delete;
 
   bool run(std::size_t iterations) {
-    channels_.begin(iterations);
+    if (!begin(iterations)) return false;
     bool is_complete = false;
 #if LOCKSTEP_HAS_EXCEPTIONS
     std::exception_ptr thrown;
@@ -356,14 +289,14 @@ class world_plan_body {
     } catch (...) {
       thrown = std::current_exception();
     }
-    const run_report report = channels_.end(is_complete, static_cast<bool>(thrown));
+    const meeting_record met = end(is_complete, static_cast<bool>(thrown));
     if (thrown) std::rethrow_exception(thrown);
 #else
     is_complete = run_part(iterations);
-    const run_report report = channels_.end(is_complete, false);
+    const meeting_record met = end(is_complete, false);
 #endif
-    if (report.is_complete()) return true;
-    return outcome(report);
+    if (met.state == rank_state::has_failed) fail_run(met);
+    return outcome_of(met);
   }
 
   void request_stop() { channels_.request_stop(); }
@@ -402,23 +335,9 @@ class world_plan_body {
 
   /// Fails on all ranks unless all have the same graph.
   void compare() {
-    const std::vector<std::string> own = lines_of(graph_);
-    const std::uint64_t hash = hash_of(own);
-    std::int64_t halves[4] = {static_cast<std::int64_t>(hash >> 32),
-                              static_cast<std::int64_t>(hash & 0xFFFFFFFFu), 0, 0};
-    halves[2] = -halves[0];
-    halves[3] = -halves[1];
-    ranks_.combine(halves, 4, MPI_MIN);
-    if (halves[0] == -halves[2] && halves[1] == -halves[3]) return;
-    std::string text;
-    for (const std::string& each : own) text += each + '\n';
-    text = ranks_.broadcast(0, text);
-    std::vector<std::string> first;
-    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
-      end = text.find('\n', begin);
-      first.push_back(text.substr(begin, end - begin));
-    }
-    const std::string difference = difference_of(own, ranks_.rank(), first, 0);
+    const std::string own = lines_of(graph_);
+    const std::string difference =
+        difference_of(own, ranks_.rank(), ranks_.broadcast(0, own), 0);
     ranks_.agree(difference.empty() ? difference
                                     : "the graph differs from that of rank 0: " + difference);
   }
@@ -442,28 +361,55 @@ class world_plan_body {
     return local_graph_.size() == 0 || local_->run(iterations);
   }
 
-  /// What run() returns or throws where another rank ended it.
-  bool outcome(const run_report& report) const {
-    if (report.iterations != -report.minus_iterations) {
+  /// False if another rank's run, of something else, has ended early. Fails on all unless all want as many iterations.
+  bool begin(std::size_t iterations) {
+    std::int64_t least[2] = {static_cast<std::int64_t>(iterations),
+                             -static_cast<std::int64_t>(iterations)};
+    const world_combine least_of = {[](const void*, void* into, const void* next) {
+                                      std::int64_t a[2], b[2];
+                                      std::memcpy(a, into, sizeof a);
+                                      std::memcpy(b, next, sizeof b);
+                                      for (int k = 0; k < 2; ++k) a[k] = a[k] < b[k] ? a[k] : b[k];
+                                      std::memcpy(into, a, sizeof a);
+                                    },
+                                    nullptr, MPI_DATATYPE_NULL};
+    const meeting_record met = world_.core.meet(
+        {rank_state::goes_on, world_construct::run_of_plan, sizeof least, 0}, least, least_of,
+        policy_);
+    if (met.state != rank_state::goes_on) return outcome_of(met);
+    if (least[0] != -least[1]) {
       fail_argument("%s::run: one rank was asked for %lld iterations, another for %lld",
-                    ranks_.who(), static_cast<long long>(report.iterations),
-                    static_cast<long long>(-report.minus_iterations));
+                    ranks_.who(), static_cast<long long>(least[0]),
+                    static_cast<long long>(-least[1]));
     }
-    if (report.failed == run_report::none) return false;
-    const std::int64_t nodes = static_cast<std::int64_t>(graph_.nodes->nodes.size()) + 1;
-    const std::int64_t rank = report.failed / nodes, node = report.failed % nodes;
+    channels_.begin(iterations);
+    return true;
+  }
+  /// Collective: all ranks have ended the run when it returns.
+  meeting_record end(bool is_complete, bool has_thrown) {
+    const meeting_note note = channels_.end(is_complete, has_thrown);
+    const meeting_record met =
+        world_.core.meet(note, nullptr, {nullptr, nullptr, MPI_DATATYPE_NULL}, policy_);
+    if (met.state > rank_state::differs) channels_.settle();
+    return met;
+  }
+
+  /// On the ranks that have not.
+  [[noreturn]] void fail_run(const meeting_record& met) const {
     std::string text = std::string(ranks_.who()) + "::run: an exception ended the run on rank " +
-                       std::to_string(rank);
-    if (node + 1 < nodes) {
-      text += ", in the node " + quoted(*graph_.nodes, static_cast<node_index>(node));
+                       std::to_string(met.rank);
+    if (met.note.argument < graph_.nodes->nodes.size()) {
+      text += ", in the node " + quoted(*graph_.nodes, met.note.argument);
     }
 #if LOCKSTEP_HAS_EXCEPTIONS
-    throw lockstep::mpi::rank_failed(text.c_str(), static_cast<std::size_t>(rank));
+    throw lockstep::mpi::rank_failed(text.c_str(), met.rank);
 #else
     print_and_abort(text.c_str());
 #endif
   }
 
+  world_body& world_;
+  const wait_policy policy_;
   communicator ranks_;
   const placed_graph graph_;
   graph_split split_;

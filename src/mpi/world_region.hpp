@@ -12,8 +12,10 @@
 #ifndef LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
 #define LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <lockstep/member.hpp>
 #include <lockstep/mpi/world.hpp>
@@ -25,24 +27,13 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
-class early_end_listener;
-class early_end_link {
-  friend class world_region;
-  early_end_listener* next_ = nullptr;
-};
-
-/// What has messages under way in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the
-/// regions.
-class early_end_listener : public early_end_link {
+/// What has messages in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the regions.
+class early_end_listener : public messages_beside {
  public:
   /// This rank's region is over early; the other ranks may wait for messages of it.
   virtual void leave() = 0;
   /// The region is over early on all ranks. Comes to all of them, after leave() or without.
   virtual void settle() = 0;
-  /// As those of messages_beside. By member 0 of the region as well.
-  virtual bool is_under_way() const noexcept = 0;
-  virtual void progress() noexcept = 0;
 
  protected:
   early_end_listener() = default;
@@ -50,9 +41,9 @@ class early_end_listener : public early_end_link {
 };
 
 /// A region of one rank, as part of one of all ranks.
-class world_region final : private messages_beside {
+class world_region {
  public:
-  explicit world_region(world_core& ranks) noexcept : ranks_(ranks) { ranks_.watch(*this); }
+  explicit world_region(world_core& ranks) noexcept : ranks_(ranks) {}
   world_region(const world_region&) = delete;
   world_region& operator=(const world_region&) = delete;
 
@@ -80,15 +71,13 @@ class world_region final : private messages_beside {
     return end_;
   }
   /// Outside of regions. Listeners are told in the order in which they were added: on all ranks the same.
-  void add(early_end_listener& one) noexcept {
-    early_end_listener** at = &listeners_;
-    while (*at != nullptr) at = &(*at)->next_;
-    *at = &one;
+  void add(early_end_listener& one) {
+    listeners_.push_back(&one);
+    ranks_.add(one);
   }
-  void remove(early_end_listener& one) noexcept {
-    early_end_listener** at = &listeners_;
-    while (*at != &one) at = &(*at)->next_;
-    *at = one.next_;
+  void remove(early_end_listener& one) {
+    listeners_.erase(std::find(listeners_.begin(), listeners_.end(), &one));
+    ranks_.remove(one);
   }
 
   /// By member 0 of the region: meets the other ranks. False if the region is over.
@@ -142,21 +131,12 @@ class world_region final : private messages_beside {
         text_of(construct));
   }
 
-  bool are_under_way() const noexcept override {
-    const early_end_listener* at = listeners_;
-    while (at != nullptr && !at->is_under_way()) at = at->next_;
-    return at != nullptr;
-  }
-  void progress() noexcept override {
-    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) at->progress();
-  }
-
   void tell_listeners(void (early_end_listener::*what)()) {
-    for (early_end_listener* at = listeners_; at != nullptr; at = at->next_) (at->*what)();
+    for (early_end_listener* each : listeners_) (each->*what)();
   }
 
   world_core& ranks_;
-  early_end_listener* listeners_ = nullptr;
+  std::vector<early_end_listener*> listeners_;
   bool is_in_progress_ = false;
   bool is_over_ = false;  ///< the meeting that ends it has been
   const member_state* first_ = nullptr;
@@ -204,6 +184,9 @@ struct world_body {
   world_region region;
   std::size_t ended_by = core.size();
 };
+
+/// What a region or run of all ranks returns, or throws.
+bool outcome_of(const meeting_record& met);
 
 struct world_access {
   static world_body& body_of(const lockstep::mpi::world& of) noexcept { return *of.body_; }

@@ -213,11 +213,9 @@ TEST(placed_graph, lines_tell_graphs_apart) {
     if (variant == 9) g.overlap();
     return world::lines_of(world::world_graph_access::placed(g));
   };
-  const std::vector<std::string> usual = lines(0);
-  EXPECT_EQ(world::hash_of(usual), world::hash_of(lines(0)));
+  const std::string usual = lines(0);
   EXPECT_EQ(world::difference_of(usual, 1, lines(0), 0), "");
   for (int variant = 1; variant <= 9; ++variant) {
-    EXPECT_NE(world::hash_of(usual), world::hash_of(lines(variant))) << variant;
     EXPECT_NE(world::difference_of(usual, 1, lines(variant), 0), "") << variant;
   }
   EXPECT_EQ(world::difference_of(lines(4), 3, usual, 0),

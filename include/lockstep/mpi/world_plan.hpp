@@ -26,8 +26,8 @@
 //        iterations: the same, from run(). Errors of MPI: std::runtime_error.
 // Cost   an edge between ranks: a message of MPI, and a copy of the bytes at each end. Two ranks of one node, each with a
 //        CPU, Open MPI 4.1: to and fro in 1.5 us, where MPI_Send and MPI_Recv take 0.8; a run of that, 3.2 us. Memory: for
-//        each edge between ranks two buffers at each end, and one for each iteration of a delay. A run: one
-//        MPI_Iallreduce at its beginning, which nobody waits for, and one at its end. A turn of a loop with nodes of R
+//        each edge between ranks two buffers at each end, and one for each iteration of a delay. A run: a
+//        meeting of ranks (world.hpp) at its beginning, and one at its end. A turn of a loop with nodes of R
 //        ranks: R - 1 messages from the rank of its test, one after the other. Within a rank: plan.hpp; nodes that send or
 //        receive count as 1 us, and the plan does not learn. Making it: that of one plan for the whole graph on each rank.
 // Example

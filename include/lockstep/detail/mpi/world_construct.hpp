@@ -23,7 +23,8 @@ enum class world_construct : std::uint8_t {
   sync_max,
   sync_count,
   broadcast,
-  reduce_range
+  reduce_range,
+  run_of_plan
 };
 
 inline const char* text_of(world_construct which) noexcept {
@@ -35,7 +36,8 @@ inline const char* text_of(world_construct which) noexcept {
                                    "sync_max",
                                    "sync_count",
                                    "broadcast",
-                                   "reduce_range"};
+                                   "reduce_range",
+                                   "world_plan::run"};
   return texts[static_cast<std::size_t>(which)];
 }
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// src/mpi/early_ends.hpp -- a rank whose part ends early tells the others, and no message stays on its way (layer: mpi)
+//
+// For what has messages beside the meetings of ranks: halos and plans. Messages go by ways, one way for each pair of ends.
+//
+//   LEAVE-1  A rank whose part ends early tells its peers, the ranks at the other ends. Ranks that wait for messages look for
+//            that now and then.
+//   LEAVE-2  When all ranks know that the end was early, each has told its peers once, early or then, and has heard of each.
+//            So no word of it is left for a later run.
+//   LEAVE-3  Then they tell each other how many messages each way has carried, and what is under way is received. So no request
+//            is left, and all goes on with the next run.
+//
+// Cost   a look: one MPI_Test.
+#ifndef LOCKSTEP_SRC_MPI_EARLY_ENDS_HPP
+#define LOCKSTEP_SRC_MPI_EARLY_ENDS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "communicator.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace mpi {
+
+class early_ends {
+ public:
+  /// The tags of messages begin here.
+  static constexpr int first_tag = 2;
+
+  explicit early_ends(const communicator& ranks) noexcept : ranks_(ranks) {}
+  ~early_ends() {
+    if (told_ == MPI_REQUEST_NULL || !is_active() || exceptions_in_flight() != 0) return;
+    const call_permit permit(ranks_.level(), ranks_.who());
+    MPI_Cancel(&told_);
+    MPI_Wait(&told_, MPI_STATUS_IGNORE);
+    MPI_Request_free(&told_);
+  }
+  early_ends(const early_ends&) = delete;
+  early_ends& operator=(const early_ends&) = delete;
+
+  // Before open().
+
+  void add_peer(int rank) { static_cast<void>(peer_of(rank)); }
+  /// `key`: the same at both ends, and of no other way between the two ranks. `way`: what open ends call it here.
+  void add_way_to(int rank, int key, std::size_t way) { peer_of(rank).to.push_back({key, way}); }
+  void add_way_from(int rank, int key, std::size_t way) {
+    peer_of(rank).from.push_back({key, way});
+  }
+  void open() {
+    words_.assign(peers_.size(), MPI_REQUEST_NULL);
+    for (peer& each : peers_) {
+      for (std::vector<end_of_way>* ends : {&each.to, &each.from}) {
+        std::sort(ends->begin(), ends->end());
+      }
+    }
+    if (peers_.empty()) return;
+    ranks_.begin("MPI_Recv_init", [&] {
+      return MPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, word_tag, ranks_.comm(), &told_);
+    });
+    expect_word();
+  }
+
+  /// Whether a peer has left. One thread at a time. Returns what MPI said.
+  int look(bool& has_left) noexcept {
+    if (peers_.empty()) return MPI_SUCCESS;
+    const call_permit permit(ranks_.level(), ranks_.who());
+    int has_come = 0;  // stays so: the request is not started again before settle()
+    const int code = MPI_Test(&told_, &has_come, MPI_STATUS_IGNORE);
+    has_left = has_left || has_come != 0;
+    return code;
+  }
+
+  // By the thread that has run this rank's part.
+
+  /// Tells the peers, once.
+  void leave() {
+    if (has_left_) return;
+    has_left_ = true;
+    for (std::size_t p = 0; p < peers_.size(); ++p) {
+      ranks_.begin("MPI_Isend", [&] {
+        return MPI_Isend(nullptr, 0, MPI_BYTE, peers_[p].rank, word_tag, ranks_.comm(), &words_[p]);
+      });
+    }
+  }
+  /// Whether words may not have gone yet. They may stand behind large messages, so others wait for what this rank sends.
+  bool is_leaving() const noexcept { return has_left_ && !have_gone_; }
+  void push_words() noexcept {
+    if (!is_leaving()) return;
+    const call_permit permit(ranks_.level(), ranks_.who());
+    int flag = 0;
+    MPI_Testall(static_cast<int>(words_.size()), words_.data(), &flag, MPI_STATUSES_IGNORE);
+    have_gone_ = flag != 0;
+  }
+  /// LEAVE-2 and LEAVE-3, on all ranks. sent(way): how many messages have left by it. take(way, count): receives those that are
+  /// missing to `count`. Both modulo 2^32.
+  template <class Sent, class Take>
+  void settle(const Sent& sent, const Take& take) {
+    leave();
+    std::vector<MPI_Request> requests(2 * peers_.size(), MPI_REQUEST_NULL);
+    std::vector<std::vector<std::uint32_t>> out(peers_.size()), in(peers_.size());
+    for (std::size_t p = 0; p < peers_.size(); ++p) {
+      for (const end_of_way& each : peers_[p].to) out[p].push_back(sent(each.way));
+      in[p].resize(peers_[p].from.size());
+      exchange(peers_[p].rank, out[p], in[p], &requests[2 * p]);
+    }
+    for (std::size_t left = peers_.size(); left > 0; --left) {
+      ranks_.await(told_);
+      expect_word();
+    }
+    ranks_.await(requests.size(), requests.data());
+    for (std::size_t p = 0; p < peers_.size(); ++p) {
+      for (std::size_t k = 0; k < in[p].size(); ++k) take(peers_[p].from[k].way, in[p][k]);
+    }
+    ranks_.await(words_.size(), words_.data());
+    has_left_ = have_gone_ = false;
+  }
+
+ private:
+  static constexpr int word_tag = 0, count_tag = 1;
+
+  struct end_of_way {
+    int key;
+    std::size_t way;
+    bool operator<(const end_of_way& other) const noexcept { return key < other.key; }
+  };
+  struct peer {
+    int rank;
+    std::vector<end_of_way> to, from;
+  };
+
+  peer& peer_of(int rank) {
+    for (peer& each : peers_) {
+      if (each.rank == rank) return each;
+    }
+    peers_.push_back({rank, {}, {}});
+    return peers_.back();
+  }
+  void expect_word() {
+    ranks_.begin("MPI_Start", [&] { return MPI_Start(&told_); });
+  }
+  void exchange(int with, const std::vector<std::uint32_t>& out, std::vector<std::uint32_t>& in,
+                MPI_Request* requests) const {
+    ranks_.begin("MPI_Irecv", [&] {
+      return MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_UINT32_T, with, count_tag,
+                       ranks_.comm(), &requests[0]);
+    });
+    ranks_.begin("MPI_Isend", [&] {
+      return MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_UINT32_T, with, count_tag,
+                       ranks_.comm(), &requests[1]);
+    });
+  }
+
+  const communicator& ranks_;
+  std::vector<peer> peers_;
+  std::vector<MPI_Request> words_;         ///< to each peer
+  MPI_Request told_ = MPI_REQUEST_NULL;    ///< by any of them
+  bool has_left_ = false;   ///< words of this run are on their way
+  bool have_gone_ = false;  ///< they have left this rank
+};
+
+}  // namespace mpi
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_MPI_EARLY_ENDS_HPP
