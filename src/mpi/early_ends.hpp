@@ -156,10 +156,10 @@ class early_ends {
 
   const communicator& ranks_;
   std::vector<peer> peers_;
-  std::vector<MPI_Request> words_;         ///< to each peer
-  MPI_Request told_ = MPI_REQUEST_NULL;    ///< by any of them
-  bool has_left_ = false;   ///< words of this run are on their way
-  bool have_gone_ = false;  ///< they have left this rank
+  std::vector<MPI_Request> words_;       ///< to each peer
+  MPI_Request told_ = MPI_REQUEST_NULL;  ///< by any of them
+  bool has_left_ = false;                ///< words of this run are on their way
+  bool have_gone_ = false;               ///< they have left this rank
 };
 
 }  // namespace mpi

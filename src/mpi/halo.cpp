@@ -160,14 +160,14 @@ class halo_transport {
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       const auto& one = neighbours[i];
       const int other = static_cast<int>(one.rank);
-      checked(MPI_Recv_init(one.receive.first, one.receive.count, one.receive.type, other,
-                            early_ends::first_tag + one.receive_tag, ranks_.comm(),
-                            &requests_[2 * i]),
-              "MPI_Recv_init");
-      checked(MPI_Send_init(one.send.first, one.send.count, one.send.type, other,
-                            early_ends::first_tag + one.send_tag, ranks_.comm(),
-                            &requests_[2 * i + 1]),
-              "MPI_Send_init");
+      checked(
+          MPI_Recv_init(one.receive.first, one.receive.count, one.receive.type, other,
+                        early_ends::first_tag + one.receive_tag, ranks_.comm(), &requests_[2 * i]),
+          "MPI_Recv_init");
+      checked(
+          MPI_Send_init(one.send.first, one.send.count, one.send.type, other,
+                        early_ends::first_tag + one.send_tag, ranks_.comm(), &requests_[2 * i + 1]),
+          "MPI_Send_init");
       ends_.add_way_to(other, one.send_tag, i);
       ends_.add_way_from(other, one.receive_tag, i);
     }

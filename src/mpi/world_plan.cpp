@@ -129,9 +129,9 @@ class graph_channels final : public graph_transport, public messages_beside {
   }
   /// This rank's part is over: tells the others if that is early. Returns what for it comes to the meeting of all.
   meeting_note end(bool is_complete, bool has_thrown) {
-    const rank_state how = has_thrown                                ? rank_state::has_failed
+    const rank_state how = has_thrown                           ? rank_state::has_failed
                            : is_complete && !state_.has_ended() ? rank_state::has_ended
-                                                                     : rank_state::was_stopped;
+                                                                : rank_state::was_stopped;
     if (how != rank_state::has_ended) ends_.leave();
     are_sent_ = channels_.empty();
     const node_index node = has_thrown ? failed_.load(memory_order_relaxed) : 0;  // 5
@@ -153,16 +153,15 @@ class graph_channels final : public graph_transport, public messages_beside {
   }
   /// All ranks know that the run has ended early.
   void settle() {
-    ends_.settle(
-        [this](std::size_t c) { return static_cast<std::uint32_t>(channels_[c].count); },
-        [this](std::size_t c, std::uint32_t sent) {
-          graph_channel& from = channels_[c];
-          for (; static_cast<std::uint32_t>(from.count) != sent; ++from.count) {
-            MPI_Request& request = from.requests[from.next()];
-            ranks_.await(request);
-            start(request);
-          }
-        });
+    ends_.settle([this](std::size_t c) { return static_cast<std::uint32_t>(channels_[c].count); },
+                 [this](std::size_t c, std::uint32_t sent) {
+                   graph_channel& from = channels_[c];
+                   for (; static_cast<std::uint32_t>(from.count) != sent; ++from.count) {
+                     MPI_Request& request = from.requests[from.next()];
+                     ranks_.await(request);
+                     start(request);
+                   }
+                 });
     for (graph_channel& each : channels_) {
       if (each.sends) ranks_.await(each.requests.size(), each.requests.data());
     }
@@ -336,8 +335,7 @@ class world_plan_body {
   /// Fails on all ranks unless all have the same graph.
   void compare() {
     const std::string own = lines_of(graph_);
-    const std::string difference =
-        difference_of(own, ranks_.rank(), ranks_.broadcast(0, own), 0);
+    const std::string difference = difference_of(own, ranks_.rank(), ranks_.broadcast(0, own), 0);
     ranks_.agree(difference.empty() ? difference
                                     : "the graph differs from that of rank 0: " + difference);
   }
@@ -373,9 +371,9 @@ class world_plan_body {
                                       std::memcpy(into, a, sizeof a);
                                     },
                                     nullptr, MPI_DATATYPE_NULL};
-    const meeting_record met = world_.core.meet(
-        {rank_state::goes_on, world_construct::run_of_plan, sizeof least, 0}, least, least_of,
-        policy_);
+    const meeting_record met =
+        world_.core.meet({rank_state::goes_on, world_construct::run_of_plan, sizeof least, 0},
+                         least, least_of, policy_);
     if (met.state != rank_state::goes_on) return outcome_of(met);
     if (least[0] != -least[1]) {
       fail_argument("%s::run: one rank was asked for %lld iterations, another for %lld",
