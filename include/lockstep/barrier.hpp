@@ -100,7 +100,7 @@ class barrier {
   /// The most arrivals a phase can expect.
   static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
 
-  /// Each phase expects so many arrivals. Fails if that is negative or above max().
+  /// Each phase expects `expected` arrivals. Fails if that is negative or above max().
   explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = CompletionFunction(),
                    wait_policy policy = wait_policy())
       : barrier(detail::first_phase{0}, expected, std::move(completion), policy) {}

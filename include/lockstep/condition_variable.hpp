@@ -65,7 +65,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What calls a function once a stop is requested. `known` is there for the tokens that users may pass.
+/// Calls a function once a stop is requested. `known` is there for the tokens that users may pass.
 template <class Token>
 struct stop_tokens {};
 

@@ -10,7 +10,7 @@
 // For one notifier and many waiters, or the reverse, see fan_out and fan_in. To count with many waiters use
 // counting_semaphore; for a gate that opens once, latch; for a value, eventual.
 //
-// Each of the three is small, zero-initialised but for its policy, and constexpr. The state is one word with
+// Each of the three is small and constexpr, with all bits zero except those of its policy. The state is one word with
 // the mark "a thread sleeps" in it: a waiter may destroy the object as soon as its wait has returned
 // (auto_reset_event, manual_reset_event: when all waits have returned). notify() touches nothing after its
 // change of the word but the address, in a futex wake.

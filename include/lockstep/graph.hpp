@@ -27,7 +27,7 @@
 // Order  GRAPH-1, GRAPH-3, GRAPH-4. Names need not differ: messages and pictures number those that do not.
 // Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
 //        changed. What validate() finds is refused when a plan is made. A graph that was moved: std::logic_error.
-// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate(). To run
+// Cost   a node is one object on the heap, and its function another. Building is linear, except validate(). To run
 //        one: plan.hpp.
 // Example
 //   double residual = 1;

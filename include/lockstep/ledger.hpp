@@ -63,8 +63,8 @@ struct ledger {
     double worst_skew = 0;
     double coming =
         0;  ///< of a region: from its begin until all members have begun their parts, together
-    /// Of a `run` and a plan, which need all members: how often the team's region before was a loop, which does not; and
-    /// what of `coming` is due to these.
+    /// Of a `run` and a plan, which need all members: how often the team's region before was a loop, which does not
+    /// need them, and the part of `coming` that is due to that.
     std::uint64_t after_loops = 0;
     double coming_after_loops = 0;
   };

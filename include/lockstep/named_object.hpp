@@ -7,7 +7,7 @@
 //   NAMED-1  A name is of an address. It stays until another is given or it is taken away, also if the object ends before:
 //           then whatever comes to lie there has it. So take the name away first; a named_object does at its end. An
 //           object and its first member have one address, and one name: the last that was given.
-//   NAMED-2  Any thread may give a name, change it and take it away at any time, before somebody watches and meanwhile.
+//   NAMED-2  Any thread may give a name, change it and take it away at any time, also while an observer is on.
 //           Threads that wait, and the watchdog, read it without a lock. A wait has the name that its object has when the
 //           wait ends (in a trace), or when the report is made.
 //   NAMED-3  A child of fork() has the names of its parent.

@@ -78,7 +78,7 @@ struct timed_run {
 class plan {
  public:
   /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
-  /// that the team does not have. With `members` it uses the first so many of the team.
+  /// that the team does not have. With `members` it uses that many of the team, the first ones.
   /// The ledger of the team knows the plan by `where`.
   plan(const graph& of, team& on, call_site where = {});
   plan(const graph& of, team& on, std::size_t members, call_site where = {});

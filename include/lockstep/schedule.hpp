@@ -149,7 +149,7 @@ constexpr schedule static_schedule(std::size_t chunk) {
 constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
   return schedule(schedule_kind::dynamic, chunk);
 }
-/// Chunks that shrink with what is left, `least` iterations or more, but for the last. Refuses 0.
+/// Chunks that shrink with what is left: `least` iterations or more, except the last chunk. Refuses 0.
 constexpr schedule guided_schedule(std::size_t least = 1) {
   return schedule(schedule_kind::guided, least);
 }

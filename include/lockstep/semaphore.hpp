@@ -16,8 +16,8 @@
 //   bit    name     meaning                  set by                               cleared by
 //   0      waiting  the queue has a waiter   a waiter, as it queues up            the last to leave the queue
 //   1..31  permits  how many are to be had   release counts up                    acquire, or hand_over(), counts down
-// None may be wrong outside of the queue's lock: without waiting a release serves nobody and others overtake; with
-// waiting and no waiter nobody gets a permit any more.
+// Both must be right whenever the queue's lock is free: if waiting is missing, a release serves nobody and others
+// overtake; if it is set without a waiter, no thread gets a permit any more.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
@@ -111,7 +111,7 @@ class counting_semaphore : private detail::permit_count {
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
-  /// Begins with so many permits. Fails if that is negative or above max().
+  /// Begins with this number of permits. Fails if it is negative or above max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
       : permit_count(permits, LeastMax, policy) {}
   counting_semaphore(const counting_semaphore&) = delete;

@@ -21,8 +21,8 @@
 //   0      writer   a writer holds it         lock, or hand_over() for the writer  unlock
 //   1      waiting  the queue has a waiter    a waiter, as it queues up            the last to leave the queue
 //   2..31  readers  how many readers hold it  lock_shared, or hand_over(), counts  unlock_shared counts down
-// None may be wrong outside of the queue's lock: without waiting an unlock lets nobody in and others overtake; with
-// waiting and no waiter nobody gets in any more.
+// All must be right whenever the queue's lock is free: if waiting is missing, an unlock lets nobody in and others
+// overtake; if it is set without a waiter, no thread gets in any more.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices

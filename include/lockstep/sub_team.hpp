@@ -52,7 +52,7 @@ class sub_team {
  private:
   friend class member;
 
-  /// Of a member that is alone in its region.
+  /// For a member that is alone in its region.
   explicit sub_team(detail::member_state& alone) noexcept;
   /// `outer`: the same member in what the sub-team is part of.
   sub_team(detail::sub_group& of, std::size_t rank, const detail::member_state& outer) noexcept;

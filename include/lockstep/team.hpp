@@ -87,8 +87,8 @@ class team {
   team(std::size_t members, wait_policy policy);
   explicit team(const team_options& options);
 
-  /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
-  /// started and not joined, the team ends the program with a message where that region ends.
+  /// Requires: no region runs, except as TEAM-7 and TEAM-8 say. If a team is destroyed inside one of its own regions,
+  /// also one that was started and not joined, the program ends with a message where that region ends.
   ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;

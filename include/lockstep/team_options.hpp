@@ -77,7 +77,7 @@ class binding {
 class team_options {
  public:
   /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
-  /// std::function is none. As std::function<void(std::size_t)>, without the rest of <functional>.
+  /// std::function is none. Does what std::function<void(std::size_t)> does, without the rest of <functional>.
   class hook {
    public:
     hook() noexcept = default;
@@ -112,7 +112,7 @@ class team_options {
 
       Function function;
     };
-    /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
+    /// What can be null: pointers, and classes that are no plain functions.
     template <class Function>
     using is_pointer_like =
         std::integral_constant<bool,

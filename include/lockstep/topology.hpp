@@ -73,7 +73,7 @@ void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus);
 /// The CPUs of a process and what they share: a value. cpu_place has the numbers of one CPU.
 class topology {
  public:
-  /// What the system tells about the CPUs that the calling thread may run on. Looks afresh.
+  /// What the system tells about the CPUs that the calling thread may run on. Asks the system each time.
   static topology of_this_thread() { return topology(detail::read_topology()); }
 
   /// Of the CPUs of a list; its numbers are taken as they are.

@@ -193,7 +193,7 @@ class world_graph : private graph {
     rank_of_.push_back(static_cast<std::uint32_t>(rank));
     return made;
   }
-  /// The edge or feedback that was added last carries so many bytes `each`.
+  /// The edge or feedback that was added last carries `count` values of `each` bytes.
   void carry(bool is_feedback, const void* source, void* target, std::size_t each,
              std::size_t count);
 
