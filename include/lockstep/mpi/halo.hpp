@@ -88,7 +88,7 @@ class halo {
   /// How many there are: they are called by their number in the list.
   std::size_t neighbours() const noexcept;
 
-  /// HALO-6, for all neighbours. Never blocks.
+  /// HALO-6, for all neighbours. Waits for no other thread or rank.
   void publish(member& me);
   /// The same for one. Fails if neighbour >= neighbours().
   void publish(member& me, std::size_t neighbour);
