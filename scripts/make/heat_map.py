@@ -52,15 +52,16 @@ def text(x, y, content, size=11, anchor="middle", fill="#222", weight=""):
 
 
 def cell(x, y, value):
+    """A line, so that a changed figure is a changed line."""
     if value is None:
-        return [f'<rect x="{x:g}" y="{y:g}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}" fill="#fff" stroke="#ddd"/>']
+        return f'<rect x="{x:g}" y="{y:g}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}" fill="#fff" stroke="#ddd"/>'
     ratio, note = value
     background = colour(ratio)
     fill = ink(background)
-    parts = [f'<rect x="{x:g}" y="{y:g}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}" '
-             f'fill="#{"".join(f"{part:02x}" for part in background)}" stroke="#fff"/>',
-             text(x + CELL_WIDTH / 2, y + (12 if note else 18), shown(ratio), 11, fill=fill)]
-    return parts + ([text(x + CELL_WIDTH / 2, y + 23, note, 8, fill=fill)] if note else [])
+    return (f'<rect x="{x:g}" y="{y:g}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}" '
+            f'fill="#{"".join(f"{part:02x}" for part in background)}" stroke="#fff"/>'
+            + text(x + CELL_WIDTH / 2, y + (12 if note else 18), shown(ratio), 11, fill=fill)
+            + (text(x + CELL_WIDTH / 2, y + 23, note, 8, fill=fill) if note else ""))
 
 
 def panel_at(x, y, panel, rows, columns):
@@ -71,14 +72,14 @@ def panel_at(x, y, panel, rows, columns):
         top = y + PANEL_HEAD + CELL_HEIGHT * j
         parts.append(text(x + LABEL_WIDTH - 6, top + 18, name, 10, "end"))
         for i, (column, _) in enumerate(columns):
-            parts += cell(x + LABEL_WIDTH + CELL_WIDTH * i, top, panel.values.get((row, column)))
+            parts.append(cell(x + LABEL_WIDTH + CELL_WIDTH * i, top, panel.values.get((row, column))))
     return parts, width
 
 
 def scale_at(x, y):
     parts = [text(x, y + 14, "ratio to the serial loop:", 11, "start")]
     for i, ratio in enumerate((0.5, 0.75, 1, 1.5, 3, 10, 100)):
-        parts += cell(x + 140 + CELL_WIDTH * i, y - 4, (ratio, "or less" if i == 0 else "or more" if i == 6 else ""))
+        parts.append(cell(x + 140 + CELL_WIDTH * i, y - 4, (ratio, "or less" if i == 0 else "or more" if i == 6 else "")))
     return parts
 
 
