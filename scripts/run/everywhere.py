@@ -116,7 +116,8 @@ def remember(records):
     known = {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]} if path.exists() else {}
     known.update({record["name"]: {**record, "date": date.today().isoformat()} for record in records})
     kept = [known.get(row.name) or not_yet(row) for row in ROWS]
-    path.write_text(json.dumps({"rows": kept}, indent=1) + "\n", encoding="utf-8")
+    lines = ",\n".join(json.dumps(row) for row in kept)  # one for each row
+    path.write_text(f'{{"rows": [\n{lines}\n]}}\n', encoding="utf-8")
     subprocess.run([sys.executable, ROOT / "scripts" / "make" / "platforms.py"], check=True)
 
 
