@@ -72,11 +72,11 @@ LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::excepti
 #endif
   if (head.fault == record_fault::operation_threw) {
     fail<std::runtime_error>(
-        "lockstep::member::reduce_range(world): op threw on another rank, while it combined values "
+        "lockstep::mpi::world::reduce_range: op threw on another rank, while it combined values "
         "of ranks");
   }
   fail_argument(
-      "lockstep::member::reduce_range(world): ranks gave ranges of different lengths: all ranks "
+      "lockstep::mpi::world::reduce_range: ranks gave ranges of different lengths: all ranks "
       "give the whole range, "
       "first and last of all, and each is called for its part (world::part_of)");
 }
