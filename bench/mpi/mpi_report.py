@@ -140,7 +140,7 @@ def verdict(rows, cpus):
     judge("kernels, crowded: at most 0.5 x the best MPI + OpenMP",
           ratios(rows, *both, lambda mpi, layout, work: is_kernel(work) and is_crowded(layout, cpus)), 0.5)
     for title, is_alone in (("ranks of one member", True), ("ranks of several members", False)):
-        judge(f"sync_sum(world), {title}: at most 1.1 x a bare MPI_Allreduce by one thread of each rank",
+        judge(f"world.sync_sum, {title}: at most 1.1 x a bare MPI_Allreduce by one thread of each rank",
               ratios(rows, (plan.LOCKSTEP,), (plan.BARE,), lambda mpi, layout, work, is_alone=is_alone:
                      work == "sum" and not layout.startswith("1x") and layout.endswith("x1") == is_alone), 1.1)
     beyond = {name: ratio for name, ratio in beyond_work(rows, cpus).items() if is_crowded(name[1], cpus)}
@@ -148,7 +148,7 @@ def verdict(rows, cpus):
         found.append({"text": f"kernels, crowded: of the time beyond the work, which no waiting can save, lockstep takes "
                               f"{geometric_mean(beyond.values()):.2f} x what the best MPI + OpenMP takes, at most 0.5 x in "
                               f"{sum(r <= 0.5 for r in beyond.values())} of {len(beyond)} cells", "met": None})
-    judge("sync_sum(world): below barrier, MPI_Allreduce, barrier of MPI + OpenMP",
+    judge("world.sync_sum: below barrier, MPI_Allreduce, barrier of MPI + OpenMP",
           ratios(rows, *both, lambda mpi, layout, work: work == "sum"), 1.0)
     fixed = {name: wall(own) / wall(plain) for name, (plain, own) in fixed_pairs(rows).items()}
     judge("the sum with fixed bits: at most 1.2 x the plain one", fixed, 1.2)

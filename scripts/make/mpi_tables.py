@@ -46,7 +46,7 @@ def sections(result, outcomes):
                 ("kernels", report.kernel_table, ""),
                 ("a sum over all members of all ranks", report.latency_table,
                  "*bare*: `MPI_Allreduce` by one thread of each rank, and no other threads. OpenMP: barrier, `MPI_Allreduce` by the "
-                 "master, barrier. lockstep: `sync_sum(world)`."),
+                 "master, barrier. lockstep: `world.sync_sum`."),
                 ("what overlap gains", report.overlap_table,
                  "The step of the heat equation with the rows under way during the work, over that with the exchange first.")):
             made = table(result["rows"], library.title)
@@ -54,7 +54,7 @@ def sections(result, outcomes):
                 parts += [f"### {library.title}: {title}", *([text] if text else []), made]
     made = report.fixed_table(result["rows"])
     if made:
-        parts += ["### The sum whose bits do not depend on ranks and members", "A dot product: each member's part and `sync_sum(world)`, "
-                  "and `reduce_range(world)`.", made]
+        parts += ["### The sum whose bits do not depend on ranks and members", "A dot product: each member's part and `world.sync_sum`, "
+                  "and `world.reduce_range`.", made]
     return [*(part for part in parts if part), *([failures(result)] if failures(result) else []),
             "### Inside MPI: targets and outcomes", outcomes(result)]
