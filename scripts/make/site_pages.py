@@ -26,7 +26,7 @@ WORK = ROOT / "build" / "site-work"
 SECTIONS = {
     "Start": "docs/README docs/guide docs/overview docs/faq docs/packages",
     "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/visibility "
-              "docs/openmp docs/adapters docs/mpi",
+              "docs/openmp docs/adapters docs/ports docs/mpi",
     "Languages": "docs/languages bindings/*/README",
     "Reference": "api/index",
     "Promises": "docs/guarantees docs/performance docs/stability SECURITY CHANGELOG",
