@@ -60,7 +60,7 @@
 #include <utility>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/observe/points.hpp>
+#include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>

@@ -54,18 +54,15 @@ FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
          "region/group": "regions", "team/sub_team": "regions", "team/team_core": "team", "team/team_threads": "team"}
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
-UNIT_TESTS = {"trace/account_table": ["trace/ledger_board"], "trace/delay_hooks": ["trace/debug_aids"],
+UNIT_TESTS = {"trace/account_table": ["trace/ledger_board", "trace/wait_histogram"], "trace/debug_aids": ["trace/debug_aids"],
               "trace/hooks": ["trace/thread_log", "trace/trace"],
-              "trace/ledger_board": ["trace/ledger_board"], "trace/ledger_hooks": ["trace/ledger"], "trace/ledger_slot": ["trace/ledger"],
-              "trace/records": ["trace/trace"], "trace/kept_texts": ["trace/trace"],
-              "trace/recorder": ["trace/trace"],
-              "trace/segment": ["trace/segment"], "trace/stuck_report": ["trace/stuck_report"],
-              "trace/thread_log": ["trace/thread_log"],
-              "trace/trace_view": ["trace/trace"], "trace/wait_histogram": ["trace/wait_histogram"],
-              "trace/watch_hooks": ["trace/watch_hooks", "trace/watchdog"]}
-PURE = {"trace/delay_hooks", "trace/ledger_board",
-        "trace/segment", "trace/stuck_report", "trace/trace_view",
-        "trace/wait_histogram"}
+              "trace/ledger": ["trace/ledger_board"], "trace/ledger_board": ["trace/ledger_board", "trace/segment"],
+              "trace/names": ["trace/trace"], "trace/recorder": ["trace/trace"],
+              "trace/region_hooks": ["trace/ledger"],
+              "trace/stuck_report": ["trace/stuck_report"],
+              "trace/thread_log": ["trace/thread_log", "trace/watchdog"],
+              "trace/trace_view": ["trace/trace"]}
+PURE = {"trace/debug_aids", "trace/ledger", "trace/ledger_board", "trace/stuck_report", "trace/trace_view"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new). file: below include/ or src/.
 Mutant = namedtuple("Mutant", "part file line what text old new")

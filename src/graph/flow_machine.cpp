@@ -160,7 +160,7 @@ LOCKSTEP_INLINE bool flow_machine::run_watched(const bound_call& what, std::uint
   const std::uint64_t begin = tick_clock::now();
   const bool result = what.call(what.held, converted<std::size_t>(iteration), me);
   if (notes) note_time(what, begin);
-  if (observers() != 0) note_node(name_of(what.node), iteration, false, begin);
+  if (observers() != 0) note_node(name_of(what.node), iteration, begin);
   return result;
 }
 

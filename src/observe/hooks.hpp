@@ -21,7 +21,6 @@
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/member_view.hpp>
 #include <lockstep/detail/observe/observers.hpp>
-#include <lockstep/detail/observe/points.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 
 namespace lockstep {
@@ -104,6 +103,7 @@ void keep_ledger(team_view& of, bool yes);
 void reset_ledger(team_view& of) noexcept;
 /// What was gathered so far, if the ledger was ever on. Any thread, at any time. Throws std::bad_alloc.
 void gather_ledger(const team_view& of, ledger& to);
+void print_ledger(const ledger& of, const ledger_output& to);
 /// Prints the ledger, if there is one and it is wanted.
 void show_ledger(const team_view& of, const char* name, const ledger_output& to) noexcept;
 /// Its memory is given back.
@@ -187,8 +187,7 @@ void node_begins(const char* name) noexcept;
 /// The member had to wait for a node of the plan that was made there.
 void note_node_wait(const char* name, source_place plan, std::uint64_t ticks) noexcept;
 /// A node was run.
-void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
-               std::uint64_t begin) noexcept;
+void note_node(const char* name, std::uint64_t iteration, std::uint64_t begin) noexcept;
 
 // What the environment asks for.
 

@@ -29,7 +29,7 @@
 // published_words.hpp; ready() after the announcement is the sleeper's side.
 #include <lockstep/mailbox.hpp>
 
-#include <lockstep/detail/observe/points.hpp>
+#include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>

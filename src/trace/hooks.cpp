@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: MIT
-// src/trace/hooks.cpp -- the hooks of observe/hooks.hpp, but for the ledger's (layer: trace)
+// src/trace/hooks.cpp -- the hooks of observe/hooks.hpp that are of threads: waits, marks, locks, nodes (layer: trace)
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
 //   1  stage         relaxed  -      a hint for others
-//   2  steps         relaxed  -      as 1
 #include <cstring>
 
+#include <lockstep/trace.hpp>
 #include "../observe/hooks.hpp"
 
-#include "delay_hooks.hpp"
-#include "ledger_hooks.hpp"
-#include "object_names.hpp"
+#include "debug_aids.hpp"
+#include "ledger_board.hpp"
 #include "recorder.hpp"
 #include "thread_log.hpp"
-#include "trace_export.hpp"
-#include "watch_hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The thread passes a hook at which it may be delayed.
-inline void note_step(thread_log& log, std::uint32_t on = 0) noexcept {
-  if ((on & observer::delays) != 0) delay_hooks::point(log);
-  log.steps.store(log.steps.load(memory_order_relaxed) + 1, memory_order_relaxed);  // 2
+/// The log of the calling thread, if one of these observers is on; or null.
+inline thread_log* log_for(std::uint32_t observers_of_it) noexcept {
+  return (observers() & observers_of_it) != 0 ? log_of_this_thread() : nullptr;
 }
 
 LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   const std::uint32_t on = observers();
-  note_step(*log, on);
+  delay_if_on(*log, on);
   what_ = what;
   const construct_visit& in = log->here;
   if (what_.kind == wait_kind::of_construct && in.kind != nullptr && in.released == 0) {
@@ -44,8 +40,7 @@ LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
   if (is_shown_) what_.where = log->texts.kept(what_.where);
   since_ = stage_since_ = tick_clock::now();
   stage_ = furthest_ = wait_stage::spin;
-  if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
-  if (is_shown_) log->wait_begins({what_, since_});
+  if (is_shown_) log->wait_begins({what_, since_}, (on & observer::watches) != 0);
   log_ = log;
 }
 
@@ -66,28 +61,38 @@ LOCKSTEP_INLINE void observed_wait::change(wait_stage next) noexcept {
   if (is_shown_) log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
 }
 
+/// For the ledger. The wait of a worker that has nothing to do does not count.
+LOCKSTEP_INLINE void count_wait(member_ledger& own, wait_kind kind, wait_stage furthest,
+                                std::uint64_t ticks) noexcept {
+  own.long_wait += ticks;
+  if (kind == wait_kind::next_region) return;
+  own.count(furthest == wait_stage::spin    ? ledger_count::waits_spun
+            : furthest == wait_stage::yield ? ledger_count::waits_yielded
+                                            : ledger_count::waits_slept);
+}
+
 /// Who has let the thread go, if that has left word of it. Behind the records of the wait.
 LOCKSTEP_INLINE void put_releaser(thread_log& log, const wait_subject& what, std::uint64_t since,
                                   std::uint64_t now) noexcept {
-  std::uint32_t from = 0;
-  std::uint64_t sent = 0;
+  last_notify by;
   if (recorder::ring_of(log) == nullptr) return;
   const last_notifies& known = recorder::session()->notifies;
-  if (!known.find(what.sleeps_on, since, now, from, sent) &&
-      !known.find(what.object, since, now, from, sent)) {
+  if (!known.find(what.sleeps_on, since, now, by) && !known.find(what.object, since, now, by)) {
     return;
   }
-  if (from != log.track()) recorder::put(log, record_kind::let_go, 0, sent, now, nullptr, from);
+  if (by.track == log.track()) return;
+  recorder::put(log, record_kind::let_go, by.wakes ? 1 : 0, by.at, now, nullptr, by.track);
 }
 
 LOCKSTEP_INLINE void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
-  if (is_shown_) log.wait_ends();
   const std::uint32_t on = observers();
-  note_step(log, on);
-  if ((on & observer::watches) != 0) watch_hooks::wait_ends(log, what_);
-  if ((on & observer::accounts) != 0) ledger_hooks::wait_ended(log, what_, furthest_, since_, now);
+  if (is_shown_) log.wait_ends((on & observer::watches) != 0);
+  delay_if_on(log, on);
+  if ((on & observer::accounts) != 0 && log.accounts != nullptr) {
+    count_wait(*log.accounts, what_.kind, furthest_, now - since_);
+  }
   if ((on & observer::records) == 0) return;
   record_stage(now);
   const char* const text = text_of(what_);
@@ -106,128 +111,14 @@ LOCKSTEP_INLINE void observed_wait::end() noexcept {
   put_releaser(log, what_, since_, now);
 }
 
-/// The member has come to a construct.
-LOCKSTEP_INLINE void show_visit(const member_view& self, std::uint32_t on) noexcept {
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
-  const construct_note& note = self.in_construct;
-  const observed_member who = self.observed();
-  log->here = {log->texts.kept(note.kind),
-               log->texts.kept(note.where),
-               note.extent,
-               who.team,
-               who.region,
-               who.rank,
-               who.size,
-               0 /*phase*/,
-               note.came,
-               0,
-               0};
-  if ((on & observer::watches) != 0) watch_hooks::visit_changes(*log, log->here);
-  note_step(*log);
-}
-
-LOCKSTEP_INLINE void member_comes(member_view& self, const char* kind, source_place where,
-                                  std::size_t extent) noexcept {
-  const std::uint32_t on = observers();
-  const bool is_shown = watch_others_than_ledger(on);
-  self.in_construct = {kind, where, extent, LOCKSTEP_UNLIKELY(is_shown) ? tick_clock::now() : 0};
-  if (LOCKSTEP_UNLIKELY(is_shown)) show_visit(self, on);
-}
-
-LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept {
-  construct_note& note = self.in_construct;
-  const std::uint64_t came = note.came;
-  note.came = 0;  // it may meet the others once more
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return nullptr;
-  note_step(*log, on);
-  const std::uint64_t now = tick_clock::now();
-  const bool is_known = note.kind != nullptr;
-  const observed_member who = self.observed();
-  log->here = {log->texts.kept(is_known ? note.kind : "a barrier of the team"),
-               is_known ? log->texts.kept(note.where) : source_place{nullptr, 0},
-               note.extent,
-               who.team,
-               who.region,
-               who.rank,
-               who.size,
-               self.next_phase(),
-               is_known && came != 0 ? came : now,
-               now,
-               0};
-  if ((on & observer::watches) != 0) watch_hooks::visit_changes(*log, log->here);
-  return log;
-}
-
-LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
-  construct_visit& here = log.here;
-  here.released = tick_clock::now();
-  const std::uint32_t on = observers();
-  note_step(log, on);
-  if ((on & observer::watches) != 0) watch_hooks::visit_changes(log, here);
-  if ((on & observer::records) == 0) return;
-  const std::uint64_t line = here.where.line & 0xFFFFFFu, most = (std::uint64_t{1} << 40) - 1;
-  const std::uint64_t before = here.arrived - here.came;
-  recorder::put(log, {trace_record::of(record_kind::construct, 0, here.came, here.released,
-                                       log.texts.kept(here.kind),
-                                       reinterpret_cast<std::uintptr_t>(here.team)),
-                      trace_record::rest_of(log.texts.kept(here.where.file), here.rank, here.size,
-                                            line | (before < most ? before : most) << 24,
-                                            here.region, here.phase)});
-}
-
-LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
-  note_step(*log);
-  if (!is_observed_by(observer::records)) return;
-  const std::uint64_t now = tick_clock::now();
-  const observed_region& what = of.what;
-  recorder::put(
-      *log, {trace_record::of(record_kind::region, 0, of.since, now, log->texts.kept(what.kind),
-                              reinterpret_cast<std::uintptr_t>(of.team.team)),
-             trace_record::rest_of(log->texts.kept(log->region_name), 0, what.size, what.iterations,
-                                   what.region, what.parts)});
-  if (what.where.file == nullptr) return;
-  recorder::put(*log, record_kind::site, 0, now, now, what.where.file, what.where.line);
-}
-
-LOCKSTEP_INLINE open_part* show_part(const observed_member& who, std::uint32_t part,
-                                     bool is_of_loop) noexcept {
-  const std::uint32_t on = observers();
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return nullptr;
-  note_step(*log, on);
-  if (log->open_parts == thread_log::most_parts) return nullptr;
-  open_part& made = log->parts[log->open_parts++];
-  made = {who, part, is_of_loop, tick_clock::now()};
-  if ((on & observer::watches) != 0) {
-    watch_hooks::part_begins(*log, {who.team, who.region, who.rank, who.size, made.since, 0});
+LOCKSTEP_INLINE void count_mark(member_ledger& own, mark_kind kind) noexcept {
+  switch (kind) {
+    case mark_kind::share_taken_over: return own.count(ledger_count::shares_taken);
+    case mark_kind::anticipated: return own.count(ledger_count::anticipated);
+    case mark_kind::missed_wake_up: return own.count(ledger_count::missed);
+    case mark_kind::separated: return own.count(ledger_count::separated);
+    default: return;
   }
-  return &made;
-}
-
-LOCKSTEP_INLINE open_part* loop_part_begins(const observed_member& who,
-                                            std::uint32_t part) noexcept {
-  return watch_others_than_ledger(observers()) ? show_part(who, part, true) : nullptr;
-}
-
-LOCKSTEP_INLINE void loop_part_ends(open_part& what) noexcept {
-  const std::uint64_t now = tick_clock::now();
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
-  log->open_parts = static_cast<std::uint32_t>(&what - log->parts);
-  const std::uint32_t on = observers();
-  note_step(*log, on);
-  if ((on & observer::watches) != 0) watch_hooks::part_ends(*log, now);
-  if ((on & observer::records) == 0) return;
-  const observed_member& who = what.who;
-  recorder::put(*log,
-                {trace_record::of(record_kind::part, what.is_of_loop ? 1 : 0, what.since, now,
-                                  log->texts.kept(what.is_of_loop ? "part of a loop" : "part"),
-                                  reinterpret_cast<std::uintptr_t>(who.team)),
-                 trace_record::rest_of(nullptr, who.rank, who.size, 0, who.region, what.part)});
 }
 
 LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why,
@@ -235,7 +126,7 @@ LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why
   const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
-  if ((on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
+  if ((on & observer::accounts) != 0 && log->accounts != nullptr) count_mark(*log->accounts, kind);
   if ((on & observer::records) == 0) return;
   const std::uint64_t now = tick_clock::now();
   const trace_record mark = trace_record::of(record_kind::mark, static_cast<std::uint8_t>(kind),
@@ -243,10 +134,12 @@ LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why
   if (why == nullptr) return recorder::put(*log, {mark});
   recorder::put(*log, {mark, trace_record::rest_of(log->texts.kept(why), 0, 0, 0, 0, 0)});
 }
+LOCKSTEP_INLINE void note_user_mark(const char* name, std::uint64_t value) noexcept {
+  note_mark(mark_kind::user, name, nullptr, value);
+}
 
 LOCKSTEP_INLINE void note_counter(const char* name, double value) noexcept {
-  if (!is_observed_by(observer::records)) return;
-  thread_log* const log = log_of_this_thread();
+  thread_log* const log = log_for(observer::records);
   if (log == nullptr) return;
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
@@ -254,95 +147,104 @@ LOCKSTEP_INLINE void note_counter(const char* name, double value) noexcept {
   recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
 }
 
-/// A thread is about to let those go that wait for `word`.
-LOCKSTEP_INLINE void note_notify(const void* word) noexcept {
-  if (!is_observed_by(observer::records)) return;
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr || recorder::ring_of(*log) == nullptr) return;  // or it has no track
-  recorder::session()->notifies.note(word, log->track(), tick_clock::now());
-}
-
-LOCKSTEP_INLINE void note_lock(const void* object, bool is_taken) noexcept {
-  if (!is_taken) note_notify(object);
-  if (!is_observed_by(observer::watches)) return;
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
-  if (is_taken) {
-    watch_hooks::lock_taken(*log, object);
-  } else {
-    watch_hooks::lock_left(*log, object);
-  }
-}
-
-LOCKSTEP_INLINE void pass_sync_point() noexcept {
-  if (!is_observed_by(observer::delays)) return;
-  if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
-}
-
-LOCKSTEP_INLINE void pass_notify_point(const void* word) noexcept {
-  pass_sync_point();
-  note_notify(word);
+/// A thread, which has that log, is about to let those go that wait for `word`, or to wake those that sleep on it.
+LOCKSTEP_ALWAYS_INLINE void note_release(thread_log& log, const void* word, std::uint64_t now,
+                                         bool wakes) noexcept {
+  if (recorder::ring_of(log) == nullptr) return;  // it has no track
+  recorder::session()->notifies.note(word, {log.track(), now, wakes});
 }
 
 LOCKSTEP_INLINE void note_wake(const void* word) noexcept {
-  if (!is_observed_by(observer::records)) return;
-  thread_log* const log = log_of_this_thread();
+  thread_log* const log = log_for(observer::records);
   if (log == nullptr) return;
   const std::uint64_t now = tick_clock::now();
+  note_release(*log, word, now, true);
   recorder::put(*log, record_kind::wake, 0, now, now, nullptr,
                 reinterpret_cast<std::uintptr_t>(word));
 }
 
+LOCKSTEP_INLINE void note_lock(const void* object, bool is_taken) noexcept {
+  // A lock that is left may let a waiter go. That one is taken is for the watchdog alone.
+  const std::uint32_t who = observer::watches | (is_taken ? 0u : std::uint32_t{observer::records});
+  const std::uint32_t on = observers() & who;
+  thread_log* const log = on != 0 ? log_of_this_thread() : nullptr;
+  if (log == nullptr) return;
+  if ((on & observer::records) != 0) note_release(*log, object, tick_clock::now(), false);
+  if ((on & observer::watches) == 0) return;
+  if (is_taken) {
+    log->lock_taken(object);
+  } else {
+    log->lock_left(object);
+  }
+}
+
+LOCKSTEP_INLINE void pass_sync_point() noexcept {
+  if (thread_log* const log = log_for(observer::delays)) delay_if_on(*log, observer::delays);
+}
+
+LOCKSTEP_INLINE void pass_notify_point(const void* word) noexcept {
+  pass_sync_point();
+  thread_log* const log = log_for(observer::records);
+  if (log != nullptr) note_release(*log, word, tick_clock::now(), false);
+}
+
 LOCKSTEP_INLINE void node_begins(const char* name) noexcept {
-  if (!is_observed_by(observer::watches)) return;
-  if (thread_log* const log = log_of_this_thread()) {
-    watch_hooks::node_begins(*log, name, tick_clock::now());
+  if (thread_log* const log = log_for(observer::watches)) {
+    log->node_begins(name, tick_clock::now());
   }
 }
 
 LOCKSTEP_INLINE void note_node_wait(const char* name, source_place plan,
                                     std::uint64_t ticks) noexcept {
-  if (!is_observed_by(observer::accounts)) return;
-  if (thread_log* const log = log_of_this_thread()) {
-    ledger_hooks::waited_for_node(*log, name, plan, ticks);
+  const thread_log* const log = log_for(observer::accounts);
+  if (log != nullptr && log->accounts != nullptr) {
+    log->accounts->note_node(keep_text(name), plan, ticks);
   }
 }
 
-LOCKSTEP_INLINE void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+LOCKSTEP_INLINE void note_node(const char* name, std::uint64_t iteration,
                                std::uint64_t begin) noexcept {
   const std::uint32_t on = observers();
-  if ((on & (observer::records | observer::watches)) == 0) return;
-  thread_log* const log = log_of_this_thread();
+  thread_log* const log = log_for(observer::records | observer::watches);
   if (log == nullptr) return;
-  if ((on & observer::watches) != 0) watch_hooks::node_ends(*log, tick_clock::now());
+  if ((on & observer::watches) != 0) log->node_ends(tick_clock::now());
   if ((on & observer::records) == 0) return;
-  recorder::put(*log, record_kind::node, is_taken_over ? 1 : 0, begin, tick_clock::now(), name,
-                iteration);
+  recorder::put(*log, record_kind::node, 0, begin, tick_clock::now(), name, iteration);
+}
+
+/// The thread is in another of the user's regions from now on; null: in none.
+LOCKSTEP_INLINE void name_region_of(thread_log& log, const char* name) noexcept {
+  log.region_name = name;
+  member_ledger* const own = is_observed_by(observer::accounts) ? log.accounts : nullptr;
+  if (own != nullptr) own->label = name != nullptr ? keep_text(name) : own->paces.label;
 }
 
 LOCKSTEP_INLINE std::uint64_t scope_begins(const char* name, const char*& outer) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return 0;
   outer = log->region_name;
-  log->region_name = name;
-  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
+  name_region_of(*log, name);
   return tick_clock::now();
 }
 
 LOCKSTEP_INLINE void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
-  log->region_name = outer;
-  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
+  name_region_of(*log, outer);
   if (!is_observed_by(observer::records)) return;
   recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
 }
 
-LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
-                                            std::size_t records) {
-  trace_export::start_for_program(path, whose, records);
+}  // namespace detail
+
+LOCKSTEP_INLINE void name_this_thread(const char* name) noexcept {
+  if (name == nullptr) name = "";
+  detail::thread_logs::name_mine(name);
+  detail::thread_log* const log = detail::log_for(detail::observer::records);
+  if (log == nullptr) return;
+  const std::uint64_t now = detail::tick_clock::now();
+  detail::recorder::put(*log, detail::record_kind::begin, 1, now, now, name, 0);
 }
 
-}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/json_writer.hpp -- writes JSON, to a file or a text, fast (layer: trace)
 //
-// Only for cold bodies.
+// What is put is put as it is; a field gets its comma, its name and a colon.
 #ifndef LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
 #define LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
 
@@ -17,7 +17,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Text on its way to a file, or, where that is null, to taken(). Not through printf: a million records are to take less than a second.
+/// Text on its way to a file, or, where that is null, to taken(). Not through printf: a million records are to take less
+/// than a second.
 class json_writer {
  public:
   explicit json_writer(std::FILE* to) noexcept : to_(to) {}
@@ -26,8 +27,9 @@ class json_writer {
 
   json_writer& put(const char* text) { return put(text, std::strlen(text)); }
   json_writer& put(const char* text, std::size_t length) {
-    text_.append(text, length);
-    if (to_ != nullptr && text_.size() > most_) flush();
+    if (length > text_.size() - used_) make_room(length);
+    std::memcpy(&text_[used_], text, length);
+    used_ += length;
     return *this;
   }
   json_writer& number(std::uint64_t value) {
@@ -47,11 +49,6 @@ class json_writer {
                               static_cast<char>('0' + rest % 10)};
     return number(nanoseconds / 1000).put(decimals, 4);
   }
-  json_writer& address(std::uint64_t value) {
-    char text[24];
-    return put(text, static_cast<std::size_t>(std::snprintf(
-                         text, sizeof text, "\"0x%llx\"", static_cast<unsigned long long>(value))));
-  }
   json_writer& real(double value) {
     if (!(value - value == 0)) return put("null");  // JSON has no infinity
     char text[40];
@@ -62,76 +59,88 @@ class json_writer {
     return put(text, static_cast<std::size_t>(length));
   }
   /// In quotes: EXPORT-1.
-  json_writer& text(const char* before, const char* of) {
-    put("\"").put(before);
-    return characters(of).put("\"");
+  json_writer& text(const char* of) { return put("\"").characters(of).put("\""); }
+
+  /// The short name of a value in an object; the value follows.
+  json_writer& field(const char* name) {
+    if (text_.size() - used_ < most_name) make_room(most_name);
+    char* at = &text_[used_];
+    if (used_ == 0 || at[-1] != '{') *at++ = ',';
+    *at++ = '"';
+    while (*name != 0) *at++ = *name++;
+    *at++ = '"';
+    *at++ = ':';
+    used_ = static_cast<std::size_t>(at - text_.data());
+    return *this;
   }
-  json_writer& text(const char* of) { return text("", of); }
+  json_writer& field(const char* name, std::uint64_t value) { return field(name).number(value); }
+  json_writer& field(const char* name, const char* value) { return field(name).text(value); }
+  json_writer& time_field(const char* name, std::uint64_t value) { return field(name).time(value); }
+  json_writer& address_field(const char* name, std::uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return field(name, text);
+  }
   json_writer& characters(const char* of) {
-    const char* at = of;
-    while (*at != 0) {
-      const std::size_t plain = plain_length(at);
-      if (plain > 0) {
-        put(at, plain);
-        at += plain;
-        continue;
-      }
-      const unsigned char next = static_cast<unsigned char>(*at++);
+    while (*of != 0) {
+      std::size_t plain = 0;
+      while (const std::size_t more = plain_length(of + plain)) plain += more;
+      put(of, plain);
+      of += plain;
+      if (plain > 0) continue;
+      const unsigned char next = static_cast<unsigned char>(*of++);
+      char escaped[8] = "\\ufffd";
       if (next == '"' || next == '\\') {
-        const char escaped[2] = {'\\', static_cast<char>(next)};
-        put(escaped, 2);
+        std::snprintf(escaped, sizeof escaped, "\\%c", next);
       } else if (next < 0x20) {
-        char escaped[8];
         std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(next));
-        put(escaped, 6);
-      } else {
-        put("\\ufffd", 6);
       }
+      put(escaped);
     }
     return *this;
   }
 
   bool flush() {
-    is_good_ = std::fwrite(text_.data(), 1, text_.size(), to_) == text_.size() && is_good_;
-    text_.clear();
+    is_good_ = std::fwrite(text_.data(), 1, used_, to_) == used_ && is_good_;
+    used_ = 0;
     return is_good_;
   }
-  std::string& taken() noexcept { return text_; }
+  std::string& taken() {
+    text_.resize(used_);
+    return text_;
+  }
 
  private:
-  /// How many bytes can stand as they are.
+  /// Of the character there, in bytes, if it can stand as it is: it is UTF-8, and needs no escape. Else 0.
   static std::size_t plain_length(const char* at) noexcept {
-    std::size_t length = 0;
-    while (true) {
-      const unsigned char next = static_cast<unsigned char>(at[length]);
-      if (next < 0x20 || next == '"' || next == '\\') return length;
-      if (next < 0x80) {
-        ++length;
-        continue;
-      }
-      const std::size_t more = next >= 0xC2 && next < 0xE0   ? 1
-                               : next >= 0xE0 && next < 0xF0 ? 2
-                               : next >= 0xF0 && next < 0xF5 ? 3
-                                                             : 0;
-      if (more == 0) return length;
-      for (std::size_t i = 1; i <= more; ++i) {
-        const unsigned char follows = static_cast<unsigned char>(at[length + i]);
-        const bool is_first = i == 1;
-        const unsigned char least = is_first && next == 0xE0   ? 0xA0
-                                    : is_first && next == 0xF0 ? 0x90
-                                                               : 0x80;
-        const unsigned char most = is_first && next == 0xED   ? 0x9F
-                                   : is_first && next == 0xF4 ? 0x8F
-                                                              : 0xBF;
-        if (follows < least || follows > most) return length;
-      }
-      length += more + 1;
+    const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) return first < 0x20 || first == '"' || first == '\\' ? 0 : 1;
+    const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (length == 0 || first > 0xF4) return 0;
+    std::uint32_t code = first & (0xFFu >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+      if ((byte(i) & 0xC0) != 0x80) return 0;
+      code = code << 6 | (byte(i) & 0x3Fu);
     }
+    const bool is_short_enough = code >= (length == 2 ? 0x80u : length == 3 ? 0x800u : 0x10000u);
+    return is_short_enough && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? length : 0;
+  }
+
+  /// What is at the end stays: a field looks at it.
+  void make_room(std::size_t length) {
+    if (to_ != nullptr && used_ > 0) {
+      const char last = text_[--used_];
+      flush();
+      text_[used_++] = last;
+    }
+    if (length > text_.size() - used_) text_.resize(text_.size() + length + most_);
   }
 
   std::FILE* const to_;
-  static constexpr std::size_t most_ = std::size_t{1} << 16;
+  static constexpr std::size_t most_ = std::size_t{1} << 16, most_name = 64;
   bool is_good_ = true;
+  std::size_t used_ = 0;  ///< of the text
   std::string text_;
 };
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/trace/ledger.cpp -- ledger.hpp (layer: trace)
+// src/trace/ledger.cpp -- ledger.hpp: what the accounts of all members say together, as data and as texts (layer: trace)
+#include "ledger_board.hpp"
+
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include <lockstep/ledger.hpp>
@@ -9,12 +13,128 @@
 #include "../platform/system_texts.hpp"
 #include "../team/team_core.hpp"
 #include "json_writer.hpp"
+#include "names.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_INLINE ledger_board::ledger_board(std::size_t members, double ticks_per_second,
+                                           std::size_t cpus)
+    : ticks_per_second_(ticks_per_second), members_(members) {
+  const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
+  paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  paces_.cpus = cpus;
+  paces_.regions.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
+}
+
+LOCKSTEP_INLINE void ledger_board::reset() noexcept {
+  for (std::size_t i = 0; i < members(); ++i) of(i).reset();
+  kept_before_.set(0);
+  if (kept_since_.get() != 0) kept_since_.set(tick_clock::now());
+  paces_.meetings.reset();
+  paces_.regions.reset();
+}
+
 namespace ledger_text {
+
+/// What was decided, in the order of ledger_count.
+struct decided_number {
+  const char* name;
+  std::uint64_t ledger::decisions::* value;
+};
+constexpr decided_number decided_numbers[] = {{"shares_taken", &ledger::decisions::shares_taken},
+                                              {"anticipated", &ledger::decisions::anticipated},
+                                              {"missed", &ledger::decisions::missed},
+                                              {"crowded", &ledger::decisions::crowded},
+                                              {"inline_runs", &ledger::decisions::inline_runs},
+                                              {"inline_loops", &ledger::decisions::inline_loops},
+                                              {"separated", &ledger::decisions::separated},
+                                              {"spun", &ledger::decisions::spun},
+                                              {"yielded", &ledger::decisions::yielded},
+                                              {"slept", &ledger::decisions::slept}};
+
+/// Waits of one member, or of all, in ticks.
+struct gathered_waits {
+  wait_counts counts;
+  std::uint64_t count = 0, total = 0, worst = 0;
+
+  void add(const construct_account& of) noexcept {
+    counts.add(of.waits);
+    count += of.passes.get();
+    total += of.waited.get();
+    worst = std::max(worst, of.longest_wait.get());
+  }
+  ledger::waits in(double nanosecond) const noexcept {
+    const double most = static_cast<double>(worst);
+    ledger::waits result;
+    result.count = count;
+    result.total = static_cast<double>(total) / nanosecond;
+    result.worst = most / nanosecond;
+    result.median = std::min(counts.quantile(0.5), most) / nanosecond;
+    result.p99 = std::min(counts.quantile(0.99), most) / nanosecond;
+    return result;
+  }
+};
+
+/// All that belongs to one construct, from the tables of all members.
+struct gathered_construct {
+  construct_key key;
+  ledger::construct sums;
+  gathered_waits all;
+  std::vector<gathered_waits> of_members;
+
+  gathered_construct(const construct_key& its_key, std::size_t members)
+      : key(its_key), of_members(members) {
+    sums.kind = key.kind;
+    if (key.where.file != nullptr) sums.file = key.where.file;
+    sums.line = key.where.line;
+    if (key.label != nullptr) sums.label = key.label;
+    sums.last.resize(members);
+    sums.busy.resize(members + 1);
+  }
+  /// `nanosecond`: in ticks.
+  void add(std::size_t rank, const account_table& table, std::size_t account, double nanosecond) {
+    const construct_account& of = table[account];
+    const auto time = [nanosecond](std::uint64_t ticks) {
+      return static_cast<double>(ticks) / nanosecond;
+    };
+    all.add(of);
+    of_members[rank].add(of);
+    sums.time += time(of.regions_time.get());
+    sums.seen += of.seen.get();
+    sums.gain += time(of.gain.get());
+    sums.skew += time(of.skew.get());
+    sums.worst_skew = std::max(sums.worst_skew, time(of.longest_skew.get()));
+    sums.coming += time(of.coming.get());
+    sums.after_loops += of.after_loops.get();
+    sums.coming_after_loops += time(of.coming_after_loops.get());
+    for (std::size_t i = 0; i < sums.last.size(); ++i) sums.last[i] += table.last(account, i);
+    for (std::size_t k = 0; k < sums.busy.size(); ++k) sums.busy[k] += time(table.busy(account, k));
+  }
+  ledger::construct result(double nanosecond) const {
+    ledger::construct made = sums;
+    if (made.time == 0) {  // no region: what lies before it
+      for (const double each : made.busy) made.time += each;
+    }
+    made.all = all.in(nanosecond);
+    for (const gathered_waits& each : of_members) {
+      made.members.push_back(each.in(nanosecond));
+      made.count = std::max(made.count, each.count);
+    }
+    return made;
+  }
+};
+
+LOCKSTEP_INLINE gathered_construct& construct_in(std::vector<gathered_construct>& all,
+                                                 const construct_key& key, std::size_t members) {
+  for (gathered_construct& each : all) {
+    if (each.key.is_same(key)) return each;
+  }
+  all.emplace_back(key, members);
+  return all.back();
+}
 
 /// In four characters of a number and a unit: "1.23 us".
 LOCKSTEP_INLINE std::string time_text(double nanoseconds) {
@@ -30,14 +150,6 @@ LOCKSTEP_INLINE std::string time_text(double nanoseconds) {
          : nanoseconds < 99.95 && unit > 0 ? "%.1f %s"
                                            : "%.0f %s",
          nanoseconds, units[unit]);
-  return text;
-}
-
-/// The name of a file without its directories, and the line. Line 0: the name is that of a function.
-LOCKSTEP_INLINE std::string site_text(const ledger::construct& of) {
-  const std::size_t slash = of.file.find_last_of("/\\");
-  std::string text = slash == std::string::npos ? of.file : of.file.substr(slash + 1);
-  if (!text.empty() && of.line != 0) append(text, ":%u", of.line);
   return text;
 }
 
@@ -69,29 +181,66 @@ inline void put_json(json_writer& to, std::uint64_t number) { to.number(number);
 inline void put_json(json_writer& to, double number) {
   to.number(static_cast<std::uint64_t>(number + 0.5));
 }
-inline void put_json(json_writer& to, const std::string& text) { to.text(text.c_str()); }
-inline void put_json(json_writer& to, const ledger::waits& of);
-template <class Value>
-void put_json(json_writer& to, const char* before, const Value& value) {
-  to.put(before);
-  put_json(to, value);
-}
 inline void put_json(json_writer& to, const ledger::waits& of) {
-  put_json(to, "{\"count\":", of.count);
-  put_json(to, ",\"total\":", of.total);
-  put_json(to, ",\"median\":", of.median);
-  put_json(to, ",\"p99\":", of.p99);
-  put_json(to, ",\"worst\":", of.worst);
+  to.put("{").field("count", of.count);
+  put_json(to.field("total"), of.total);
+  put_json(to.field("median"), of.median);
+  put_json(to.field("p99"), of.p99);
+  put_json(to.field("worst"), of.worst);
   to.put("}");
 }
 template <class Value>
-void put_json(json_writer& to, const char* before, const std::vector<Value>& values) {
-  to.put(before);
-  for (std::size_t i = 0; i < values.size(); ++i) put_json(to, i > 0 ? "," : "[", values[i]);
-  to.put(values.empty() ? "[]" : "]");
+void put_json(json_writer& to, const std::vector<Value>& values) {
+  to.put("[");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) to.put(",");
+    put_json(to, values[i]);
+  }
+  to.put("]");
 }
 
 }  // namespace ledger_text
+
+LOCKSTEP_INLINE ledger ledger_board::gather(const char* team) const {
+  using namespace ledger_text;
+  const double nanosecond = ticks_per_second_ / 1e9;
+  std::vector<gathered_construct> found;
+  for (std::size_t rank = 0; rank < members(); ++rank) {
+    const account_table& table = of(rank).accounts;
+    const std::size_t used = table.used();
+    for (std::size_t i = 0; i <= account_table::most; ++i) {
+      const bool found_no_room = i == account_table::others;
+      if ((i >= used && !found_no_room) || table[i].passes.get() == 0) continue;
+      const construct_key others = {"others", {nullptr, 0}, nullptr, nullptr};
+      construct_in(found, found_no_room ? others : table.key(i), members())
+          .add(rank, table, i, nanosecond);
+    }
+  }
+  ledger result;
+  result.team = team;
+  result.members = members();
+  const std::uint64_t since = kept_since_.get();
+  const std::uint64_t kept = kept_before_.get() + (since != 0 ? tick_clock::now() - since : 0);
+  result.time = static_cast<double>(kept) / nanosecond;
+  for (const gathered_construct& each : found) {
+    result.constructs.push_back(each.result(nanosecond));
+  }
+  std::stable_sort(result.constructs.begin(), result.constructs.end(),
+                   [](const ledger::construct& a, const ledger::construct& b) {
+                     return a.all.total > b.all.total;  // the longest waits first
+                   });
+  ledger::decisions& decided = result.decided;
+  decided.loops_on.resize(members() + 1);
+  for (std::size_t rank = 0; rank < members(); ++rank) {
+    const member_ledger& own = of(rank);
+    for (std::size_t k = 0; k <= members(); ++k) decided.loops_on[k] += own.loops_on(k);
+    for (unsigned i = 0; i < static_cast<unsigned>(ledger_count::how_many); ++i) {
+      decided.*decided_numbers[i].value += own.count_of(static_cast<ledger_count>(i));
+    }
+  }
+  return result;
+}
+
 }  // namespace detail
 
 LOCKSTEP_INLINE std::vector<double> ledger::busy() const {
@@ -131,7 +280,8 @@ LOCKSTEP_INLINE std::string ledger::table() const {
       append(share, "%.0f %%", 100 * each.time / time);
     }
     append(text, "%-14s %-20s %s%9llu %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
-           site_text(each).c_str(), label_text(one_line(each.label.c_str()).c_str()).c_str(),
+           site_text(each.file.c_str(), each.line).c_str(),
+           label_text(one_line(each.label.c_str()).c_str()).c_str(),
            static_cast<unsigned long long>(each.count),
            each.time > 0 ? time_text(each.time).c_str() : "-", share.c_str(),
            time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
@@ -143,7 +293,8 @@ LOCKSTEP_INLINE std::string ledger::table() const {
   for (const construct& each : constructs) {
     if (each.after_loops == 0) continue;
     append(text, "%s %s needs all members, and came after a loop %llu times: ", each.kind.c_str(),
-           site_text(each).c_str(), static_cast<unsigned long long>(each.after_loops));
+           site_text(each.file.c_str(), each.line).c_str(),
+           static_cast<unsigned long long>(each.after_loops));
     append(text, "until the last had come %s, %s each\n",
            time_text(each.coming_after_loops).c_str(),
            time_text(each.coming_after_loops / static_cast<double>(each.after_loops)).c_str());
@@ -187,41 +338,30 @@ LOCKSTEP_INLINE std::string ledger::json() const {
   using namespace detail;
   using namespace detail::ledger_text;
   json_writer to(nullptr);
-  put_json(to, "{\"team\":", team);
-  put_json(to, ",\"members\":", std::uint64_t{members});
-  put_json(to, ",\"time\":", time);
-  to.put(",\"unit\":\"ns\",\"constructs\":[");
+  to.put("{").field("team", team.c_str()).field("members", members);
+  put_json(to.field("time"), time);
+  to.field("unit", "ns").field("constructs").put("[");
   for (const construct& each : constructs) {
-    put_json(to, &each != &constructs[0] ? ",{\"kind\":" : "{\"kind\":", each.kind);
-    put_json(to, ",\"file\":", each.file);
-    put_json(to, ",\"line\":", std::uint64_t{each.line});
-    put_json(to, ",\"label\":", each.label);
-    put_json(to, ",\"count\":", each.count);
-    put_json(to, ",\"waits\":", each.all);
-    put_json(to, ",\"members\":", each.members);
-    put_json(to, ",\"time\":", each.time);
-    put_json(to, ",\"seen\":", each.seen);
-    put_json(to, ",\"last\":", each.last);
-    put_json(to, ",\"busy\":", each.busy);
-    put_json(to, ",\"gain\":", each.gain);
-    put_json(to, ",\"skew\":", each.skew);
-    put_json(to, ",\"worst_skew\":", each.worst_skew);
-    put_json(to, ",\"coming\":", each.coming);
-    put_json(to, ",\"after_loops\":", each.after_loops);
-    put_json(to, ",\"coming_after_loops\":", each.coming_after_loops);
+    if (&each != &constructs[0]) to.put(",");
+    to.put("{").field("kind", each.kind.c_str()).field("file", each.file.c_str());
+    to.field("line", each.line).field("label", each.label.c_str()).field("count", each.count);
+    put_json(to.field("waits"), each.all);
+    put_json(to.field("members"), each.members);
+    put_json(to.field("time"), each.time);
+    put_json(to.field("seen"), each.seen);
+    put_json(to.field("last"), each.last);
+    put_json(to.field("busy"), each.busy);
+    put_json(to.field("gain"), each.gain);
+    put_json(to.field("skew"), each.skew);
+    put_json(to.field("worst_skew"), each.worst_skew);
+    put_json(to.field("coming"), each.coming);
+    put_json(to.field("after_loops"), each.after_loops);
+    put_json(to.field("coming_after_loops"), each.coming_after_loops);
     to.put("}");
   }
-  put_json(to, "],\"decisions\":{\"shares_taken\":", decided.shares_taken);
-  put_json(to, ",\"anticipated\":", decided.anticipated);
-  put_json(to, ",\"missed\":", decided.missed);
-  put_json(to, ",\"crowded\":", decided.crowded);
-  put_json(to, ",\"inline_runs\":", decided.inline_runs);
-  put_json(to, ",\"inline_loops\":", decided.inline_loops);
-  put_json(to, ",\"separated\":", decided.separated);
-  put_json(to, ",\"spun\":", decided.spun);
-  put_json(to, ",\"yielded\":", decided.yielded);
-  put_json(to, ",\"slept\":", decided.slept);
-  put_json(to, ",\"loops_on\":", decided.loops_on);
+  to.put("]").field("decisions").put("{");
+  for (const decided_number& each : decided_numbers) to.field(each.name, decided.*each.value);
+  put_json(to.field("loops_on"), decided.loops_on);
   return to.put("}}").taken();
 }
 

@@ -21,6 +21,7 @@
 #ifndef LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP
 #define LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,7 +29,6 @@
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include "account_table.hpp"
-#include "segment.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -36,6 +36,56 @@ inline namespace LOCKSTEP_ABI {
 struct ledger;
 
 namespace detail {
+
+// A segment ends where all members of a region come together: at a barrier, or at the end of the region. Each member is
+// busy from its begin to its arrival. The segment is over when they are released.
+
+/// One member in one segment. Times are ticks of one clock.
+struct busy_time {
+  std::uint64_t begin, arrival;
+  std::size_t rank;  ///< in the team
+};
+
+struct segment_figures {
+  std::size_t last;  ///< the member that came last; of several the first
+  std::uint64_t
+      gain;  ///< the last arrival minus the mean one: the time that balanced work would save
+};
+
+/// Requires: count > 0.
+inline segment_figures figures_of(const busy_time* of, std::size_t count) noexcept {
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < count; ++i) {
+    if (of[i].arrival > of[last].arrival) last = i;
+  }
+  std::uint64_t lost = 0;
+  for (std::size_t i = 0; i < count; ++i) lost += of[last].arrival - of[i].arrival;
+  return {last, lost / count};
+}
+
+/// Calls add(k, time) with the times in which exactly k members were busy, from the first begin to `over`. `scratch` has
+/// room for 2 * count values.
+template <class Add>
+void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
+                   std::uint64_t* scratch, Add add) noexcept {
+  std::uint64_t *const begins = scratch, *const arrivals = scratch + count;
+  for (std::size_t i = 0; i < count; ++i) {
+    begins[i] = of[i].begin;
+    arrivals[i] = of[i].arrival < of[i].begin ? of[i].begin : of[i].arrival;
+  }
+  std::sort(begins, begins + count);
+  std::sort(arrivals, arrivals + count);
+  std::uint64_t now = begins[0];
+  std::size_t begun = 0, arrived = 0;
+  while (arrived < count) {
+    const bool is_begin = begun < count && begins[begun] <= arrivals[arrived];
+    const std::uint64_t next = is_begin ? begins[begun] : arrivals[arrived];
+    if (next > now) add(begun - arrived, next - now);
+    now = next;
+    ++(is_begin ? begun : arrived);
+  }
+  if (over > now) add(std::size_t{0}, over - now);
+}
 
 /// Decisions and findings, counted for each member.
 enum class ledger_count : unsigned {
@@ -123,7 +173,6 @@ class member_ledger {
         paces(all),
         of_loops_(members + 1),
         times_(members),
-        ranks_(members),
         scratch_(2 * members) {}
 
   account_table accounts;
@@ -157,25 +206,16 @@ class member_ledger {
 
   /// A part of a region begins, in which that phase is the first.
   void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
-    region_weight = paces.regions.weight_of(region);
     meeting_weight = paces.meetings.weight_of(first_phase);
+    begin_to_time(region, meeting_weight);
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
     accounts.compare_again();
-    if ((region_weight | meeting_weight) == 0) return;
-    segment_begin = tick_clock::now();
-    if (region_weight == 0) return;
-    part_begin.set(segment_begin);
-    part_of_region.set(region);
   }
   /// The same of a loop, whose parts one thread runs one after the other.
   void begin_loop(std::uint32_t region) noexcept {
     loop = region;
-    region_weight = paces.regions.weight_of(region);
-    if (region_weight == 0) return;
-    segment_begin = tick_clock::now();
-    part_begin.set(segment_begin);
-    part_of_region.set(region);
+    begin_to_time(region, 0);
   }
   /// The member had to wait for a node of a plan, whose name lives for ever. Nodes take half of the places at most.
   void note_node(const char* name, source_place plan, std::uint64_t ticks) noexcept {
@@ -188,11 +228,15 @@ class member_ledger {
   bool passes_lightly(std::uint32_t phase) const noexcept {
     return (known_releases | long_wait) == 0 && paces.meetings.leaves_out(phase);
   }
-  /// Counts such a meeting, which is over, and a long wait in it.
-  void count_light(const char* kind, source_place where) noexcept {
+  /// Counts a meeting, which is over.
+  void count_meeting(const char* kind, source_place where) noexcept {
     at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
     accounts[at].passes.add(1);
     segment_begin = 0;
+  }
+  /// The same of one that was to be counted only, with a long wait in it.
+  void count_light(const char* kind, source_place where) noexcept {
+    count_meeting(kind, where);
     meeting_weight = 0;
     if (LOCKSTEP_UNLIKELY(long_wait != 0)) {
       accounts[at].note_wait(long_wait, 1);
@@ -220,25 +264,18 @@ class member_ledger {
     }
   }
 
-  /// Room for the times of the members that meet, and for their ranks.
+  /// Room for the times of the members that meet.
   busy_time* times() noexcept { return times_.data(); }
-  std::size_t* ranks() noexcept { return ranks_.data(); }
-  /// Notes a segment of `count` members, whose times are in times(), and which was over then. rank_of(i): the rank in
-  /// the team of the member whose times are there.
-  template <class RankOf>
+  /// Notes a segment of `count` members, whose times are in times(), and which was over then.
   void note_segment(std::size_t account, std::size_t count, std::uint64_t over,
-                    std::uint64_t weight, RankOf rank_of) noexcept {
+                    std::uint64_t weight) noexcept {
     const segment_figures figures = figures_of(times(), count);
-    accounts.note_segment(account, figures, rank_of(figures.last), weight);
+    accounts[account].seen.add(weight);
+    accounts[account].gain.add(weight * figures.gain);
+    accounts.last(account, times()[figures.last].rank).add(weight);
     share_by_busy(times(), count, over, scratch_.data(), [&](std::size_t k, std::uint64_t time) {
       accounts.busy(account, k).add(weight * time);
     });
-  }
-  /// A region that needs all members began so long before the last of them did; after a loop, or not.
-  void note_coming(std::size_t account, std::uint64_t ticks, std::uint64_t weight,
-                   bool is_after_loop) noexcept {
-    accounts[account].coming.add(weight * ticks);
-    if (is_after_loop) accounts[account].coming_after_loops.add(weight * ticks);
   }
   /// From the first begin of a part to the last one.
   void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
@@ -255,10 +292,19 @@ class member_ledger {
  private:
   static constexpr std::uint32_t most_known_releases = 16;
 
+  /// `others`: what else is chosen that begins now.
+  void begin_to_time(std::uint32_t region, std::uint32_t others) noexcept {
+    region_weight = paces.regions.weight_of(region);
+    if ((region_weight | others) == 0) return;
+    segment_begin = tick_clock::now();
+    if (region_weight == 0) return;
+    part_begin.set(segment_begin);
+    part_of_region.set(region);
+  }
+
   tally counts_[static_cast<unsigned>(ledger_count::how_many)];
   aligned_array<tally> of_loops_;
   aligned_array<busy_time> times_;
-  aligned_array<std::size_t> ranks_;
   aligned_array<std::uint64_t> scratch_;
   line_gap after_;
 };

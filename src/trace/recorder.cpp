@@ -2,6 +2,7 @@
 // src/trace/recorder.cpp -- the bodies of recorder.hpp (layer: trace)
 #include "recorder.hpp"
 
+#include <cstdlib>
 #include <new>
 
 #include "../observe/observers.hpp"
@@ -10,6 +11,46 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+LOCKSTEP_INLINE record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
+  slot* const places = static_cast<slot*>(std::calloc(room, sizeof(slot)));
+  if (places == nullptr) return nullptr;
+  // The others are zeros until they are written, which is what these are: a program that records little takes no more
+  // memory.
+  for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (places + i) slot();
+  record_ring* const made = new (std::nothrow) record_ring(places, room, before);
+  if (made == nullptr) std::free(places);
+  return made;
+}
+
+LOCKSTEP_INLINE void record_ring::begin(std::uint32_t trace, std::size_t records,
+                                        bool stops) noexcept {
+  count_.store(0, memory_order_relaxed);  // 13
+  lost_.store(0, memory_order_relaxed);   // 2
+  records_ = records;
+  stops_ = stops;
+  trace_.store(trace, memory_order_release);  // 14
+}
+
+LOCKSTEP_INLINE std::size_t record_ring::copy(trace_record* to, std::size_t room) const noexcept {
+  const std::uint64_t end = count_.load(memory_order_acquire);  // 11
+  std::uint64_t first = end > records_ ? end - records_ : 0;
+  if (end - first > room) first = end - room;
+  for (std::uint64_t at = first; at < end; ++at) {
+    const slot& from = slots_[at & (records_ - 1)];
+    for (unsigned k = 0; k < 4; ++k) {
+      to[at - first].words[k] = from.words[k].load(memory_order_acquire);  // 12
+    }
+  }
+  // The thread may be writing the two records behind its count now.
+  const std::uint64_t now = count_.load(memory_order_relaxed);  // 13
+  const std::uint64_t whole = now + 2 > records_ ? now + 2 - records_ : 0;
+  std::uint64_t begin = first;
+  if (!stops_ && whole > first && (now != end || end > records_ - 2))
+    begin = whole < end ? whole : end;
+  for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
+  return converted<std::size_t>(end - begin);
+}
 
 LOCKSTEP_INLINE std::size_t rounded_records(std::size_t records) noexcept {
   std::size_t rounded = 16;
@@ -92,7 +133,7 @@ LOCKSTEP_INLINE record_ring* recorder::make_ready(thread_log& log) noexcept {
   if (ring->trace() != number) {
     ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
   }
-  ring->thread = log.thread();
+  ring->thread = log.number;
   thread_name name = {};
   log.name.read(name);
   const std::uint64_t now = tick_clock::now();

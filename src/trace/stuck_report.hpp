@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/stuck_report.hpp -- who waits for whom, who is missing, which waits form a ring (layer: trace)
 //
-// Pure: works on a snapshot of all threads, which the watchdog takes. stuck_text.cpp makes a text for people of it.
+// Pure: works on a snapshot of all threads, which the watchdog takes, and makes a text for people of it.
 //
 //   STUCK-1  A member has come to a phase if its last construct is of that region, and in that phase or a later one,
 //            and it has arrived there. All others of the region are missing: a member that was let go from a phase has
@@ -16,12 +16,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
-#include "object_names.hpp"
+#include "names.hpp"
 #include "thread_log.hpp"
-#include "watch_hooks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -33,10 +33,10 @@ struct seen_thread {
   std::uint64_t number;  ///< no other thread has it
   char state;            ///< as the system tells it: R, S, D, T, ...; 0: not known
   std::uint32_t wait_count, visit_count;
-  shown_wait waits[thread_log::most_waits];        ///< the outermost first
-  wait_stage stage;                                ///< of the innermost
-  construct_visit visits[watch_log::most_visits];  ///< the latest last
-  region_part part;  ///< the innermost, or the last; team is null if there was none
+  shown_wait waits[thread_log::most_waits];         ///< the outermost first
+  wait_stage stage;                                 ///< of the innermost
+  construct_visit visits[thread_log::most_visits];  ///< the latest last
+  open_part part;  ///< the innermost, or the last; team is null if there was none
   node_visit node;
   held_locks held;
   last_meetings met;
@@ -87,8 +87,9 @@ std::vector<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t threa
 /// Threads that wait for each other, each for the next one, the last for the first; empty if there are none.
 std::vector<std::size_t> find_ring(const stuck_snapshot& all);
 
-/// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
-bool find_missing(const stuck_snapshot& all, std::size_t thread,
+/// The ranks of the members that have come to the phase in which this thread waits, and of those that have not. False if
+/// it waits in none.
+bool find_missing(const stuck_snapshot& all, std::size_t thread, std::vector<std::uint32_t>& come,
                   std::vector<std::uint32_t>& missing);
 
 /// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
@@ -100,104 +101,7 @@ bool find_arrivals(const stuck_snapshot& all, std::size_t thread, std::vector<st
 struct construct_mismatch {
   construct_visit one, other;
 };
-bool differ(const construct_visit& a, const construct_visit& b) noexcept;
 bool find_mismatch(const stuck_snapshot& all, const construct_visit& in, construct_mismatch& found);
-
-/// What the functions of stuck_report.cpp and stuck_text.cpp ask.
-struct stuck_questions {
-  static constexpr std::size_t none = ~std::size_t{0};
-
-  const stuck_snapshot& all;
-
-  const seen_thread& at(std::size_t thread) const noexcept { return all.threads[thread]; }
-
-  static const construct_visit* last_visit(const seen_thread& one) noexcept {
-    return one.visit_count != 0 ? &one.visits[one.visit_count - 1] : nullptr;
-  }
-  /// The construct in which the thread waits. One that does not meet others is never said to end.
-  static const construct_visit* visit_under_way(const seen_thread& one) noexcept {
-    const construct_visit* const last = last_visit(one);
-    const shown_wait* const wait = wait_of(one);
-    const bool is_in = last != nullptr && last->released == 0 && wait != nullptr &&
-                       wait->since >= last->came && one.part.ended <= last->came;
-    return is_in ? last : nullptr;
-  }
-  /// The construct in which it waits for all others.
-  static const construct_visit* meeting_of(const seen_thread& one) noexcept {
-    const construct_visit* const in = visit_under_way(one);
-    return in != nullptr && in->phase != 0 && in->arrived != 0 ? in : nullptr;
-  }
-
-  /// The thread that is this member, or was it last in this region.
-  std::size_t member(const void* team, std::uint32_t region, std::uint32_t rank) const noexcept {
-    std::size_t found = none;
-    for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      const seen_thread& one = at(i);
-      const region_part& part = one.part;
-      if (part.team == team && part.region == region && part.rank == rank) return i;
-      // Of a sub-team: known by its constructs only.
-      for (std::uint32_t k = 0; k < one.visit_count; ++k) {
-        const construct_visit& visit = one.visits[k];
-        if (visit.team == team && visit.region == region && visit.rank == rank) found = i;
-      }
-    }
-    return found;
-  }
-
-  /// The thread that was this member in the last region that it was in.
-  std::size_t former_member(const void* team, std::uint32_t rank) const noexcept {
-    for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      if (at(i).part.team == team && at(i).part.rank == rank) return i;
-    }
-    return none;
-  }
-
-  /// STUCK-1.
-  bool has_come(std::size_t thread, const construct_visit& to) const noexcept {
-    if (thread == none) return false;
-    const seen_thread& one = at(thread);
-    for (std::uint32_t k = one.visit_count; k-- > 0;) {
-      const construct_visit& visit = one.visits[k];
-      if (visit.team != to.team || visit.region != to.region || visit.phase == 0) continue;
-      return visit.arrived != 0 && static_cast<std::int32_t>(visit.phase - to.phase) >= 0;
-    }
-    return false;
-  }
-
-  /// Whether both are waits for one object in one phase.
-  static bool are_together(const wait_subject& a, const wait_subject& b) noexcept {
-    return a.object == b.object && a.phase == b.phase && a.expected == b.expected &&
-           a.object != nullptr;
-  }
-  /// The thread that waited at this object as this rank, and does not wait there now.
-  std::size_t former_rank(const wait_subject& at_object, std::uint32_t rank) const noexcept {
-    for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      const shown_wait* const now = wait_of(at(i));
-      if (now != nullptr && are_together(now->what, at_object)) continue;
-      const last_meetings& met = at(i).met;
-      for (std::uint32_t k = 0; k < met.count; ++k) {
-        if (met.all[k].object == at_object.object && met.all[k].rank == rank) return i;
-      }
-    }
-    return none;
-  }
-
-  bool holds(std::size_t thread, const void* object) const noexcept {
-    const held_locks& held = at(thread).held;
-    std::uint32_t k = 0;
-    while (k < held.count && held.objects[k] != object) ++k;
-    return object != nullptr && k < held.count;
-  }
-
-  /// The team and the region in which the thread waits for a member; false if that is not known.
-  static bool region_of(const seen_thread& one, const shown_wait& wait, const void*& team,
-                        std::uint32_t& region) noexcept {
-    const bool is_said = wait.what.team != nullptr;
-    team = is_said ? wait.what.team : one.part.team;
-    region = is_said ? wait.what.region : one.part.region;
-    return team != nullptr;
-  }
-};
 
 /// What the snapshot says, as a text of several lines. `why` is the first one, without its end.
 std::string stuck_report(const stuck_snapshot& all, const char* why);

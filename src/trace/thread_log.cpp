@@ -44,11 +44,7 @@ LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
   std::snprintf(name.text, sizeof name.text, "%s", quote != nullptr ? quote + 1 : label.text);
   if (char* const end = std::strrchr(name.text, '\'')) *end = 0;
   log->name.show(name);
-  log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 7
-  log->depth.store(0, memory_order_relaxed);                              // 7
-  log->here = construct_visit();
-  log->region_name = nullptr;
-  log->open_parts = 0;
+  log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 1
   slot.log = log;
   return log;
 }
@@ -56,37 +52,141 @@ LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
 LOCKSTEP_INLINE thread_log* thread_logs::take(std::uint64_t thread) noexcept {
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     std::uint64_t nobody = 0;
-    if (at->owner_.compare_exchange_strong(nobody, thread, memory_order_acquire,  // 10
-                                           memory_order_relaxed)) {               // 7
-      return at;
+    if (!at->owner_.compare_exchange_strong(nobody, thread_log::changes_owner,
+                                            memory_order_acquire,     // 4
+                                            memory_order_relaxed)) {  // 1
+      continue;
     }
+    at->reset();
+    at->number = thread;
+    at->owner_.store(thread, memory_order_release);  // 5
+    return at;
   }
-  return add(thread);
-}
-
-LOCKSTEP_INLINE thread_log* thread_logs::add(std::uint64_t thread) noexcept {
   thread_log* const made = new (std::nothrow) thread_log();
   if (made == nullptr) return nullptr;
-  made->owner_.store(thread, memory_order_relaxed);  // 7
+  made->number = thread;
+  made->owner_.store(thread, memory_order_relaxed);  // 1
   observer_atomic<void*>& first = process().thread_logs;
-  void* next = first.load(memory_order_acquire);  // 8
+  void* next = first.load(memory_order_acquire);  // 2
   do {
     made->next_ = static_cast<thread_log*>(next);
     made->track_ = next != nullptr ? made->next_->track_ + 1 : 0;
-  } while (!first.compare_exchange_weak(next, made, memory_order_release,  // 9
-                                        memory_order_acquire));  // 8
+  } while (!first.compare_exchange_weak(next, made, memory_order_release,  // 3
+                                        memory_order_acquire));  // 2
   return made;
 }
 
 LOCKSTEP_INLINE void thread_logs::give_back(thread_log& of) noexcept {
-  of.depth.store(0, memory_order_relaxed);   // 7
-  of.owner_.store(0, memory_order_release);  // 11
+  of.depth.store(0, memory_order_relaxed);   // 1
+  of.owner_.store(0, memory_order_release);  // 5
 }
 
 LOCKSTEP_INLINE void thread_logs::in_child() noexcept {
   const std::uint64_t me = this_thread_slot().number;
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
-    if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 11
+    if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 1
+  }
+}
+
+LOCKSTEP_INLINE void thread_log::reset() noexcept {
+  depth.store(0, memory_order_relaxed);        // 1
+  visit_count.store(0, memory_order_relaxed);  // 1
+  here = construct_visit();
+  open_parts = 0;
+  region_name = nullptr;
+  accounts = nullptr;
+  shows_ended_part_ = false;
+  part.show(open_part());
+  node.show(node_here_ = node_visit());
+  locks.show(held_ = held_locks());
+  meetings.show(met_ = last_meetings());
+}
+
+LOCKSTEP_INLINE void thread_log::wait_begins(const shown_wait& what, bool is_watched) noexcept {
+  if (is_watched) {
+    if (what.what.kind != wait_kind::end_of_part) show_outer_part();
+    if (what.what.expected != 0 && what.what.rank != wait_subject::nobody) meets(what.what);
+  }
+  const std::uint32_t in = depth.load(memory_order_relaxed);  // 1
+  if (in < most_waits) waits[in].show(what);
+  stage.store(0, memory_order_relaxed);       // 1
+  depth.store(in + 1, memory_order_release);  // 7
+}
+
+LOCKSTEP_INLINE void thread_log::wait_ends(bool is_watched) noexcept {
+  depth.store(depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
+  if (is_watched) show_outer_part();
+}
+
+LOCKSTEP_INLINE void thread_log::meets(const wait_subject& what) noexcept {
+  std::uint32_t at = 0;
+  while (at < met_.count && met_.all[at].object != what.object) ++at;
+  if (at == met_.count && met_.count < last_meetings::most) ++met_.count;
+  if (at == last_meetings::most) --at;
+  for (; at > 0; --at) met_.all[at] = met_.all[at - 1];
+  met_.all[0] = {what.object, what.rank, what.phase};
+  meetings.show(met_);
+}
+
+LOCKSTEP_INLINE void thread_log::show_visit() noexcept {
+  show_outer_part();
+  std::uint32_t count = visit_count.load(memory_order_relaxed);  // 1
+  const bool is_known = count != 0 && shown_team_ == here.team && shown_came_ == here.came;
+  shown_team_ = here.team;
+  shown_came_ = here.came;
+  if (!is_known) ++count;
+  visits[(count - 1) % most_visits].show(here);
+  visit_count.store(count, memory_order_release);  // 7
+}
+
+LOCKSTEP_INLINE open_part* thread_log::part_begins(const open_part& what,
+                                                   bool is_watched) noexcept {
+  if (open_parts == most_parts) return nullptr;
+  open_part& made = parts[open_parts++];
+  made = what;
+  shows_ended_part_ = false;
+  if (is_watched) part.show(made);
+  return &made;
+}
+
+LOCKSTEP_INLINE void thread_log::part_ends(open_part& what, std::uint64_t now,
+                                           bool is_watched) noexcept {
+  open_parts = static_cast<std::uint32_t>(&what - parts);
+  what.ended = now;
+  shows_ended_part_ = is_watched;
+  if (is_watched) part.show(what);
+}
+
+/// A part that has ended is shown until its region has. Then the one from which that was called is again.
+LOCKSTEP_INLINE void thread_log::show_outer_part() noexcept {
+  if (!shows_ended_part_ || open_parts == 0) return;
+  shows_ended_part_ = false;
+  part.show(parts[open_parts - 1]);
+}
+
+LOCKSTEP_INLINE void thread_log::node_begins(const char* of, std::uint64_t now) noexcept {
+  node_here_ = node_visit();
+  std::strncpy(node_here_.name, of, sizeof node_here_.name - 1);
+  node_here_.began = now;
+  node.show(node_here_);
+}
+LOCKSTEP_INLINE void thread_log::node_ends(std::uint64_t now) noexcept {
+  if (node_here_.began == 0) return;
+  node_here_.ended = now;
+  node.show(node_here_);
+}
+
+LOCKSTEP_INLINE void thread_log::lock_taken(const void* object) noexcept {
+  if (held_.count == held_locks::most) return;
+  held_.objects[held_.count++] = object;
+  locks.show(held_);
+}
+LOCKSTEP_INLINE void thread_log::lock_left(const void* object) noexcept {
+  // The last first: locks are given up in reverse mostly.
+  for (std::uint32_t i = held_.count; i-- > 0;) {
+    if (held_.objects[i] != object) continue;
+    held_.objects[i] = held_.objects[--held_.count];
+    return locks.show(held_);
   }
 }
 
@@ -100,35 +200,36 @@ LOCKSTEP_INLINE void thread_logs::name_mine(const char* text) noexcept {
 }
 
 LOCKSTEP_INLINE const char* text_of(wait_kind kind) noexcept {
-  switch (kind) {
-    case wait_kind::event: return "lockstep::event";
-    case wait_kind::auto_reset_event: return "lockstep::auto_reset_event";
-    case wait_kind::manual_reset_event: return "lockstep::manual_reset_event";
-    case wait_kind::latch: return "lockstep::latch";
-    case wait_kind::eventual: return "lockstep::eventual";
-    case wait_kind::barrier: return "lockstep::barrier";
-    case wait_kind::ranked_barrier: return "lockstep::ranked_barrier";
-    case wait_kind::fan_out: return "lockstep::fan_out";
-    case wait_kind::fan_in: return "lockstep::fan_in";
-    case wait_kind::fan_in_out: return "lockstep::fan_in_out";
-    case wait_kind::mailbox: return "lockstep::mailbox";
-    case wait_kind::joinable_thread: return "lockstep::joinable_thread";
-    case wait_kind::mutex: return "lockstep::mutex";
-    case wait_kind::shared_mutex: return "lockstep::shared_mutex";
-    case wait_kind::counting_semaphore: return "lockstep::counting_semaphore";
-    case wait_kind::condition_variable: return "lockstep::condition_variable";
-    case wait_kind::internal_lock: return "a lock of the library";
-    case wait_kind::turn_with_team: return "its turn with a team";
-    case wait_kind::next_region: return "the next region";
-    case wait_kind::end_of_part: return "the end of a member's part";
-    case wait_kind::room_for_construct: return "room for one construct more";
-    case wait_kind::turn_in_ordered_loop: return "its turn in an ordered loop";
-    case wait_kind::step_of_member: return "a step of another member";
-    case wait_kind::step_of_plan: return "a step of a plan";
-    case wait_kind::of_construct:
-    case wait_kind::how_many: break;
-  }
-  return nullptr;
+  static constexpr const char* texts[] = {
+      nullptr,
+      "lockstep::event",
+      "lockstep::auto_reset_event",
+      "lockstep::manual_reset_event",
+      "lockstep::latch",
+      "lockstep::eventual",
+      "lockstep::barrier",
+      "lockstep::ranked_barrier",
+      "lockstep::fan_out",
+      "lockstep::fan_in",
+      "lockstep::fan_in_out",
+      "lockstep::mailbox",
+      "lockstep::joinable_thread",
+      "lockstep::mutex",
+      "lockstep::shared_mutex",
+      "lockstep::counting_semaphore",
+      "lockstep::condition_variable",
+      "a lock of the library",
+      "its turn with a team",
+      "the next region",
+      "the end of a member's part",
+      "room for one construct more",
+      "its turn in an ordered loop",
+      "a step of another member",
+      "a step of a plan",
+  };
+  static_assert(sizeof texts / sizeof texts[0] == static_cast<std::size_t>(wait_kind::how_many),
+                "one of each kind, in their order");
+  return texts[static_cast<std::size_t>(kind)];
 }
 
 LOCKSTEP_INLINE const char* text_of(const wait_subject& what) noexcept {

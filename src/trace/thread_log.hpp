@@ -2,49 +2,47 @@
 // src/trace/thread_log.hpp -- what observers know of a thread, readable by all others (layer: trace)
 //
 // A thread gets a log at the first hook that it passes while an observer is on. Only the thread itself writes to it,
-// except the name of a thread that has ended. Others read while it runs: the watchdog what it waits for and to which
-// construct it came last, the exporter its records.
+// except the name of a thread that has ended. What it does now is noted once: the construct and the parts of regions that
+// it is in, for all observers. Others read what is shown while the thread runs: the watchdog its waits, constructs, part,
+// node and locks, the exporter its records.
 //
-//   LOG-1  A log is never freed. A thread's log is used again by a later thread after it has ended; `number` tells them
-//          apart.
-//   LOG-2  A reader gets a whole value: if the writer was in the way it tries again, and gives up after some tries.
+//   LOG-1  A log is never freed. A thread's log is used again by a later thread after it has ended; `thread` tells them
+//          apart, and who sees the later one finds nothing of the one before.
 //   LOG-3  In a child of fork() all threads but the caller have ended.
 //   LOG-4  A thread that runs the destructors of its thread_local objects may have no log any more: what it does then is
 //          not seen.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
-//   1  sequence.store      relaxed  -      odd: the stores of the words, which follow, are release
-//   2  word.store          release  3      who sees the word sees the odd number before it, by 3
-//   3  word.load           acquire  2      the other half
-//   4  sequence.store      release  5      who sees the even number sees the words
-//   5  sequence.load       acquire  4      the other half
-//   6  sequence.load       relaxed  -      3 orders it after the words
-//   7  stage, depth        relaxed  -      hints that stand for themselves
-//   8  first.load          acquire  9      a log is whole before it is in the list
-//   9  first.compare_exch  release  8      as 8
-//   10 owner.compare_exch  acquire  11     the next thread sees all that the one before has written
-//   11 owner.store         release  10,12  as 10
-//   12 owner.load          acquire  11     who sees the next thread finds no wait of the one before
-//   13 depth.store         release  14     who counts a wait reads that one, or a later one
-//   14 depth.load          acquire  13     as 13
+//   1  stage, depth,       relaxed  -      hints that stand for themselves, or the thread's own
+//      visit_count, owner
+//   2  first.load          acquire  3      a log is whole before it is in the list
+//   3  first.compare_exch  release  2      as 2
+//   4  owner.compare_exch  acquire  5      the next thread sees all that the one before has written
+//   5  owner.store         release  4,6    as 4; what is left of the thread before is gone before the next one is seen
+//   6  owner.load          acquire  5      as 5
+//   7  depth, visit_count  release  8      who counts a wait or a visit reads that one, or a later one
+//      .store
+//   8  depth, visit_count  acquire  7      as 7
+//      .load
 #ifndef LOCKSTEP_SRC_TRACE_THREAD_LOG_HPP
 #define LOCKSTEP_SRC_TRACE_THREAD_LOG_HPP
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include "../platform/process.hpp"
-#include "kept_texts.hpp"
+#include "names.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+class member_ledger;
+class record_ring;
 
 /// A visit of a member to a construct of its region: from when it came to when it was let go. Its texts live for ever.
 struct construct_visit {
@@ -61,46 +59,40 @@ struct construct_visit {
   std::uint64_t released;  ///< tick at which it went on; 0: it is in it
 };
 
-/// A part that the thread runs.
+/// A part that the thread runs, of a region or of a loop.
 struct open_part {
-  observed_member who;
+  const void* team;  ///< as construct_visit's; null: none yet
+  std::uint32_t region, rank, size;
+  std::uint64_t began, ended;  ///< ticks; ended is 0 while it runs
   std::uint32_t part;
   bool is_of_loop;
-  std::uint64_t since;  ///< tick
 };
 
-/// A value that one thread writes, and others read while it does.
-template <class Type>
-class shown {
- public:
-  void show(const Type& value) noexcept {
-    std::uint64_t image[words] = {};
-    std::memcpy(image, &value, sizeof value);
-    const std::uint32_t odd = sequence_.load(memory_order_relaxed) | 1u;                      // 6
-    sequence_.store(odd, memory_order_relaxed);                                               // 1
-    for (std::size_t i = 0; i < words; ++i) words_[i].store(image[i], memory_order_release);  // 2
-    sequence_.store(odd + 1, memory_order_release);                                           // 4
-  }
-  /// False if nothing was shown yet, or the writer was in the way each time.
-  bool read(Type& out, unsigned tries = 1000) const noexcept {
-    for (unsigned i = 0; i < tries; ++i) {
-      const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
-      if (before == 0) return false;
-      if ((before & 1u) != 0) continue;
-      std::uint64_t image[words];
-      for (std::size_t k = 0; k < words; ++k) image[k] = words_[k].load(memory_order_acquire);  // 3
-      if (sequence_.load(memory_order_relaxed) != before) continue;                             // 6
-      std::memcpy(static_cast<void*>(&out), image, sizeof out);
-      return true;
-    }
-    return false;
-  }
+/// A node of a graph that a thread runs, or has run last.
+struct node_visit {
+  char name[40];               ///< cut, and a copy: the node may end before it is read
+  std::uint64_t began, ended;  ///< began is 0: none yet
+};
 
- private:
-  static constexpr std::size_t words = (sizeof(Type) + 7) / 8;
+/// The last objects outside of regions at which the thread waited for others, as which rank, and in which phase. The
+/// latest first.
+struct last_meetings {
+  static constexpr std::uint32_t most = 4;
+  struct meeting {
+    const void* object;
+    std::uint32_t rank, phase;
+  };
 
-  observer_atomic<std::uint32_t> sequence_{0};
-  observer_atomic<std::uint64_t> words_[words] = {};
+  std::uint32_t count;
+  meeting all[most];
+};
+
+/// More than `most` are not known.
+struct held_locks {
+  static constexpr std::uint32_t most = 8;
+
+  std::uint32_t count;
+  const void* objects[most];
 };
 
 /// A wait, as others see it.
@@ -112,20 +104,21 @@ struct thread_name {
   char text[48];
 };
 
-class record_ring;
-
 class thread_log {
  public:
-  static constexpr std::uint32_t most_waits = 4;
+  static constexpr std::uint32_t most_waits = 4, most_visits = 8, most_parts = 8;
 
   /// The track of the thread: 0 for the first log of the process.
   std::uint32_t track() const noexcept { return track_; }
   /// Of its thread: number_of_this_thread(); 0 once it has ended.
-  std::uint64_t thread() const noexcept { return owner_.load(memory_order_acquire); }  // 12
+  std::uint64_t thread() const noexcept {
+    const std::uint64_t owner = owner_.load(memory_order_acquire);  // 6
+    return owner != changes_owner ? owner : 0;
+  }
   bool is_alive() const noexcept { return thread() != 0; }
   /// What debuggers call the thread.
   std::uint64_t shown_number() const noexcept {
-    return shown_number_.load(memory_order_relaxed);  // 7
+    return shown_number_.load(memory_order_relaxed);  // 1
   }
   thread_log* next() const noexcept { return next_; }
 
@@ -134,45 +127,67 @@ class thread_log {
   observer_atomic<std::uint32_t> depth{0};
   shown<shown_wait> waits[most_waits];
   observer_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
-  /// How many hooks the thread has passed: whether it moves.
-  observer_atomic<std::uint64_t> steps{0};
-
-  /// How many delays the thread has drawn (delay_hooks.hpp).
-  observer_atomic<std::uint64_t> delays{0};
-  /// For the ledger, and for the watchdog: made by the thread, never freed.
-  observer_atomic<void*> ledger{nullptr}, watchdog{nullptr};
+  /// How many visits were shown, modulo 2^32; the last ones are at their numbers modulo most_visits.
+  observer_atomic<std::uint32_t> visit_count{0};
+  shown<construct_visit> visits[most_visits];
+  shown<open_part> part;  ///< the innermost that runs, or the last
+  shown<node_visit> node;
+  shown<held_locks> locks;
+  shown<last_meetings> meetings;
   /// For the recorder (recorder.hpp).
   observer_atomic<record_ring*> ring{nullptr};
 
+  std::uint64_t told_wait =
+      0;  ///< the watchdog's own: since when the wait lasts that it has told of
+
   // The thread's own.
-  text_keeper texts;  ///< of what it shows to others
-  static constexpr std::uint32_t most_parts = 8;
+  std::uint64_t number = 0;                  ///< its thread()
+  std::uint64_t delays = 0;                  ///< how many it has drawn, or one before it
+  text_keeper texts;                         ///< of what it shows to others
   open_part parts[most_parts];               ///< that it is in, the outermost first
   std::uint32_t open_parts = 0;              ///< of these
   construct_visit here = construct_visit();  ///< the construct that it is in, or was in last
   const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
+  member_ledger* accounts = nullptr;         ///< of the team whose ledger is on that it works for
 
-  /// By its thread: a wait begins, inside of those that it is in.
-  void wait_begins(const shown_wait& what) noexcept {
-    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
-    if (in < most_waits) waits[in].show(what);
-    stage.store(0, memory_order_relaxed);       // 7
-    depth.store(in + 1, memory_order_release);  // 13
-  }
-  void wait_ends() noexcept {
-    depth.store(depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 7
-  }
+  // By its thread. What the watchdog alone reads is shown where it watches.
+  /// A wait begins, inside of those that it is in.
+  void wait_begins(const shown_wait& what, bool is_watched) noexcept;
+  void wait_ends(bool is_watched) noexcept;
+  /// A member has come to the construct `here`; it arrives in a phase, or goes on: the same visit, by its `came`, with
+  /// more in it.
+  void show_visit() noexcept;
+  /// Null: there is no room for one more.
+  open_part* part_begins(const open_part& what, bool is_watched) noexcept;
+  void part_ends(open_part& what, std::uint64_t now, bool is_watched) noexcept;
+  void node_begins(const char* of, std::uint64_t now) noexcept;
+  void node_ends(std::uint64_t now) noexcept;
+  void lock_taken(const void* object) noexcept;
+  void lock_left(const void* object) noexcept;
+  /// Nothing of the thread before is left.
+  void reset() noexcept;
+
   /// How the watchdog reads a wait, the outermost first; false if there is none at that depth.
   bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
-    const std::uint32_t in = depth.load(memory_order_acquire);  // 14
+    const std::uint32_t in = depth.load(memory_order_acquire);  // 8
     return index < in && index < most_waits && waits[index].read(out);
   }
 
  private:
   friend struct thread_logs;
+  /// Between two threads.
+  static constexpr std::uint64_t changes_owner = ~std::uint64_t{0};
 
   thread_log() = default;
+  void show_outer_part() noexcept;
+  void meets(const wait_subject& what) noexcept;
 
+  bool shows_ended_part_ = false;
+  const void* shown_team_ = nullptr;  ///< of the visit that was shown last
+  std::uint64_t shown_came_ = 0;
+  held_locks held_ = {};
+  last_meetings met_ = {};
+  node_visit node_here_ = {};
   observer_atomic<std::uint64_t> owner_{0};
   observer_atomic<std::uint64_t> shown_number_{0};
   std::uint32_t track_ = 0;
@@ -182,7 +197,7 @@ class thread_log {
 struct thread_logs {
   /// All that there are, in no order: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
   static thread_log* first() noexcept {
-    return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 8
+    return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 2
   }
   /// Of the calling thread; made if there is none. Null: LOG-4, or no memory.
   static thread_log* mine() noexcept {
@@ -201,7 +216,6 @@ struct thread_logs {
 
  private:
   static thread_log* make() noexcept;
-  static thread_log* add(std::uint64_t thread) noexcept;
 };
 
 /// The log of the calling thread, or null: LOG-4.

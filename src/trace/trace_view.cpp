@@ -36,7 +36,10 @@ LOCKSTEP_INLINE trace_view::trace_view() {
       if (ring != nullptr && ring->trace() == number) read(*logs[i], *ring);
     }
   }
-  find_arrows();
+  find_ends();
+  join_meetings();
+  join_calls();
+  join_waits();
 }
 
 /// Where the system keeps no names.
@@ -59,10 +62,8 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    const bool is_behind = at.kind() == record_kind::rest || at.kind() == record_kind::label ||
-                           at.kind() == record_kind::site;
-    if (is_behind || at.kind() == record_kind::let_go) {
-      if (is_behind ? !has_track : i == before) records[i].words[1] = 0;  // of one that is lost
+    if (is_behind(at.kind())) {
+      if (!has_track) records[i].words[1] = 0;  // of one that is lost
       continue;
     }
     const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
@@ -107,83 +108,64 @@ LOCKSTEP_INLINE void trace_view::sort_events(std::size_t first) {
             });
 }
 
-/// What may have let a wait end.
-struct trace_view::known_ends {
-  end_points wakes;   ///< of words
-  end_points parts;   ///< of teams: the ends, by region and rank
-  end_points shares;  ///< of teams: the begins, by region and rank
-  end_points seats;   ///< of teams: who is which rank, by what it did
-  end_points nodes;   ///< of tracks: the ends
-};
-
-LOCKSTEP_INLINE void trace_view::find_arrows() {
-  end_points meetings, parts;
-  known_ends known;
+LOCKSTEP_INLINE void trace_view::find_ends() {
   for (const event& each : events) {
     const trace_record& at = record_of(each);
     const record_kind kind = at.kind();
-    if (kind == record_kind::wake) {
-      known.wakes.push_back({at.number(), 0, each.begin, 0, each.track, false});
-    } else if (kind == record_kind::node) {
-      known.nodes.push_back({each.track, 0, each.end, 0, each.track, false});
-    }
+    if (kind == record_kind::node) add_end(end_kind::node, each, each.track, 0, each.end);
     const trace_record* const rest = rest_of(each);
     if (rest == nullptr) continue;
     const bool is_part = kind == record_kind::part, is_caller = kind == record_kind::region;
     if (kind == record_kind::construct) {
       const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
-      meetings.push_back({at.number(), rest->words[3], arrived, each.end, each.track, false});
+      add_end(end_kind::meeting, each, at.number(), rest->words[3], arrived, each.end);
     } else if (is_caller || is_part) {
-      parts.push_back({at.number(), rest->high(), each.begin, 0, each.track, is_caller});
+      add_end(end_kind::call, each, at.number(), rest->high(), each.begin, 0, is_caller);
       if (is_caller && rest->size() > members) members = rest->size();
     }
     if (is_part) {
       const std::uint64_t who = region_and_rank(rest->high(), rest->rank());
-      known.parts.push_back({at.number(), who, each.end, 0, each.track, false});
-      known.shares.push_back({at.number(), who, each.begin, 0, each.track, false});
+      add_end(end_kind::part, each, at.number(), who, each.end);
+      add_end(end_kind::share, each, at.number(), who, each.begin);
     }
     const bool is_members_own = is_part && at.detail() == 0;  // not of a loop
     if (is_members_own || kind == record_kind::construct) {
-      known.seats.push_back({at.number(), rest->rank(), each.begin, 0, each.track, false});
+      add_end(end_kind::seat, each, at.number(), rest->rank(), each.begin);
     }
   }
-  for (end_points* each :
-       {&meetings, &parts, &known.wakes, &known.parts, &known.shares, &known.seats, &known.nodes}) {
-    std::sort(each->begin(), each->end(), is_before);
-  }
-  join_meetings(meetings);
-  join_regions(parts);
-  join_waits(known);
+  std::sort(ends_.begin(), ends_.end());
 }
 
 /// The last to arrive lets the others go.
-LOCKSTEP_INLINE void trace_view::join_meetings(const end_points& all) {
-  for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
+LOCKSTEP_INLINE void trace_view::join_meetings() {
+  for (std::size_t i = 0, next = 0; i < ends_.size(); i = next) {
+    if (ends_[i].kind != end_kind::meeting) return;
     // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
     // somebody was let go: then it is the next one.
-    std::uint64_t over = all[i].until;
-    for (next = i + 1; next < all.size(); ++next) {
-      const end_point& at = all[next];
-      if (at.whom != all[i].whom || at.what != all[i].what || at.at > over) break;
+    std::uint64_t over = ends_[i].until;
+    for (next = i + 1; next < ends_.size(); ++next) {
+      const end_point& at = ends_[next];
+      if (!at.is_of(ends_[i]) || at.at > over) break;
       if (at.until < over) over = at.until;
     }
-    const end_point& last = all[next - 1];
+    const end_point& last = ends_[next - 1];
     for (std::size_t k = i; k + 1 < next; ++k) {
-      if (all[k].track == last.track) continue;
-      arrows.push_back({"barrier", last.track, all[k].track, last.at, all[k].until, false, true});
+      const end_point& other = ends_[k];
+      if (other.track == last.track) continue;
+      arrows.push_back({"barrier", last.track, other.track, last.at, other.until, false, true});
     }
   }
 }
 
 /// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
 /// a loop it takes by itself.
-LOCKSTEP_INLINE void trace_view::join_regions(const end_points& all) {
+LOCKSTEP_INLINE void trace_view::join_calls() {
   std::vector<const end_point*> told(
       tracks.size());  // for each track the last caller that has told it
   const end_point* caller = nullptr;
-  for (const end_point& each : all) {
+  for (const end_point& each : ends_) {
     if (each.is_caller) caller = &each;
-    if (caller == nullptr || caller->whom != each.whom || caller->what != each.what) {
+    if (caller == nullptr || !each.is_of(*caller)) {
       caller = nullptr;
     } else if (each.track != caller->track && told[each.track] != caller) {
       told[each.track] = caller;
@@ -192,14 +174,12 @@ LOCKSTEP_INLINE void trace_view::join_regions(const end_points& all) {
   }
 }
 
-LOCKSTEP_INLINE const trace_view::end_point* trace_view::last_of(const end_points& all,
-                                                                 std::uint64_t whom,
+LOCKSTEP_INLINE const trace_view::end_point* trace_view::last_of(end_kind kind, std::uint64_t whom,
                                                                  std::uint64_t what,
-                                                                 std::uint64_t until) {
-  const end_point sought = {whom, what, until, 0, 0, false};
-  const auto later = std::upper_bound(all.begin(), all.end(), sought, is_before);
-  if (later == all.begin() || later[-1].whom != whom || later[-1].what != what) return nullptr;
-  return &later[-1];
+                                                                 std::uint64_t until) const {
+  const end_point sought = {kind, false, 0, whom, what, until, 0};
+  const auto later = std::upper_bound(ends_.begin(), ends_.end(), sought);
+  return later != ends_.begin() && later[-1].is_of(sought) ? &later[-1] : nullptr;
 }
 
 /// Of the thread that had the log at that time.
@@ -212,7 +192,7 @@ LOCKSTEP_INLINE std::uint32_t trace_view::track_of(std::uint32_t log, std::uint6
   return found;
 }
 
-LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
+LOCKSTEP_INLINE void trace_view::join_waits() {
   struct open_slice {
     std::uint64_t end;
     open_slices before;
@@ -227,7 +207,7 @@ LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
         around = open.back().before;
       }
       const record_kind kind = record_of(each).kind();
-      if (kind == record_kind::wait) join_wait(each, around, known);
+      if (kind == record_kind::wait) join_wait(each, around);
       const bool is_region = kind == record_kind::region || kind == record_kind::part;
       if ((!is_region && kind != record_kind::construct) || rest_of(each) == nullptr) continue;
       open.push_back({each.end, around});
@@ -236,42 +216,33 @@ LOCKSTEP_INLINE void trace_view::join_waits(const known_ends& known) {
   }
 }
 
-/// The last wake of a word before a sleep on it was over; who let it go, if the thread itself has found that; else what
-/// the member has ended that was awaited. None where a meeting or a region has its arrow.
-LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& around,
-                                           const known_ends& known) {
+/// Who woke it, or let it go, if the thread itself has found that; else what the member has ended that was awaited. None
+/// where a meeting or a region has its arrow.
+LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& around) {
   const trace_record& at = record_of(of);
-  const trace_record* const rest = rest_of(of);
-  if (rest == nullptr) return;
-  if (at.wait_stage_of() == wait_stage::sleep) {
-    const end_point* const by = last_of(known.wakes, rest->rest_number(), 0, of.end);
-    if (by != nullptr && by->at >= of.begin && by->track != of.track) {
-      return add_arrow("wake", by->track, of, by->at, false);
-    }
+  if (rest_of(of) == nullptr) return;
+  const trace_record* const by = behind(of, record_kind::let_go);
+  const bool is_woken =
+      by != nullptr && by->detail() != 0 && at.wait_stage_of() == wait_stage::sleep;
+  const bool is_end_of_part = at.wait_kind_of() == wait_kind::end_of_part;
+  if (!is_woken) {
+    const bool meets = around.construct != open_slices::none &&
+                       of.begin >= events[around.construct].begin +
+                                       (rest_of(events[around.construct])->rest_number() >> 24);
+    if (meets || at.wait_kind_of() == wait_kind::next_region) return;
+    if (is_end_of_part || by == nullptr) return join_awaited(of, around);
   }
-  if (around.construct != open_slices::none) {
-    const event& visit = events[around.construct];
-    if (of.begin >= visit.begin + (rest_of(visit)->rest_number() >> 24)) return;
-  }
-  if (at.wait_kind_of() == wait_kind::next_region) return;
-  if (at.wait_kind_of() == wait_kind::end_of_part) return join_awaited(of, around, known);
-  const trace_record *next = rest + 1, *const over = records.data() + records.size();
-  if (next != over && next->kind() == record_kind::label) ++next;
-  if (next == over || next->kind() != record_kind::let_go) {
-    return join_awaited(of, around, known);
-  }
-  const std::uint32_t from = track_of(static_cast<std::uint32_t>(next->number()), next->begin());
-  if (from != no_track) add_arrow("notify", from, of, next->begin(), false);
+  const std::uint32_t from = track_of(static_cast<std::uint32_t>(by->number()), by->begin());
+  if (from != no_track) add_arrow(is_woken ? "wake" : "notify", from, of, by->begin(), false);
 }
 
-LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slices& around,
-                                              const known_ends& known) {
+LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slices& around) {
   const wait_kind kind = record_of(wait).wait_kind_of();
   const std::uint32_t awaited = rest_of(wait)->size();
   if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
   if (kind == wait_kind::step_of_member) {
     const end_point* const member =
-        last_of(known.seats, record_of(wait).number(), awaited, wait.end);
+        last_of(end_kind::seat, record_of(wait).number(), awaited, wait.end);
     // It published at a moment that nobody has recorded.
     if (member != nullptr) add_arrow("step", member->track, wait, wait.end, true);
     return;
@@ -281,11 +252,11 @@ LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slic
   const std::uint64_t team = record_of(region).number(),
                       who = region_and_rank(rest_of(region)->high(), awaited);
   if (kind == wait_kind::end_of_part) {
-    const end_point* const part = last_of(known.parts, team, who, wait.end);
+    const end_point* const part = last_of(end_kind::part, team, who, wait.end);
     if (part != nullptr) add_arrow("end of part", part->track, wait, part->at, true);
   } else if (kind == wait_kind::step_of_plan) {
-    const end_point* const member = last_of(known.shares, team, who, wait.end);
-    const end_point* const node = member != nullptr ? node_of(*member, wait, known) : nullptr;
+    const end_point* const member = last_of(end_kind::share, team, who, wait.end);
+    const end_point* const node = member != nullptr ? node_of(*member, wait) : nullptr;
     if (node != nullptr) add_arrow("node", node->track, wait, node->at, true);
   }
 }
@@ -298,17 +269,15 @@ LOCKSTEP_INLINE void trace_view::add_arrow(const char* name, std::uint32_t from,
 /// The node whose end a wait for a step was for: the last one before the waiter went on, if that was at once. A waiter
 /// that had no CPU meanwhile has waited for the first one that ended.
 LOCKSTEP_INLINE const trace_view::end_point* trace_view::node_of(const end_point& member,
-                                                                 const event& wait,
-                                                                 const known_ends& known) const {
+                                                                 const event& wait) const {
   const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);
-  const end_point* const last = last_of(known.nodes, member.track, 0, wait.end);
-  if (last == nullptr || last->at + look < wait.begin || last->at + look >= wait.end) {
-    return last == nullptr || last->at + look < wait.begin ? nullptr : last;
-  }
+  const end_point* const last = last_of(end_kind::node, member.track, 0, wait.end);
+  if (last == nullptr || last->at + look < wait.begin) return nullptr;
+  if (last->at + look >= wait.end) return last;
   const end_point* first = last;
-  while (first > known.nodes.data() && first[-1].whom == last->whom &&
-         first[-1].at + look >= wait.begin)
+  while (first > ends_.data() && first[-1].is_of(*last) && first[-1].at + look >= wait.begin) {
     --first;
+  }
   return first;
 }
 

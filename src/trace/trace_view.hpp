@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/trace_view.hpp -- all records of a trace, in order (layer: trace)
 //
-// A copy of all rings of the trace that runs or ran last. For trace_export.hpp.
+// A copy of all rings of the trace that runs or ran last. For trace_file.cpp.
 //
 //   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
 //   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
@@ -49,24 +49,16 @@ class trace_view {
   trace_view& operator=(const trace_view&) = delete;
 
   const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
-  /// The second record, or null.
+  /// The record of that kind that belongs to it, behind its own; or null.
+  const trace_record* behind(const event& of, record_kind kind) const noexcept {
+    for (std::size_t at = std::size_t{of.record} + 1;
+         at < records.size() && is_behind(records[at].kind()); ++at) {
+      if (records[at].kind() == kind) return &records[at];
+    }
+    return nullptr;
+  }
   const trace_record* rest_of(const event& of) const noexcept {
-    const std::size_t next = std::size_t{of.record} + 1;
-    return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
-                                                                              : nullptr;
-  }
-  /// Where a region was called, or null.
-  const trace_record* site_of(const event& of) const noexcept {
-    const std::size_t next = std::size_t{of.record} + 2;
-    return next < records.size() && records[next].kind() == record_kind::site ? &records[next]
-                                                                              : nullptr;
-  }
-  /// What the program calls the object of a wait, or null.
-  const char* label_of(const event& of) const noexcept {
-    const std::size_t next = std::size_t{of.record} + 2;
-    return next < records.size() && records[next].kind() == record_kind::label
-               ? records[next].text()
-               : nullptr;
+    return behind(of, record_kind::rest);
   }
   std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
@@ -87,48 +79,68 @@ class trace_view {
   double nanoseconds_a_tick = 1;
 
  private:
-  /// What may be an end of arrows, in one form, for it is sorted: by whom and what, then by time.
-  struct end_point {
-    std::uint64_t whom;  ///< the team, the word, or the track
-    std::uint64_t what;  ///< region and phase, or region and rank, or rank
-    std::uint64_t at, until;
-    std::uint32_t track;
-    bool is_caller;
+  /// What an event may be to arrows, in one form, for it is sorted: by kind, by whom and what, then by time.
+  enum class end_kind : std::uint8_t {
+    meeting,  ///< of a team; region and phase: who arrived, until it was let go
+    call,     ///< of a team; region: its caller, and who runs a part of it
+    part,     ///< of a team; region and rank: a part ended
+    share,    ///< of a team; region and rank: a part began
+    seat,     ///< of a team; rank: who it is, by what it did
+    node      ///< of a track: a node ended
   };
-  static bool is_before(const end_point& a, const end_point& b) noexcept {
-    if (a.whom != b.whom) return a.whom < b.whom;
-    if (a.what != b.what) return a.what < b.what;
-    return a.at != b.at ? a.at < b.at : a.is_caller && !b.is_caller;
-  }
-  using end_points = std::vector<end_point>;
+  struct end_point {
+    end_kind kind;
+    bool is_caller;
+    std::uint32_t track;
+    std::uint64_t whom, what;
+    std::uint64_t at, until;
+
+    bool is_of(const end_point& other) const noexcept {
+      return kind == other.kind && whom == other.whom && what == other.what;
+    }
+    bool operator<(const end_point& other) const noexcept {
+      if (kind != other.kind) return kind < other.kind;
+      if (whom != other.whom) return whom < other.whom;
+      if (what != other.what) return what < other.what;
+      return at != other.at ? at < other.at : is_caller && !other.is_caller;
+    }
+  };
   /// What a wait lies in: numbers of events, or none.
   struct open_slices {
     static constexpr std::size_t none = ~std::size_t{0};
     std::size_t region = none, construct = none;  ///< region: or part
   };
+  static constexpr std::uint32_t no_track = ~std::uint32_t{0};
 
+  static bool is_behind(record_kind kind) noexcept {
+    return kind == record_kind::rest || kind == record_kind::label || kind == record_kind::site ||
+           kind == record_kind::let_go;
+  }
   void read(const thread_log& from, const record_ring& ring);
   static void name_if_nameless(track& of) noexcept;
   void sort_events(std::size_t first);
-  void find_arrows();
-  void join_meetings(const end_points& all);
-  void join_regions(const end_points& all);
-  /// The last of `all` that is of those, and at or before `until`; or null.
-  static const end_point* last_of(const end_points& all, std::uint64_t whom, std::uint64_t what,
-                                  std::uint64_t until);
-  static constexpr std::uint32_t no_track = ~std::uint32_t{0};
-  std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
   static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
     return std::uint64_t{region} << 32 | rank;
   }
-  struct known_ends;
-  void join_waits(const known_ends& known);
-  void join_wait(const event& of, const open_slices& around, const known_ends& known);
-  void join_awaited(const event& wait, const open_slices& around, const known_ends& known);
+  void add_end(end_kind kind, const event& of, std::uint64_t whom, std::uint64_t what,
+               std::uint64_t at, std::uint64_t until = 0, bool is_caller = false) {
+    ends_.push_back({kind, is_caller, of.track, whom, what, at, until});
+  }
+  void find_ends();
+  void join_meetings();
+  void join_calls();
+  void join_waits();
+  void join_wait(const event& of, const open_slices& around);
+  void join_awaited(const event& wait, const open_slices& around);
+  /// The last one of those, at or before `until`; or null.
+  const end_point* last_of(end_kind kind, std::uint64_t whom, std::uint64_t what,
+                           std::uint64_t until) const;
+  const end_point* node_of(const end_point& member, const event& wait) const;
+  std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
   void add_arrow(const char* name, std::uint32_t from, const event& to, std::uint64_t sent,
                  bool leaves_end);
-  const end_point* node_of(const end_point& member, const event& wait,
-                           const known_ends& known) const;
+
+  std::vector<end_point> ends_;
 };
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 //   2  must_end.load  relaxed -      as 1
 //   3  stage         relaxed  -      values that stand for themselves
 //   4  is_set        relaxed  -      under the lock
+//   5  count         acquire  -      the visits are shown before (7 of thread_log.hpp)
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -125,12 +126,6 @@ class watchdog {
  private:
   using ends_here = module_mark<class watchdog_ends>;
 
-  /// A wait of which there was a report.
-  struct told_wait {
-    const thread_log* log;
-    std::uint64_t since;
-  };
-
   static void look_up_name(stuck_snapshot& all, const void* object) {
     object_name found;
     if (name_of(all, object) == nullptr && object_names::find(object, found)) {
@@ -195,7 +190,7 @@ class watchdog {
     std::uint64_t since = 0;
     for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
       shown_wait wait;
-      if (!outermost(*at, wait) || wait.since >= now || was_told(*at, wait.since)) continue;
+      if (!outermost(*at, wait) || wait.since >= now || wait.since == at->told_wait) continue;
       const double age = static_cast<double>(now - wait.since);
       if (age <= oldest) continue;
       oldest = age;
@@ -206,10 +201,10 @@ class watchdog {
       const double left = (ticks - oldest) / tick_clock::rate() * 1e9;
       return left < 1e6 ? 1000000u : static_cast<std::uint64_t>(left);
     }
-    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+    for (thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
       shown_wait wait;
       if (outermost(*at, wait) && static_cast<double>(now - wait.since) * 2 >= ticks) {
-        tell(*at, wait.since);
+        at->told_wait = wait.since;
       }
     }
     char why[160];
@@ -245,43 +240,17 @@ class watchdog {
     return false;
   }
 
-  bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
-    std::size_t i = 0;
-    while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
-    return i < told_.size();
-  }
-  /// Where there is no memory, it is told again.
-  void tell(const thread_log& log, std::uint64_t since) noexcept {
-    for (told_wait& each : told_) {
-      if (each.log != &log) continue;
-      each.since = since;
-      return;
-    }
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-#endif
-      told_.push_back(told_wait{&log, since});
-#if LOCKSTEP_HAS_EXCEPTIONS
-    } catch (const std::bad_alloc&) {
-    }
-#endif
-  }
-
   /// False for a log that says nothing: its thread has ended, and was no member.
   static bool look_at(const thread_log& log, seen_thread& one) {
     one.number = log.thread();
-    watch_log* const known = watch_hooks::of(log);
-    const bool is_known = known != nullptr && (one.number == 0 || known->is_of(one.number));
-    if (is_known) {
-      static_cast<void>(known->part.read(one.part));
-      static_cast<void>(known->node.read(one.node));
-      if (one.number != 0) static_cast<void>(known->meetings.read(one.met));
-      if (one.number != 0) static_cast<void>(known->locks.read(one.held));
-      const std::uint32_t most = watch_log::most_visits;
-      const std::uint32_t last = known->visits_so_far();
-      for (std::uint32_t i = last < most ? 0 : last - most; i != last; ++i) {
-        if (known->visits[i % most].read(one.visits[one.visit_count])) ++one.visit_count;
-      }
+    static_cast<void>(log.part.read(one.part));
+    static_cast<void>(log.node.read(one.node));
+    if (one.number != 0) static_cast<void>(log.meetings.read(one.met));
+    if (one.number != 0) static_cast<void>(log.locks.read(one.held));
+    const std::uint32_t most = thread_log::most_visits;
+    const std::uint32_t last = log.visit_count.load(memory_order_acquire);  // 5
+    for (std::uint32_t i = last < most ? 0 : last - most; i != last; ++i) {
+      if (log.visits[i % most].read(one.visits[one.visit_count])) ++one.visit_count;
     }
     if (one.number == 0 && one.part.team == nullptr) return false;
     thread_name name = {};
@@ -310,7 +279,6 @@ class watchdog {
 
   watchdog_state& of_;
   const watchdog_options how_;
-  std::vector<told_wait> told_;
 };
 
 }  // namespace detail

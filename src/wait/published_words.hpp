@@ -58,7 +58,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lockstep/detail/observe/points.hpp>
+#include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>

@@ -5,11 +5,9 @@
 // log through their thread; the threads of a model are all one thread of the system, so scenarios say which log it is.
 #include <lockstep/ledger.hpp>
 #include "observe/hooks.hpp"
-#include "trace/kept_texts.hpp"
-#include "trace/ledger_slot.hpp"
-#include "trace/object_names.hpp"
+#include "trace/ledger_board.hpp"
+#include "trace/names.hpp"
 #include "trace/trace_view.hpp"
-#include "trace/watch_hooks.hpp"
 
 #include <cstring>
 #include <memory>
@@ -54,7 +52,6 @@ class fresh_process {
   ~fresh_process() {
     for (thread_log* at = thread_logs::first(); at != nullptr;) {
       thread_log* const next = at->next();
-      delete static_cast<watch_log*>(at->watchdog.load(memory_order_relaxed));
       delete at->ring.load(memory_order_relaxed);
       delete at;
       at = next;
@@ -143,10 +140,10 @@ TEST(observers_model, a_wait_that_is_counted_is_the_one_that_is_read) {
   explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
     const fresh_process here;
     thread_log& log = *thread_logs::take(1);
-    log.wait_begins(wait_since(1));
-    log.wait_ends();
+    log.wait_begins(wait_since(1), false);
+    log.wait_ends(false);
     // Nobody looks before that has ended.
-    threads({[&] { log.wait_begins(wait_since(2)); },
+    threads({[&] { log.wait_begins(wait_since(2), false); },
              [&] {
                shown_wait seen;
                if (log.wait_at(0, seen)) check(seen.since == 2, "not the wait of before");
@@ -159,8 +156,8 @@ TEST(observers_model, a_wait_is_one_of_the_thread_that_has_the_log) {
     const fresh_process here;
     thread_log& log = *thread_logs::take(1);
     threads({[&] {
-               log.wait_begins(wait_since(1));
-               log.wait_ends();
+               log.wait_begins(wait_since(1), false);
+               log.wait_ends(false);
                thread_logs::give_back(log);
              },
              [&] { thread_logs::take(2); },
@@ -317,49 +314,43 @@ TEST(observers_model, texts_are_whole_for_all_who_find_them) {
   });
 }
 
-construct_visit visit_of(std::uint32_t rank, std::uint64_t came) {
-  construct_visit made = construct_visit();
-  made.kind = "sync_threads";
-  made.rank = rank;
-  made.came = came;
-  return made;
+void visit(thread_log& log, std::uint32_t rank) {
+  log.here = construct_visit();
+  log.here.kind = "sync_threads";
+  log.here.rank = rank;
+  log.here.came = rank;
+  log.show_visit();
 }
 
-TEST(observers_model, what_the_watchdog_reads_of_a_thread_is_not_of_the_one_before_WATCH_1) {
+TEST(observers_model, what_is_read_of_a_thread_is_not_of_the_one_before_LOG_1) {
   explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
     const fresh_process here;
     thread_log& log = *thread_logs::take(1);
-    watch_hooks::visit_changes(log, visit_of(1, 10));
-    watch_hooks::lock_taken(log, &log);
+    visit(log, 1);
+    log.lock_taken(&log);
     thread_logs::give_back(log);
-    threads({[&] {
-               thread_log& mine = *thread_logs::take(2);
-               watch_hooks::visit_changes(mine, visit_of(2, 20));
-             },
+    threads({[&] { visit(*thread_logs::take(2), 2); },
              [&] {
-               const watch_log* const known = watch_hooks::of(log);
-               if (!known->is_of(2)) return;
-               const std::uint32_t count = known->visits_so_far();
+               if (log.thread() != 2) return;
+               const std::uint32_t count = log.visit_count.load(memory_order_acquire);
                check(count <= 1, "it has come to one construct at most");
                construct_visit seen;
-               if (count == 1 && known->visits[0].read(seen, 2)) check(seen.rank == 2, "its own");
+               if (count == 1 && log.visits[0].read(seen, 2)) check(seen.rank == 2, "its own");
                held_locks locks;
-               if (known->locks.read(locks, 2)) check(locks.count == 0, "it holds nothing");
+               if (log.locks.read(locks, 2)) check(locks.count == 0, "it holds nothing");
              }});
   });
 }
 
-TEST(observers_model, what_the_watchdog_finds_of_a_thread_is_whole) {
+TEST(observers_model, a_visit_that_is_counted_is_the_one_that_is_read) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
     thread_log& log = *thread_logs::take(1);
-    threads({[&] { watch_hooks::lock_taken(log, &log); },
+    threads({[&] { visit(log, 1); },
              [&] {
-               const watch_log* const known = watch_hooks::of(log);
-               if (known == nullptr) return;
-               check(known->is_of(1) && known->visits_so_far() == 0, "it is ready");
-               held_locks locks;
-               if (known->locks.read(locks, 2)) check(locks.count <= 1, "none or one");
+               const std::uint32_t count = log.visit_count.load(memory_order_acquire);
+               construct_visit seen;
+               if (count == 1) check(log.visits[0].read(seen) && seen.rank == 1, "it is shown");
              }});
   });
 }
@@ -406,17 +397,16 @@ TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
     team_view team(nullptr, 1, 1);
-    ledger_slot slot(team);
     threads(
         {[&] {
-           slot.switch_on();
-           slot.switch_off();
-           slot.switch_on();
+           keep_ledger(team, true);
+           keep_ledger(team, false);
+           keep_ledger(team, true);
          },
          [&] {
            times(2, [&](int) {
              if (!is_observed_by(observer::accounts)) return;
-             if (ledger_board* const board = slot.if_on()) {
+             if (ledger_board* const board = team.kept.load(memory_order_acquire)) {
                member_ledger& own = board->of(0);
                own.accounts[own.accounts.find({"run", {nullptr, 0}, nullptr, nullptr})].passes.add(
                    1);
@@ -424,12 +414,13 @@ TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
            });
          },
          [&] {
-           if (const ledger_board* const board = slot.made()) {
+           if (const ledger_board* const board = team.made.load(memory_order_acquire)) {
              check(board->members() == 1, "it is whole");
              check(board->of(0).accounts.used() <= 1, "one construct at most");
            }
          }});
-    check(slot.if_on() == slot.made(), "the board is the one that was made first");
+    check(team.kept.load(memory_order_relaxed) == team.made.load(memory_order_relaxed),
+          "the board is the one that was made first");
     check(is_observed_by(observer::accounts), "it is on");
   });
 }
@@ -438,13 +429,12 @@ TEST(observers_model, accounts_are_on_as_long_as_one_of_two_ledgers_is_KEEP_2) {
   explore_within(middle(), [] {
     const fresh_process here;
     team_view one(nullptr, 1, 1), other(nullptr, 1, 1);
-    ledger_slot first(one), second(other);
-    first.switch_on();
-    threads({[&] { first.switch_off(); }, [&] { second.switch_on(); }});
+    keep_ledger(one, true);
+    threads({[&] { keep_ledger(one, false); }, [&] { keep_ledger(other, true); }});
     check(is_observed_by(observer::accounts), "the second ledger is on");
-    second.switch_on();
-    second.switch_off();
-    second.switch_off();
+    keep_ledger(other, true);
+    keep_ledger(other, false);
+    keep_ledger(other, false);
     check(observers() == 0, "none is on");
   });
 }

@@ -17,7 +17,6 @@
 #include "fault/child_process.hpp"
 #include "observe/observers.hpp"
 #include "trace/debug_aids.hpp"
-#include "trace/delay_hooks.hpp"
 
 namespace {
 

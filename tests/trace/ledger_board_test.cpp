@@ -46,9 +46,9 @@ void meet(ledger_board& board, const construct_key& key, std::uint64_t first,
     own.note_wait(own.accounts[account], over - arrivals[rank], weight);
     if (rank != 0 || weight == 0) continue;
     own.paces.meetings.took(over);
-    own.times()[0] = {0, first};
-    own.times()[1] = {0, second};
-    own.note_segment(account, 2, over, weight, [](std::size_t i) { return i; });
+    own.times()[0] = {0, first, 0};
+    own.times()[1] = {0, second, 1};
+    own.note_segment(account, 2, over, weight);
   }
 }
 
@@ -275,9 +275,9 @@ TEST(ledger_board, busy_time_and_skew_of_a_chosen_segment_stand_for_others_LEDGE
   member_ledger& own = board.of(0);
   const std::size_t account = own.accounts.find(key_of("run", 1));
   own.accounts[account].passes.add(1);
-  own.times()[0] = {0, 10};
-  own.times()[1] = {0, 30};
-  own.note_segment(account, 2, 32, 32, [](std::size_t i) { return i; });
+  own.times()[0] = {0, 10, 0};
+  own.times()[1] = {0, 30, 1};
+  own.note_segment(account, 2, 32, 32);
   own.note_skew(account, 5, 32);
   const ledger::construct one = board.gather("t").constructs.at(0);
   EXPECT_EQ(one.busy, (std::vector<double>{2 * 32, 20 * 32, 10 * 32}));

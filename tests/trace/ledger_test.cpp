@@ -26,8 +26,8 @@
 #include <thread>
 #include <vector>
 
+#include "observe/hooks.hpp"
 #include "support/small_files.hpp"
-#include "trace/ledger_hooks.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/segment_test.cpp -- who came last, what balance gains, how many were busy: on made-up times
-#include "trace/segment.hpp"
+#include "trace/ledger_board.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,34 +25,28 @@ std::map<std::size_t, std::uint64_t> busy_of(const std::vector<busy_time>& of, s
 }
 
 TEST(segment, the_last_arrival_and_the_gain_are_those_of_the_times) {
-  const busy_time of[] = {{100, 150}, {100, 250}, {110, 200}};
+  const busy_time of[] = {{100, 150, 0}, {100, 250, 1}, {110, 200, 2}};
   const segment_figures figures = figures_of(of, 3);
   EXPECT_EQ(figures.last, 1u);
   EXPECT_EQ(figures.gain, (100 + 0 + 50) / 3u);
-  EXPECT_EQ(figures.skew, 10u);
-}
-
-TEST(segment, the_skew_is_from_the_first_begin_to_the_last_whoever_they_are) {
-  const busy_time of[] = {{110, 150}, {100, 150}, {130, 150}, {120, 150}};
-  EXPECT_EQ(figures_of(of, 4).skew, 30u);
 }
 
 TEST(segment, balanced_members_gain_nothing_and_the_first_counts_as_last) {
-  const busy_time of[] = {{5, 9}, {5, 9}};
+  const busy_time of[] = {{5, 9, 0}, {5, 9, 1}};
   EXPECT_EQ(figures_of(of, 2).last, 0u);
   EXPECT_EQ(figures_of(of, 2).gain, 0u);
 }
 
 TEST(segment, time_is_shared_by_how_many_are_busy) {
   using times = std::map<std::size_t, std::uint64_t>;
-  EXPECT_EQ(busy_of({{0, 10}, {0, 30}}, 32), (times{{2, 10}, {1, 20}, {0, 2}}));
-  EXPECT_EQ(busy_of({{0, 10}, {20, 30}}, 30), (times{{1, 20}, {0, 10}}));
-  EXPECT_EQ(busy_of({{7, 7}}, 7), times{});
+  EXPECT_EQ(busy_of({{0, 10, 0}, {0, 30, 1}}, 32), (times{{2, 10}, {1, 20}, {0, 2}}));
+  EXPECT_EQ(busy_of({{0, 10, 0}, {20, 30, 1}}, 30), (times{{1, 20}, {0, 10}}));
+  EXPECT_EQ(busy_of({{7, 7, 0}}, 7), times{});
 }
 
 TEST(segment, a_member_that_seems_to_arrive_before_it_begins_was_not_busy) {
   using times = std::map<std::size_t, std::uint64_t>;
-  EXPECT_EQ(busy_of({{10, 8}, {10, 20}}, 20), (times{{1, 10}}));
+  EXPECT_EQ(busy_of({{10, 8, 0}, {10, 20, 1}}, 20), (times{{1, 10}}));
 }
 
 TEST(segment, busy_times_add_up_to_the_segment_and_to_what_members_did) {

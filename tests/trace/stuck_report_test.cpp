@@ -36,7 +36,7 @@ class world {
   /// Invalidates what thread() has returned before.
   seen_thread& member(std::uint32_t rank, std::uint32_t size) {
     seen_thread& one = thread(("member " + std::to_string(rank)).c_str());
-    one.part = {&team, region, rank, size, 1000, 0};
+    one.part = {&team, region, rank, size, 1000, 0, 0, false};
     return one;
   }
   std::string report() const { return stuck_report(all, "why"); }
@@ -45,9 +45,9 @@ class world {
     return {found.begin(), found.end()};
   }
   std::vector<std::uint32_t> missing(std::size_t of) const {
-    std::vector<std::uint32_t> found;
-    EXPECT_TRUE(find_missing(all, of, found));
-    return {found.begin(), found.end()};
+    std::vector<std::uint32_t> come, found;
+    EXPECT_TRUE(find_missing(all, of, come, found));
+    return found;
   }
 
   stuck_snapshot all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/trace/wait_histogram_test.cpp -- the buckets, and quantiles against sorted values
-#include "trace/wait_histogram.hpp"
+#include "trace/account_table.hpp"
 
 #include <gtest/gtest.h>
 

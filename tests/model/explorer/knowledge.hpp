@@ -14,7 +14,7 @@
 namespace lockstep::model {
 
 inline constexpr std::size_t most_threads = 8;
-inline constexpr std::size_t most_locations = 400;
+inline constexpr std::size_t most_locations = 640;
 
 using thread_number = unsigned;
 using stamp = std::uint16_t;  // position of a change in its location's history

@@ -17,7 +17,6 @@
 #include <cstdint>
 
 #include <lockstep/detail/observe/observers.hpp>
-#include <lockstep/detail/observe/points.hpp>
 #include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT
-// src/trace/ledger_hooks.cpp -- what hooks tell the ledger of members, regions and teams (layer: trace)
+// src/trace/region_hooks.cpp -- the hooks of observe/hooks.hpp that are of members, regions and teams (layer: trace)
 //
 // What is left on is to be fast: in most meetings the ledger only counts, and it does so when the member was let go.
 // What is stored before a member arrives delays the others: a few stores cost a barrier 50 ns, in the shadow of the next
 // work they cost nothing that could be measured. Of the ways below only those in meetings and regions that the ledger
 // has chosen, and where somebody else watches, are cold.
+//
+//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the team_view: who has seen it
+//           may use it until its team ends.
+//   KEEP-2  observer::accounts is on as long as a ledger of the process is.
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  made.load         acquire  2      the board is made before its address is seen
+//   2  made.store        release  1      as 1
+//   3  kept.load         acquire  4      as 1: the board, where one is to be kept
+//   4  kept.store        release  3      as 1
+//   5  kept.store        relaxed  -      null: nothing to see there
 //
 // Cost   off: none but the look at observers().
 #include <cerrno>
@@ -15,39 +27,60 @@
 
 #include <lockstep/ledger.hpp>
 #include "../observe/hooks.hpp"
-#include "ledger_slot.hpp"
 
 #include "../observe/observers.hpp"
 #include "../platform/user_files.hpp"
+#include "debug_aids.hpp"
 #include "ledger_board.hpp"
-#include "ledger_hooks.hpp"
+#include "recorder.hpp"
+#include "thread_log.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+// A team and its ledger.
+
+/// The board of a team, also when the ledger is off; null: never made.
+inline ledger_board* made_board(const team_view& of) noexcept {
+  return of.made.load(memory_order_acquire);  // 1
+}
+/// Where to keep accounts; null: nowhere.
+inline ledger_board* kept_board(const team_view& of) noexcept {
+  return of.kept.load(memory_order_acquire);  // 3
+}
+
+LOCKSTEP_INLINE void leave_ledger(team_view& of) noexcept {
+  if (kept_board(of) == nullptr) return;
+  of.kept.store(nullptr, memory_order_relaxed);  // 5
+  made_board(of)->end_to_keep(tick_clock::now());
+  one_ledger_less();
+}
+
 LOCKSTEP_INLINE void keep_ledger(team_view& of, bool yes) {
-  ledger_slot slot(of);
-  if (yes) {
-    slot.switch_on();
-  } else {
-    slot.switch_off();
+  if (!yes) return leave_ledger(of);
+  if (kept_board(of) != nullptr || of.members > ledger_board::most_members) return;
+  if (made_board(of) == nullptr) {
+    of.made.store(new ledger_board(of.members, tick_clock::rate(), of.cpus),
+                  memory_order_release);  // 2
   }
+  made_board(of)->begin_to_keep(tick_clock::now());
+  of.kept.store(made_board(of), memory_order_release);  // 4
+  one_ledger_more();
 }
 
 LOCKSTEP_INLINE void reset_ledger(team_view& of) noexcept {
-  if (ledger_board* const board = ledger_slot::made(of)) board->reset();
+  if (ledger_board* const board = made_board(of)) board->reset();
 }
 
 LOCKSTEP_INLINE void gather_ledger(const team_view& of, ledger& to) {
-  const ledger_board* const board = ledger_slot::made(of);
+  const ledger_board* const board = made_board(of);
   if (board != nullptr) to = board->gather(to.team.c_str());
 }
 
 LOCKSTEP_INLINE void team_ends(team_view& of) noexcept {
-  ledger_slot slot(of);
-  slot.switch_off();
-  delete slot.made();
+  leave_ledger(of);
+  delete made_board(of);
 }
 
 LOCKSTEP_INLINE void print_ledger(const ledger& of, const ledger_output& to) {
@@ -65,7 +98,7 @@ LOCKSTEP_INLINE void print_ledger(const ledger& of, const ledger_output& to) {
 // In destructors: where there is no memory it says so.
 LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name,
                                  const ledger_output& to) noexcept {
-  const ledger_board* const board = ledger_slot::made(of);
+  const ledger_board* const board = made_board(of);
   if (board == nullptr || !to.is_wanted) return;
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
@@ -78,7 +111,78 @@ LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name,
 #endif
 }
 
-LOCKSTEP_INLINE void worker_ends() noexcept { ledger_hooks::work_for(nullptr); }
+/// The accounts of the calling thread from now on. Null: none.
+inline void work_for(member_ledger* own) noexcept {
+  if (thread_log* const log = log_of_this_thread()) log->accounts = own;
+}
+LOCKSTEP_INLINE void worker_ends() noexcept { work_for(nullptr); }
+
+// Members and their meetings.
+
+/// What the thread of that log is in from now on, by what the member has noted.
+LOCKSTEP_INLINE void enter_construct(thread_log& log, const member_view& self) noexcept {
+  const construct_note& in = self.in_construct;
+  const observed_member who = self.observed();
+  log.here = {log.texts.kept(in.kind),
+              log.texts.kept(in.where),
+              in.extent,
+              who.team,
+              who.region,
+              who.rank,
+              who.size,
+              0 /*phase*/,
+              in.came,
+              0 /*arrived*/,
+              0 /*released*/};
+}
+
+LOCKSTEP_INLINE void member_comes(member_view& self, const char* kind, source_place where,
+                                  std::size_t extent) noexcept {
+  const std::uint32_t on = observers();
+  const bool is_shown = watch_others_than_ledger(on);
+  self.in_construct = {kind, where, extent, LOCKSTEP_UNLIKELY(is_shown) ? tick_clock::now() : 0};
+  thread_log* const log = LOCKSTEP_UNLIKELY(is_shown) ? log_of_this_thread() : nullptr;
+  if (log == nullptr) return;
+  enter_construct(*log, self);
+  if ((on & observer::watches) != 0) log->show_visit();
+}
+
+/// The member begins to wait for all others, in a construct that it may have come to without a word. Null: no log.
+LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log != nullptr) {
+    delay_if_on(*log, on);
+    construct_note& in = self.in_construct;
+    const bool is_known = in.kind != nullptr;
+    if (!is_known) in.where = source_place{nullptr, 0};  // of another construct, as its `came`
+    enter_construct(*log, self);
+    construct_visit& here = log->here;
+    if (!is_known) here.kind = log->texts.kept("a barrier of the team");
+    here.phase = self.next_phase();
+    here.arrived = tick_clock::now();
+    if (!is_known || here.came == 0) here.came = here.arrived;
+    if ((on & observer::watches) != 0) log->show_visit();
+  }
+  self.in_construct.came = 0;  // it may meet the others once more
+  return log;
+}
+
+LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
+  construct_visit& here = log.here;
+  here.released = tick_clock::now();
+  const std::uint32_t on = observers();
+  delay_if_on(log, on);
+  if ((on & observer::watches) != 0) log.show_visit();
+  if ((on & observer::records) == 0) return;
+  const std::uint64_t line = here.where.line & 0xFFFFFFu, most = (std::uint64_t{1} << 40) - 1;
+  const std::uint64_t before = here.arrived - here.came;
+  recorder::put(log, {trace_record::of(record_kind::construct, 0, here.came, here.released,
+                                       log.texts.kept(here.kind),
+                                       reinterpret_cast<std::uintptr_t>(here.team)),
+                      trace_record::rest_of(log.texts.kept(here.where.file), here.rank, here.size,
+                                            line | (before < most ? before : most) << 24,
+                                            here.region, here.phase)});
+}
 
 /// A meeting that is not only counted.
 LOCKSTEP_INLINE meeting_view begin_to_see_meeting(member_view& self, bool arrives,
@@ -115,22 +219,17 @@ LOCKSTEP_INLINE void look_at_segment(const member_view& self, std::uint64_t over
     const segment_note& of = self.member_of(rank).segments[self.phase & 1u];
     // One that keeps no accounts, or did not when it came.
     if (of.region != self.region() || of.phase != self.phase || of.begin == 0) return;
-    times[rank] = {of.begin, of.arrival};
+    times[rank] = {of.begin, of.arrival, self.member_of(rank).rank_in_team()};
   }
-  own.note_segment(own.at, self.size(), over, own.stands_for,
-                   [&](std::size_t rank) { return self.member_of(rank).rank_in_team(); });
+  own.note_segment(own.at, self.size(), over, own.stands_for);
 }
 
 /// The ledger has seen the meeting.
 LOCKSTEP_INLINE void leave_meeting(member_view& self, member_ledger& own) noexcept {
   if (!self.has_left) {
-    const construct_note& in = self.in_construct;
-    const char* const kind = in.kind != nullptr ? in.kind : "barrier";
-    own.at = own.accounts.find({kind, in.where, nullptr, own.label});
-    own.accounts[own.at].passes.add(1);
+    own.count_meeting(self.in_construct.kind, self.in_construct.where);
     own.stands_for = own.meeting_weight;
     own.meeting_weight = own.paces.meetings.weight_of(self.next_phase());
-    own.segment_begin = 0;
   }
   if ((own.stands_for | own.meeting_weight | own.known_releases) == 0 && own.long_wait == 0) return;
   const std::uint64_t now = tick_clock::now();
@@ -160,6 +259,8 @@ LOCKSTEP_INLINE void meeting_ends(member_view& self, meeting_view seen, const ch
   self.accounts->count_light(self.in_construct.kind, self.in_construct.where);
 }
 
+// Regions.
+
 /// Members read it when they begin their parts.
 LOCKSTEP_INLINE void name_region(const char*& label, const char* name) noexcept {
   if (name == nullptr) {
@@ -172,8 +273,7 @@ LOCKSTEP_INLINE void name_region(const char*& label, const char* name) noexcept 
 LOCKSTEP_INLINE void region_comes(region_view& of) noexcept {
   const std::uint32_t on = observers();
   of.since = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
-  ledger_board* const board =
-      (on & observer::accounts) != 0 ? ledger_slot::if_on(of.team) : nullptr;
+  ledger_board* const board = (on & observer::accounts) != 0 ? kept_board(of.team) : nullptr;
   const thread_log* const log = board != nullptr ? log_of_this_thread() : nullptr;
   if (log == nullptr) return;
   // No store, where the user has no regions: it would delay the announcement.
@@ -186,12 +286,13 @@ LOCKSTEP_INLINE void region_comes(region_view& of) noexcept {
 LOCKSTEP_INLINE void region_begins(region_view& of, const observed_region& what) noexcept {
   of.what = what;
   of.own = nullptr;
-  ledger_board* const board = ledger_slot::if_on(of.team);
+  ledger_board* const board = kept_board(of.team);
   of.log = board != nullptr ? log_of_this_thread() : nullptr;
   if (of.log == nullptr) return;
   member_ledger* const own = of.own = &board->of(0);
   of.board = board;
-  of.before = ledger_hooks::work_for(own, *of.log);
+  of.before = of.log->accounts;
+  of.log->accounts = own;
   const void* const place = what.where.file == nullptr ? what.place : nullptr;
   of.account = own->accounts.find({what.kind, what.where, place, own->paces.label});
   own->accounts[of.account].passes.add(1);
@@ -209,7 +310,6 @@ LOCKSTEP_INLINE void region_begins(region_view& of, const observed_region& what)
 LOCKSTEP_INLINE void look_at_parts(const region_view& of, std::uint64_t over) noexcept {
   member_ledger& own = *of.own;
   busy_time* const times = own.times();
-  std::size_t* const ranks = own.ranks();
   std::size_t came = 0;
   std::uint64_t first = ~std::uint64_t{0}, last = 0;
   for (std::size_t rank = 0; rank < of.what.size; ++rank) {
@@ -220,13 +320,14 @@ LOCKSTEP_INLINE void look_at_parts(const region_view& of, std::uint64_t over) no
     if (begin < first) first = begin;
     if (begin > last) last = begin;
     const std::uint64_t segment = other.part_segment.get();
-    times[came] = {segment != 0 ? segment : end, end};
-    ranks[came++] = rank;
+    times[came++] = {segment != 0 ? segment : end, end, rank};
   }
-  own.note_segment(of.account, came, over, of.weight, [ranks](std::size_t i) { return ranks[i]; });
+  own.note_segment(of.account, came, over, of.weight);
   own.note_skew(of.account, last - first, of.weight);
-  if (of.needs_all && last > of.begin)
-    own.note_coming(of.account, last - of.begin, of.weight, of.is_after_loop);
+  if (!of.needs_all || last <= of.begin) return;
+  construct_account& to = own.accounts[of.account];
+  to.coming.add(of.weight * (last - of.begin));
+  if (of.is_after_loop) to.coming_after_loops.add(of.weight * (last - of.begin));
 }
 
 /// A region that was chosen, or that its caller has waited for.
@@ -248,9 +349,23 @@ LOCKSTEP_INLINE void finish_account(const region_view& of) noexcept {
   }
 }
 
+LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || !is_observed_by(observer::records)) return;
+  const std::uint64_t now = tick_clock::now();
+  const observed_region& what = of.what;
+  recorder::put(
+      *log, {trace_record::of(record_kind::region, 0, of.since, now, log->texts.kept(what.kind),
+                              reinterpret_cast<std::uintptr_t>(of.team.team)),
+             trace_record::rest_of(log->texts.kept(log->region_name), 0, what.size, what.iterations,
+                                   what.region, what.parts)});
+  if (what.where.file == nullptr) return;
+  recorder::put(*log, record_kind::site, 0, now, now, what.where.file, what.where.line);
+}
+
 LOCKSTEP_INLINE void region_ends(region_view& of) noexcept {
   if (of.own != nullptr) {
-    ledger_hooks::work_for(of.before, *of.log);
+    of.log->accounts = of.before;
     if (LOCKSTEP_UNLIKELY((of.weight | of.own->long_wait) != 0)) finish_account(of);
     of.own = nullptr;
   }
@@ -258,9 +373,45 @@ LOCKSTEP_INLINE void region_ends(region_view& of) noexcept {
 }
 
 LOCKSTEP_INLINE void region_runs_inline(bool is_loop) noexcept {
-  if (is_observed_by(observer::accounts)) ledger_hooks::ran_inline(is_loop);
+  const thread_log* const log = log_of_this_thread();
+  if (is_observed_by(observer::accounts) && log != nullptr && log->accounts != nullptr) {
+    log->accounts->count(is_loop ? ledger_count::inline_loops : ledger_count::inline_runs);
+  }
   note_mark(mark_kind::decision, is_loop ? "loop inline" : "run inline",
             "it was called from inside of a region", 1);
+}
+
+// Parts of regions and of loops.
+
+LOCKSTEP_INLINE open_part* show_part(const observed_member& who, std::uint32_t part,
+                                     bool is_of_loop) noexcept {
+  const std::uint32_t on = observers();
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return nullptr;
+  delay_if_on(*log, on);
+  return log->part_begins(
+      {who.team, who.region, who.rank, who.size, tick_clock::now(), 0, part, is_of_loop},
+      (on & observer::watches) != 0);
+}
+
+LOCKSTEP_INLINE open_part* loop_part_begins(const observed_member& who,
+                                            std::uint32_t part) noexcept {
+  return watch_others_than_ledger(observers()) ? show_part(who, part, true) : nullptr;
+}
+
+LOCKSTEP_INLINE void loop_part_ends(open_part& what) noexcept {
+  const std::uint64_t now = tick_clock::now();
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  const std::uint32_t on = observers();
+  log->part_ends(what, now, (on & observer::watches) != 0);
+  delay_if_on(*log, on);
+  if ((on & observer::records) == 0) return;
+  recorder::put(*log,
+                {trace_record::of(record_kind::part, what.is_of_loop ? 1 : 0, what.began, now,
+                                  log->texts.kept(what.is_of_loop ? "part of a loop" : "part"),
+                                  reinterpret_cast<std::uintptr_t>(what.team)),
+                 trace_record::rest_of(nullptr, what.rank, what.size, 0, what.region, what.part)});
 }
 
 LOCKSTEP_INLINE void part_begins(const team_view& team, member_view& self) noexcept {
@@ -270,10 +421,10 @@ LOCKSTEP_INLINE void part_begins(const team_view& team, member_view& self) noexc
   if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
     self.part = show_part(self.observed(), 0, false);
   }
-  ledger_board* const board = ledger_slot::if_on(team);
+  ledger_board* const board = kept_board(team);
   if (board == nullptr) return;
   self.accounts = &board->of(self.rank());
-  if (self.rank() != 0) ledger_hooks::work_for(self.accounts);
+  if (self.rank() != 0) work_for(self.accounts);
   self.accounts->begin_part(self.region(), self.next_phase());
 }
 
@@ -285,10 +436,10 @@ LOCKSTEP_INLINE void part_ends(member_view& self) noexcept {
 
 LOCKSTEP_INLINE member_ledger* share_begins(const team_view& team, std::size_t self,
                                             std::uint32_t region) noexcept {
-  ledger_board* const board = ledger_slot::if_on(team);
+  ledger_board* const board = kept_board(team);
   if (board == nullptr) return nullptr;
   member_ledger* const own = &board->of(self);
-  if (self != 0) ledger_hooks::work_for(own);
+  if (self != 0) work_for(own);
   if (own->loop != region) own->begin_loop(region);
   return own;
 }

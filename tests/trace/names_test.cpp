@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/object_names_test.cpp -- NAMED-1 to NAMED-3: names are given, changed, taken away, read meanwhile, and kept
+// tests/trace/names_test.cpp -- NAMED-1 to NAMED-3: names are given, changed, taken away, read meanwhile, and kept
 #include <lockstep/named_object.hpp>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fault/child_process.hpp"
-#include "trace/object_names.hpp"
+#include "trace/names.hpp"
 
 namespace {
 
