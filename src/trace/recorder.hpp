@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/recorder.hpp -- writes what threads do into a ring of records for each thread (layer: trace)
 //
-// For users: trace.hpp. The file is made by trace_file.hpp. A record is 32 bytes: what began when, how long it took, a text, a
+// For users: trace.hpp. trace_file.cpp makes the file. A record is 32 bytes: what began when, how long it took, a text, a
 // number. A longer one takes two records; the second is the `rest`. One thread writes a ring; it never waits, and takes
 // no lock.
 //

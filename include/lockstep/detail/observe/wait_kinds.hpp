@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/observe/wait_kinds.hpp -- what observers are told of: kinds of waits and marks, who a member is (layer: observe)
 //
-// A kind of wait is a number. What people read for it is in src/trace/stuck_text.cpp.
+// A kind of wait is a number. What people read for it is in src/trace/thread_log.cpp.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 
