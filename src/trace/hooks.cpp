@@ -4,6 +4,7 @@
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
 //   1  stage         relaxed  -      a hint for others
+#include <cstdio>
 #include <cstring>
 
 #include <lockstep/trace.hpp>
@@ -239,9 +240,13 @@ LOCKSTEP_INLINE void scope_ends(const char* name, const char* outer, std::uint64
 
 LOCKSTEP_INLINE void name_this_thread(const char* name) noexcept {
   if (name == nullptr) name = "";
-  detail::thread_logs::name_mine(name);
-  detail::thread_log* const log = detail::log_for(detail::observer::records);
+  detail::name_this_thread(name);
+  detail::thread_log* const log = detail::log_of_this_thread();
   if (log == nullptr) return;
+  detail::thread_name shown_name = {};
+  std::snprintf(shown_name.text, sizeof shown_name.text, "%s", name);
+  log->name.show(shown_name);
+  if (!is_tracing()) return;
   const std::uint64_t now = detail::tick_clock::now();
   detail::recorder::put(*log, detail::record_kind::begin, 1, now, now, name, 0);
 }

@@ -93,6 +93,10 @@ class shown {
     for (std::size_t i = 0; i < words; ++i) words_[i].store(image[i], memory_order_release);  // 6
     sequence_.store(odd + 1, memory_order_release);                                           // 8
   }
+  /// Nothing is shown until the next value is: as if the writer was in the way.
+  void hide() noexcept {
+    sequence_.store(sequence_.load(memory_order_relaxed) | 1u, memory_order_relaxed);  // 5, 10
+  }
   /// False if nothing was shown yet, or the writer was in the way each time.
   bool read(Type& out, unsigned tries = 1000) const noexcept {
     for (unsigned i = 0; i < tries; ++i) {

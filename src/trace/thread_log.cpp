@@ -96,10 +96,13 @@ LOCKSTEP_INLINE void thread_log::reset() noexcept {
   region_name = nullptr;
   accounts = nullptr;
   shows_ended_part_ = false;
-  part.show(open_part());
-  node.show(node_here_ = node_visit());
-  locks.show(held_ = held_locks());
-  meetings.show(met_ = last_meetings());
+  node_here_ = node_visit();
+  held_ = held_locks();
+  met_ = last_meetings();
+  part.hide();
+  node.hide();
+  locks.hide();
+  meetings.hide();
 }
 
 LOCKSTEP_INLINE void thread_log::wait_begins(const shown_wait& what, bool is_watched) noexcept {
@@ -188,15 +191,6 @@ LOCKSTEP_INLINE void thread_log::lock_left(const void* object) noexcept {
     held_.objects[i] = held_.objects[--held_.count];
     return locks.show(held_);
   }
-}
-
-LOCKSTEP_INLINE void thread_logs::name_mine(const char* text) noexcept {
-  detail::name_this_thread(text);
-  thread_log* const log = mine();
-  if (log == nullptr) return;
-  thread_name name = {};
-  std::snprintf(name.text, sizeof name.text, "%s", text);
-  log->name.show(name);
 }
 
 LOCKSTEP_INLINE const char* text_of(wait_kind kind) noexcept {

@@ -199,27 +199,21 @@ struct thread_logs {
   static thread_log* first() noexcept {
     return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 2
   }
-  /// Of the calling thread; made if there is none. Null: LOG-4, or no memory.
-  static thread_log* mine() noexcept {
-    thread_log* const known = static_cast<thread_log*>(this_thread_slot().log);
-    return known != nullptr ? known : make();
-  }
-  /// A name for the calling thread, here and where the system shows it.
-  static void name_mine(const char* name) noexcept;
-
+  /// For the calling thread, which has none. Null: LOG-4, or no memory.
+  static thread_log* make() noexcept;
   /// A log for a thread of that number: that of a thread that has ended, or a new one. Null: no memory.
   static thread_log* take(std::uint64_t thread) noexcept;
   /// Its thread ends.
   static void give_back(thread_log& of) noexcept;
   /// LOG-3.
   static void in_child() noexcept;
-
- private:
-  static thread_log* make() noexcept;
 };
 
-/// The log of the calling thread, or null: LOG-4.
-inline thread_log* log_of_this_thread() noexcept { return thread_logs::mine(); }
+/// The log of the calling thread; made if there is none. Null: LOG-4, or no memory.
+inline thread_log* log_of_this_thread() noexcept {
+  thread_log* const known = static_cast<thread_log*>(this_thread_slot().log);
+  return known != nullptr ? known : thread_logs::make();
+}
 
 /// What people read for a kind of wait; null for of_construct.
 const char* text_of(wait_kind kind) noexcept;
