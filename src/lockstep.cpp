@@ -64,13 +64,11 @@
 #include "observe/observers.cpp"
 
 // wait
-#include "wait/arrival_tree.cpp"
 #include "wait/build_info.cpp"
 #include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
 #include "wait/parking_lot.cpp"
 #include "wait/published_words.cpp"
-#include "wait/short_lock.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"
 
@@ -96,7 +94,6 @@
 #include "region/turns.cpp"
 
 // loop
-#include "loop/loop_steering.cpp"
 #include "loop/loops.cpp"
 #include "loop/weighted_schedule.cpp"
 

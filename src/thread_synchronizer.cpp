@@ -15,7 +15,6 @@
 #include "sync/event.cpp"
 #include "sync/ranked_barrier.cpp"
 #include "toolbox/phase_board.cpp"
-#include "wait/arrival_tree.cpp"
 #include "wait/published_words.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"

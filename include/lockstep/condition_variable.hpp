@@ -7,8 +7,6 @@
 // lockstep::mutex they move to the mutex's queue; with others each wakes the next when it has got the lock.
 // To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
 //
-// How waiters queue, and what order that needs: src/sync/condition_variable.cpp.
-//
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
 //   1  word.load       acquire  -      with 2 of condition_variable.cpp. A waiter has counted itself before it gave up the
@@ -33,7 +31,7 @@
 //   });
 //   std::unique_lock<lockstep::mutex> held(lock);
 //   changed.wait(held, [&] { return is_ready; });
-// Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
+// Source src/sync/condition_variable.cpp.
 #ifndef LOCKSTEP_CONDITION_VARIABLE_HPP
 #define LOCKSTEP_CONDITION_VARIABLE_HPP
 

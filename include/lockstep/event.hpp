@@ -10,12 +10,8 @@
 // For one notifier and many waiters, or the reverse, see fan_out and fan_in. To count with many waiters use
 // counting_semaphore; for a gate that opens once, latch; for a value, eventual.
 //
-// Each of the three is small and constexpr, with all bits zero except those of its policy. The state is one word with
-// the mark "a thread sleeps" in it: a waiter may destroy the object as soon as its wait has returned
-// (auto_reset_event, manual_reset_event: when all waits have returned). notify() touches nothing after its
-// change of the word but the address, in a futex wake.
-//
-// All timed waits return a wait_status. wait_until() takes a time_point of any clock (wait_policy.hpp).
+// The state is one word with the mark "a thread sleeps" in it. notify() touches nothing after its change of the word but
+// the address, in a futex wake: when all waits have returned, the last waiter may destroy the object.
 //
 // Order  what happens before a notify() happens before the return of every wait that it lets through.
 // Errors none of these functions fails. A second waiter, or a second notifier at a time, of an event: undefined.
@@ -44,8 +40,7 @@ inline namespace LOCKSTEP_ABI {
 ///   EVENT-1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead. Wrap-around is harmless.
 ///   EVENT-2  The waiter sleeps only on a word that has the sleeping bit and whose count is t. Every change
 ///            of the word finds the bit in the old value and wakes.
-///   EVENT-3  The notifier touches nothing after its change of the word but the address: the waiter may
-///            destroy the event as soon as its wait has returned.
+///   EVENT-3  The waiter may destroy the event as soon as its wait has returned.
 ///
 ///   word_: bits  name        meaning                        set by               cleared by
 ///          0     sleeping    the waiter may be asleep       the waiter           the waiter, when it goes on
@@ -157,8 +152,7 @@ class event : detail::misuse::watched<event> {
 ///           every sleeper fell asleep before (AUTO-3). The one that is woken looks again, even if its time
 ///           is up, and takes the notification unless another waiter has taken it. Then the next
 ///           notification wakes again.
-///   AUTO-5  notify() touches nothing after its change of the word but the address: the last waiter may
-///           destroy the event as soon as its wait has returned.
+///   AUTO-5  The last waiter may destroy the event as soon as its wait has returned.
 ///
 ///   word_: bits  name      meaning                          set by              cleared by
 ///          0     notified  a notification is pending        notify              the wait that takes it
@@ -241,17 +235,14 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
 /// also happens before the return of the reset() that closes the gate again. So where one thread resets,
 /// the sequence reset(), look at the data, wait() misses nothing.
 ///
-/// There is no pulse() (Windows's PulseEvent: releases the threads that wait at this moment and leaves the
-/// gate closed). Which threads wait "at this moment" cannot be known: a waiter that is about to wait misses
-/// the pulse for ever. Call notify() and then reset(), which releases every thread that has begun to wait,
-/// or use a condition_variable.
+/// There is no pulse(), as Windows's PulseEvent: a waiter that is about to wait would miss it for ever. notify() and then
+/// reset() release every thread that has begun to wait.
 ///
 /// Invariants, r = number of resets that closed the gate, in word_
 ///   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Both
 ///             come from a notify() after its first look.
 ///   MANUAL-2  The sleeping bit is set only on a closed gate. notify() wakes only if it opened the gate.
-///   MANUAL-3  notify() touches nothing after its change of the word but the address: when all waits have
-///             returned the event may be destroyed.
+///   MANUAL-3  When all waits have returned the event may be destroyed.
 ///   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass takes
 ///   them for none, and waits for the next.
 ///

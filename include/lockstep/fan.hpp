@@ -41,102 +41,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// Lets each of several threads return from one wait for every notification of one thread.
-class fan_out {
- public:
-  /// Fails if waiters is 0 or more than 65536.
-  explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy())
-      : fan_out(detail::first_phase{0}, waiters, policy) {}
-  fan_out(const fan_out&) = delete;
-  fan_out& operator=(const fan_out&) = delete;
-  ~fan_out() { detail::misuse::destroying(&board_, "lockstep::fan_out"); }
-
-  std::size_t waiters() const noexcept { return board_.readers(); }
-
-  /// Lets each waiter return from one wait; never blocks. Requires: one notifier at a time.
-  void notify() { board_.advance(0); }
-
-  /// Blocks until the next notification for this rank; false once terminated.
-  /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank, call_site where = {}) {
-    return wait_until(rank, deadline::never(), where) == wait_status::ready;
-  }
-  /// Takes a notification if one is there; never blocks.
-  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
-  /// As wait(), for at most `time`; nothing is taken at a time-out.
-  template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
-                       call_site where = {}) {
-    return wait_until(rank, deadline::after(time), where);
-  }
-  wait_status wait_until(std::size_t rank, deadline until, call_site where = {}) {
-    return board_.wait_until(checked(rank), 0, until, where);
-  }
-
-  /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
-
- protected:
-  fan_out(detail::first_phase first, std::size_t waiters, wait_policy policy)
-      : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters), policy,
-               first.value, detail::wait_kind::fan_out) {}
-
- private:
-  std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::fan_out", "waiters", rank, waiters());
-  }
-
-  detail::phase_board board_;
-};
-
-/// Lets one thread return from a wait when each of several threads has notified once more.
-class fan_in {
- public:
-  /// Fails if notifiers is 0 or more than 65536.
-  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy())
-      : fan_in(detail::first_phase{0}, notifiers, policy) {}
-  fan_in(const fan_in&) = delete;
-  fan_in& operator=(const fan_in&) = delete;
-  ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
-
-  std::size_t notifiers() const noexcept { return board_.writers(); }
-
-  /// Notifies for this rank; never blocks. Requires: each rank used by one thread at a time. Fails if rank >=
-  /// notifiers().
-  void notify(std::size_t rank) {
-    board_.advance(detail::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
-  }
-
-  /// Blocks until every notifier has notified once more; false once terminated.
-  /// Requires: one waiter at a time.
-  bool wait(call_site where = {}) {
-    return wait_until(deadline::never(), where) == wait_status::ready;
-  }
-  /// Takes one notification of each notifier if all are there; never blocks.
-  bool try_wait() { return board_.try_wait(0); }
-  /// As wait(), for at most `time`; nothing is taken at a time-out.
-  template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
-    return wait_until(deadline::after(time), where);
-  }
-  wait_status wait_until(deadline until, call_site where = {}) {
-    return board_.wait_until(0, 0, until, where);
-  }
-
-  /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
-
- protected:
-  fan_in(detail::first_phase first, std::size_t notifiers, wait_policy policy)
-      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1, policy,
-               first.value, detail::wait_kind::fan_in) {}
-
- private:
-  detail::phase_board board_;
-};
-
 /// Lets each of several threads return from a wait when each of several others has notified once more.
 /// Example
 ///   lockstep::fan_in_out handed_over(1, 2);  // one notifier, two waiters
@@ -149,7 +53,7 @@ class fan_in_out {
       : fan_in_out(detail::first_phase{0}, notifiers, waiters, policy) {}
   fan_in_out(const fan_in_out&) = delete;
   fan_in_out& operator=(const fan_in_out&) = delete;
-  ~fan_in_out() { detail::misuse::destroying(&board_, "lockstep::fan_in_out"); }
+  ~fan_in_out() { detail::misuse::destroying(&board_, name_); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
   std::size_t waiters() const noexcept { return board_.readers(); }
@@ -157,7 +61,7 @@ class fan_in_out {
   /// Notifies for this rank; never blocks. Requires: each rank used by one thread at a time. Fails if rank >=
   /// notifiers().
   void notify(std::size_t rank) {
-    board_.advance(detail::checked_rank("lockstep::fan_in_out", "notifiers", rank, notifiers()));
+    board_.advance(detail::checked_rank(name_, "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
@@ -183,17 +87,73 @@ class fan_in_out {
 
  protected:
   fan_in_out(detail::first_phase first, std::size_t notifiers, std::size_t waiters,
-             wait_policy policy)
-      : board_(detail::checked_count("lockstep::fan_in_out", "notifiers", notifiers),
-               detail::checked_count("lockstep::fan_in_out", "waiters", waiters), policy,
-               first.value, detail::wait_kind::fan_in_out) {}
+             wait_policy policy, const char* name = "lockstep::fan_in_out",
+             detail::wait_kind kind = detail::wait_kind::fan_in_out)
+      : name_(name),
+        board_(detail::checked_count(name, "notifiers", notifiers),
+               detail::checked_count(name, "waiters", waiters), policy, first.value, kind) {}
+  /// With one notifier.
+  void notify_all() { board_.advance(0); }
 
  private:
   std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::fan_in_out", "waiters", rank, waiters());
+    return detail::checked_rank(name_, "waiters", rank, waiters());
   }
 
+  const char* const name_;
   detail::phase_board board_;
+};
+
+/// Lets each of several threads return from one wait for every notification of one thread: a fan_in_out with one notifier.
+class fan_out : fan_in_out {
+ public:
+  /// Fails if waiters is 0 or more than 65536.
+  explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy())
+      : fan_out(detail::first_phase{0}, waiters, policy) {}
+
+  /// Lets each waiter return from one wait; never blocks. Requires: one notifier at a time.
+  void notify() { notify_all(); }
+
+  using fan_in_out::terminate;
+  using fan_in_out::terminated;
+  using fan_in_out::try_wait;
+  using fan_in_out::wait;
+  using fan_in_out::wait_for;
+  using fan_in_out::wait_until;
+  using fan_in_out::waiters;
+
+ protected:
+  fan_out(detail::first_phase first, std::size_t waiters, wait_policy policy)
+      : fan_in_out(first, 1, waiters, policy, "lockstep::fan_out", detail::wait_kind::fan_out) {}
+};
+
+/// Lets one thread return from a wait when each of several threads has notified once more: a fan_in_out with one waiter.
+class fan_in : fan_in_out {
+ public:
+  /// Fails if notifiers is 0 or more than 65536.
+  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy())
+      : fan_in(detail::first_phase{0}, notifiers, policy) {}
+
+  using fan_in_out::notifiers;
+  using fan_in_out::notify;
+  using fan_in_out::terminate;
+  using fan_in_out::terminated;
+
+  // As those of fan_in_out. Requires: one waiter at a time.
+
+  bool wait(call_site where = {}) { return fan_in_out::wait(0, where); }
+  bool try_wait() { return fan_in_out::try_wait(0); }
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time, call_site where = {}) {
+    return wait_until(deadline::after(time), where);
+  }
+  wait_status wait_until(deadline until, call_site where = {}) {
+    return fan_in_out::wait_until(0, until, where);
+  }
+
+ protected:
+  fan_in(detail::first_phase first, std::size_t notifiers, wait_policy policy)
+      : fan_in_out(first, notifiers, 1, policy, "lockstep::fan_in", detail::wait_kind::fan_in) {}
 };
 
 }  // namespace LOCKSTEP_ABI

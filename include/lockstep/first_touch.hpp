@@ -119,7 +119,7 @@ void touch_first(Team& on, Type* raw, std::size_t count, const Make& make) {
 }  // namespace detail
 
 /// Makes `count` Type() at `raw`, each member its block: TOUCH-1. `raw` has room for them, aligned for Type, and no
-/// objects that need a destructor. `on`: a team or an external_team. Calls its run(): from inside a region of the team all is made by the caller.
+/// objects that need a destructor. `on`: a team or an external_team. In a region of the team the caller makes all.
 template <class Team, class Type>
 void first_touch(Team& on, Type* raw, std::size_t count) {
   detail::touch_first(on, raw, count, [](void* at) { ::new (at) Type(); });

@@ -9,8 +9,7 @@
 //   LATCH-2  A waiter sleeps on a word with the sleeping bit and n > 0 (WORD-1 of word_waiter.hpp). The change
 //            that makes n zero finds the bit in the old value and wakes all. Other changes wake nobody,
 //            because they end no wait.
-//   LATCH-3  count_down() touches nothing after its change of the word but the address, in a futex wake. When
-//            all waits have returned, the last of these threads may destroy the latch.
+//   LATCH-3  As of events: when all waits have returned, the last of these threads may destroy the latch.
 //
 //   word_: bits  name      meaning                    set by              cleared by
 //          0     sleeping  waiters may be asleep      a waiter            -

@@ -54,6 +54,7 @@
 #include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/critical_name.hpp>
+#include <lockstep/reduction.hpp>
 #include <lockstep/region_stopped.hpp>
 
 namespace lockstep {
@@ -98,20 +99,19 @@ class member {
   }
   template <class Type>
   Type sync_sum(Type value, call_site where = {}) {
-    return reduce_as("sync_sum", where, value, detail::sum_of<Type>());
+    return reduce_as("sync_sum", where, value, plus());
   }
   template <class Type>
   Type sync_min(Type value, call_site where = {}) {
-    return reduce_as("sync_min", where, value, detail::min_of<Type>());
+    return reduce_as("sync_min", where, value, minimum());
   }
   template <class Type>
   Type sync_max(Type value, call_site where = {}) {
-    return reduce_as("sync_max", where, value, detail::max_of<Type>());
+    return reduce_as("sync_max", where, value, maximum());
   }
   /// How many members said true.
   std::size_t sync_count(bool condition, call_site where = {}) {
-    return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0,
-                                  detail::sum_of<std::size_t>());
+    return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, plus());
   }
   /// Whether all members said true; whether one did.
   bool sync_and(bool condition, call_site where = {}) {
@@ -371,7 +371,8 @@ class member {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
-        at_, detail::reductions::block_values_of<Type>(span, f, op), span.length, init, op, how);
+        detail::reductions::by_members{at_}, detail::reductions::block_values_of<Type>(span, f, op),
+        span.length, std::move(init), op, how);
   }
   /// The same with f(i).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -381,7 +382,8 @@ class member {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce<Type, Operation>(
-        at_, detail::reductions::values_of<Type>(span, f, op), span.length, init, op, how);
+        detail::reductions::by_members{at_}, detail::reductions::values_of<Type>(span, f, op),
+        span.length, std::move(init), op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule(). Begins without a wait: a member has the
@@ -415,7 +417,8 @@ class member {
                                                  call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
-    return detail::reductions::scan(at_, span, f, op, store, init);
+    return detail::reductions::scan<Type>(detail::reductions::by_members{at_}, span, f, op, store,
+                                          init, static_schedule());
   }
 
   // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).

@@ -71,6 +71,16 @@ constexpr value_and_index<Type, Index> no_index() {
   return {Type(), (std::numeric_limits<Index>::max)()};
 }
 
+namespace detail {
+
+/// REDUCER-1 and REDUCER-2.
+template <class Value>
+constexpr bool is_second_taken(const Value& a, const Value& b, bool b_is_first, bool a_is_first) {
+  return b.has_value() && (!a.has_value() || b_is_first || (!a_is_first && b.index < a.index));
+}
+
+}  // namespace detail
+
 /// The operation a + b, of any type.
 struct plus {
   template <class Type>
@@ -98,10 +108,7 @@ struct min_with_index {
   template <class Type, class Index>
   constexpr value_and_index<Type, Index> operator()(const value_and_index<Type, Index>& a,
                                                     const value_and_index<Type, Index>& b) const {
-    return !b.has_value()                              ? a
-           : !a.has_value() || b.value < a.value       ? b
-           : !(a.value < b.value) && b.index < a.index ? b
-                                                       : a;
+    return detail::is_second_taken(a, b, b.value < a.value, a.value < b.value) ? b : a;
   }
 };
 /// The greater value; of equal values that with the lower index.
@@ -109,10 +116,7 @@ struct max_with_index {
   template <class Type, class Index>
   constexpr value_and_index<Type, Index> operator()(const value_and_index<Type, Index>& a,
                                                     const value_and_index<Type, Index>& b) const {
-    return !b.has_value()                              ? a
-           : !a.has_value() || a.value < b.value       ? b
-           : !(b.value < a.value) && b.index < a.index ? b
-                                                       : a;
+    return detail::is_second_taken(a, b, a.value < b.value, b.value < a.value) ? b : a;
   }
 };
 

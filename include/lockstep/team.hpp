@@ -221,9 +221,9 @@ class team {
                                                    Operation op, schedule how = static_schedule(),
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce<Type>(host_, where,
-                                            detail::reductions::values_of<Type>(span, f, op),
-                                            span.length, std::move(init), op, how);
+    return detail::reductions::reduce<Type, Operation>(
+        detail::reductions::as_region{host_, where},
+        detail::reductions::values_of<Type>(span, f, op), span.length, std::move(init), op, how);
   }
   /// A little faster; the last bits differ from one team size to another. op must meet the demands of
   /// member::reduce_range(fast, ...). Runs on all members, unless a grain or only_if says otherwise.
@@ -233,7 +233,7 @@ class team {
                                                    schedule how = static_schedule(),
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce_fast<Type>(host_, where,
+    return detail::reductions::reduce_fast<Type>(detail::reductions::as_region{host_, where},
                                                  detail::reductions::values_of<Type>(span, f, op),
                                                  span.length, std::move(init), op, how);
   }
@@ -247,9 +247,10 @@ class team {
                                                     Operation op, schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce<Type>(host_, where,
-                                            detail::reductions::block_values_of<Type>(span, f, op),
-                                            span.length, std::move(init), op, how);
+    return detail::reductions::reduce<Type, Operation>(
+        detail::reductions::as_region{host_, where},
+        detail::reductions::block_values_of<Type>(span, f, op), span.length, std::move(init), op,
+        how);
   }
   /// The same as reduce_each(fast, ...), for parts as large as those of for_range: for kernels that need length.
   template <class Type, class First, class Last, class Function, class Operation>
@@ -259,8 +260,9 @@ class team {
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce_fast<Type>(
-        host_, where, detail::reductions::block_values_of<Type>(span, f, op), span.length,
-        std::move(init), op, how);
+        detail::reductions::as_region{host_, where},
+        detail::reductions::block_values_of<Type>(span, f, op), span.length, std::move(init), op,
+        how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
@@ -271,7 +273,8 @@ class team {
                                                  Operation op, Store&& store, schedule how,
                                                  call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::scan<Type>(host_, where, span, f, op, store, init, how);
+    return detail::reductions::scan<Type>(detail::reductions::as_region{host_, where}, span, f, op,
+                                          store, init, how);
   }
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,

@@ -91,7 +91,7 @@ class deadline {
   std::uint64_t nanoseconds_;
 };
 
-/// How threads wait for an object: they spin, yield or sleep. A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
+/// How threads wait for an object. All zero bits are the default, so that zero-initialised storage is a valid policy.
 class wait_policy {
  public:
   /// The adaptive default.

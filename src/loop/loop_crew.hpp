@@ -35,16 +35,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(region_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  region_board& of_;
-};
-
 class loop_crew {
  public:
   /// `team`: for observers; null: they see nothing.

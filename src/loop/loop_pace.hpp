@@ -29,11 +29,34 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "loop_request.hpp"
+#include <lockstep/call_site.hpp>
+#include <lockstep/detail/loop/place_pace.hpp>
+#include "../base/numbers.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// What the caller of a loop asks for.
+struct loop_request {
+  std::size_t iterations;
+  place_pace* place;   ///< what is learned of it; null: nothing
+  std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
+  bool can_split;      ///< shares may have several parts
+  bool is_fixed;       ///< a share for every member, whatever was learned
+  source_place where;  ///< for observers
+};
+
+/// How a loop is to be run.
+struct loop_plan {
+  std::uint32_t shares = 1;  ///< 1: by the caller alone
+  std::uint32_t parts = 1;   ///< of each share
+  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool is_timed = false;  ///< the caller measures it
+  /// The caller begins alone, and announces it when it turns out to be worth that.
+  bool is_probe = false;
+  double missed = 0;  ///< the time that members that sleep would take off the caller
+};
 
 class loop_pace {
  public:
@@ -148,19 +171,14 @@ class loop_pace {
     wake_ = between(least_wake, wake_, most_wake);
   }
 
-  /// PACE-6: a loop would miss so much. True if members are to be woken for it. The clock is looked at when enough was
-  /// missed: if the loops that did came further apart on average, they begin anew. Members that are awake poll for some
-  /// 50 us.
-  template <class Clock>
-  bool wakes_for(double missed, const Clock& now) noexcept {
+  /// PACE-6: a loop that begins `now` would miss so much. True if members are to be woken for it.
+  bool wakes_for(double missed, std::uint64_t now) noexcept {
+    if (now > row_until_) row_missed_ = 0;
+    row_until_ = now + static_cast<std::uint64_t>(awake_time + 2 * missed);
     row_missed_ += missed;
-    ++row_loops_;
     if (row_missed_ < wake_) return false;
-    const std::uint64_t before = row_since_;
-    row_since_ = now();
-    const double each = static_cast<double>(row_since_ - before) / row_loops_;
-    row_missed_ = row_loops_ = 0;
-    return each < awake_time;
+    row_missed_ = 0;
+    return true;
   }
   /// PACE-7: workers that anticipate have slept through a loop that missed so much. True if they are to be woken.
   bool is_worth_a_lesson(double missed) noexcept {
@@ -185,18 +203,6 @@ class loop_pace {
   // Of a lesson, in time that loops missed. The first one costs nearly nothing.
   static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
-  // By value: std::min and std::max take references, and so would need definitions of the constants.
-  template <class Type>
-  static Type lesser(Type a, Type b) noexcept {
-    return b < a ? b : a;
-  }
-  template <class Type>
-  static Type larger(Type a, Type b) noexcept {
-    return a < b ? b : a;
-  }
-  static double between(double least, double value, double most) noexcept {
-    return value < least ? least : value > most ? most : value;
-  }
   static bool is_due(const place_pace::cost& at, double work) noexcept {
     return at.samples < young || at.steady == 0 || work > always_timed ||
            at.skipped >= loops_per_sample;
@@ -237,8 +243,8 @@ class loop_pace {
   const double first_join_;
   double join_;
   double wake_ = 50000;
-  std::uint64_t row_since_ = 0;
-  double row_missed_ = 0, row_loops_ = 0;
+  std::uint64_t row_until_ = 0;  ///< a loop that begins later is none of the row
+  double row_missed_ = 0;
   double saved_up_ = 0, price_ = 0;
   unsigned told_ = 0;  ///< loops since the last lesson
 };

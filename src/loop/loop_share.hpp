@@ -19,8 +19,6 @@
 #include <lockstep/schedule.hpp>
 #include "../region/stop_source.hpp"
 
-#include "loop_request.hpp"
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -74,13 +72,15 @@ class loop_share {
   cell* beside_;
 };
 
-class loop_values;  ///< what travelled with the reports of a loop, for its caller
+struct loop_plan;
+class region_board;
 
-/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+/// What the caller of a loop does before it and, unless it was stopped, after it: `reports` has what travelled with them.
+/// Null functions: nothing.
 struct loop_ends {
   void* data;
   void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
-  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+  void (*finish)(void* data, const loop_plan& plan, region_board& reports);
 };
 
 }  // namespace detail

@@ -7,7 +7,7 @@
 //   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
 //            of it, that what is left is worth a wake-up.
 //   STEER-2  Loops that workers slept through, although they may anticipate and were worth waking by PACE-7, are told them by
-//            missed_loops.hpp: so a worker that wakes up learns when the next one is due.
+//            anticipation.hpp: so a worker that wakes up learns when the next one is due.
 //   STEER-3  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
 //            it. So a short loop costs no more than some looks at the clock before it is known.
 //
@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
 #include <lockstep/detail/platform/clock.hpp>
 #include "../observe/hooks.hpp"
@@ -27,6 +28,17 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
+struct shares_request {
+  std::uint32_t shares;
+  double gain;
+  source_place where;  ///< for observers
+};
+struct shares_outcome {
+  bool is_complete;  ///< not stopped
+  bool all_came;     ///< each share was begun by its member
+};
 
 /// What the caller of a loop measures of it: it looks at the clock after parts that it has run.
 struct loop_timing {
@@ -43,7 +55,7 @@ struct loop_timing {
   explicit loop_timing(region_board& of) noexcept : board(of) {}
 
   /// Before a loop. `sleepers`: how many members are woken in it where more than `least_left` is left.
-  void begin(std::size_t of, std::uint32_t sleepers, double least_left) {
+  void reset(std::size_t of, std::uint32_t sleepers, double least_left) {
     all = of;
     parts = own_parts = 0;
     woken_at = 0;
@@ -65,7 +77,13 @@ struct loop_timing {
     const double each = static_cast<double>(now - start) / static_cast<double>(parts);
     return each * static_cast<double>(all - parts);
   }
-  void wake_if_long(std::uint64_t now);
+  LOCKSTEP_NOINLINE void wake_if_long(std::uint64_t now) {
+    if (left_at(now) <= least) return;
+    woken_at = now;
+    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", may_wake);
+    board.wake(may_wake);
+    may_wake = 0;
+  }
 };
 
 class loop_steering {
@@ -77,11 +95,11 @@ class loop_steering {
   loop_steering& operator=(const loop_steering&) = delete;
 
   /// Before a loop: how to run it.
-  LOCKSTEP_NOINLINE const loop_plan& begin(const loop_request& of) {
+  LOCKSTEP_NOINLINE const loop_plan& plan_loop(const loop_request& of) {
     of_ = of;
     is_asleep_ = pace_.most_shares() > 1 && board_.has_sleepers(pace_.most_shares());
     plan_ = pace_.plan(of, is_asleep_);
-    if (plan_.missed > 0 && pace_.wakes_for(plan_.missed, now)) {
+    if (plan_.missed > 0 && pace_.wakes_for(plan_.missed, now())) {
       plan_ = pace_.plan(of, false);
       plan_.is_timed = true;
     }
@@ -91,7 +109,24 @@ class loop_steering {
     return plan_;
   }
   /// For observers: how the loop is run, and why.
-  void tell(const loop_plan& plan) const noexcept;
+  LOCKSTEP_NOINLINE void tell(const loop_plan& plan) const noexcept {
+    char name[48] = "loop inline";
+    if (plan.shares > 1) {
+      std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan.shares));
+    }
+    const char* why = of_.is_fixed           ? "a share for each was asked for"
+                      : of_.grain != 0       ? "the grain was given"
+                      : plan.shares == 1     ? "it would not gain"
+                      : of_.place == nullptr ? "as asked for"
+                                             : "it gains";
+    if (plan.is_probe) why = "it is not known: the caller begins";
+    if (plan.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
+    if (plan.missed > 0) why = "members sleep: they are not woken for so little";
+    note_mark(mark_kind::decision, name, why, of_.iterations);
+    if (is_asleep_ && plan.shares > 1 && plan.wakes) {
+      note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
+    }
+  }
   /// What is to be told of each part that the caller runs; null: nothing.
   loop_timing* timing() noexcept { return plan_.is_timed ? &timing_ : nullptr; }
 
@@ -113,7 +148,7 @@ class loop_steering {
   }
 
   /// Before shares that are no loop's: the same.
-  const loop_plan& begin_shares(const shares_request& of) {
+  const loop_plan& plan_shares(const shares_request& of) {
     is_asleep_ = board_.has_sleepers(of.shares);
     plan_ = loop_plan();
     plan_.shares = of.shares;
@@ -122,7 +157,7 @@ class loop_steering {
       return plan_;
     }
     learn_wake_up();
-    const bool wakes = of.gain > pace_.wake() || (of.gain > 0 && pace_.wakes_for(of.gain, now));
+    const bool wakes = of.gain > pace_.wake() || (of.gain > 0 && pace_.wakes_for(of.gain, now()));
     plan_.missed = wakes ? 0 : of.gain;
     plan_.wakes = plan_.missed <= 0;
     if (plan_.wakes) woken_at_ = now();
@@ -143,7 +178,7 @@ class loop_steering {
   void begin_to_measure() {
     const bool wakes = is_asleep_ && plan_.shares > 1 && plan_.wakes;
     const bool may_wake = is_asleep_ && plan_.shares > 1 && !plan_.wakes && !plan_.is_probe;
-    timing_.begin(std::size_t{plan_.shares} * plan_.parts, may_wake ? plan_.shares : 0,
+    timing_.reset(std::size_t{plan_.shares} * plan_.parts, may_wake ? plan_.shares : 0,
                   pace_.least_worth_waking());
     learn_wake_up();
     if (wakes) woken_at_ = timing_.start;

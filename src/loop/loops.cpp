@@ -197,20 +197,19 @@ inline void take_from_hands(const member_state& at, ticket_source& tickets, std:
   }
 }
 
-/// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
-inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
-                               const range_body& body) {
+/// As hand_out(). Requires: takes_tickets(how).
+inline bool hand_out_tickets(member_state& at, std::size_t length, schedule how,
+                             const range_body& body, bool has_hands) {
   at.note_without_wait();
   ticket_source tickets(at);
-  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
-  return tickets.leave();
-}
-inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
-                             const range_body& body) {
-  at.note_without_wait();
-  ticket_source tickets(at);
-  if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
-  return tickets.leave(true);
+  if (tickets.has_entered()) {
+    if (has_hands) {
+      take_from_hands(at, tickets, length, how.chunk(), body);
+    } else {
+      hand_out_in(at, tickets, length, how, body);
+    }
+  }
+  return tickets.leave(has_hands);
 }
 
 /// The share of a rank by a static schedule.
@@ -226,8 +225,7 @@ inline void run_share(const member_state& at, std::size_t rank, std::size_t leng
 
 LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
                               const range_body& body) {
-  if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
-  if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
+  if (takes_tickets(how)) return hand_out_tickets(at, length, how, body, is_dealt(at, length, how));
   if (at.is_stopped()) return false;
   at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
                                                                   : member_state::no_blocks);
@@ -236,7 +234,7 @@ LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how
 }
 
 LOCKSTEP_INLINE bool hand_out_singly(member_state& at, std::size_t count, const range_body& body) {
-  return hand_out_by_ticket(at, count, dynamic_schedule(), body);
+  return hand_out_tickets(at, count, dynamic_schedule(), body, false);
 }
 
 LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std::size_t length,

@@ -15,7 +15,6 @@
 #ifndef LOCKSTEP_SRC_LOOP_PARTITION_HPP
 #define LOCKSTEP_SRC_LOOP_PARTITION_HPP
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +26,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include "../base/numbers.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -116,8 +116,8 @@ class partition {
     for (std::size_t rank = 0; rank < size(); ++rank) {
       const member_sample one = sample_of(rank);
       if (!one.is_sensible()) continue;
-      first_start = measured == 0 ? one.start : (std::min)(first_start, one.start);
-      longest = (std::max)(longest, one.time());
+      first_start = measured == 0 ? one.start : lesser(first_start, one.start);
+      longest = larger(longest, one.time());
       iterations += static_cast<double>(one.iterations);
       speeds += one.speed();
       ++measured;
@@ -135,10 +135,6 @@ class partition {
   // their targets by less than `noise` stay, because moved bounds move cache lines between CPUs. `near_equal` is less
   // than that, so that weights do not alternate between equal and almost equal.
   static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
-
-  static double between(double least, double value, double most) noexcept {
-    return (std::min)((std::max)(least, value), most);
-  }
 
   struct record {
     double speed = 0;  ///< iterations per unit of time; 0: not known
@@ -159,7 +155,7 @@ class partition {
       }
       if (!seen.is_sensible()) return;
       const double late = static_cast<double>(seen.start - first_start);
-      lateness += smoothing * ((std::min)(late, longest) - lateness);
+      lateness += smoothing * (lesser(late, longest) - lateness);
     }
   };
 
@@ -169,7 +165,7 @@ class partition {
     const double all = static_cast<double>(size()), equal = iterations / all;
     double early = 0, late = 0;
     for (const record& one : members_) {
-      late = (std::max)(late, one.lateness + most_weight * equal / one.speed);
+      late = larger(late, one.lateness + most_weight * equal / one.speed);
     }
     for (unsigned step = 0; step < 100; ++step) {
       const double end = (early + late) / 2;
@@ -189,12 +185,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const record& one : members_) {
-      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
+      from_equal = larger(from_equal, std::fabs(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (record& one : members_) {
       if (to_equal) one.target = 1;
-      way = (std::max)(way, std::fabs(one.target - one.weight));
+      way = larger(way, std::fabs(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;

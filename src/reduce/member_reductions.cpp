@@ -158,9 +158,9 @@ class member_reduction : private member_nodes {
   }
 };
 
-LOCKSTEP_INLINE outcome reduce(member_state& at, const operations& what, const operands& of,
+LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
                                std::size_t length, schedule how, void* result) {
-  return member_reduction(at, what, of, length).reduce(how, result);
+  return member_reduction(in.at, what, of, length).reduce(how, result);
 }
 
 LOCKSTEP_INLINE outcome reduce_fast(member_state& at, const operations& what, const operands& of,
@@ -169,9 +169,9 @@ LOCKSTEP_INLINE outcome reduce_fast(member_state& at, const operations& what, co
   return member_reduction(at, what, of, length).reduce_fast(how, init, result);
 }
 
-LOCKSTEP_INLINE outcome scan(member_state& at, const operations& what, const operands& of,
-                             std::size_t length, const void* init, void* result) {
-  return member_reduction(at, what, of, length).scan(init, result);
+LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operands& of,
+                             std::size_t length, schedule, const void* init, void* result) {
+  return member_reduction(in.at, what, of, length).scan(init, result);
 }
 
 }  // namespace reductions

@@ -14,12 +14,13 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy po
   if (is_resumed) {
     start_ = resumes_at_;
     resumes_at_ = 0;
-  } else if (history.spinning.asks()) {
-    if (poll_until(what, anticipation::shortest_gap)) {
-      history.spinning.paid();
-      return;
-    }
-    history.spinning.failed();
+    catch_up();
+  }
+  if (is_resumed || history.spinning.asks()) {
+    const bool came = poll_until(what, is_resumed ? row_gap : anticipation::shortest_gap);
+    if (came && !is_resumed) history.spinning.paid();
+    if (came) return;
+    if (!is_resumed) history.spinning.failed();
   }
   if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
   catch_up();
@@ -28,7 +29,11 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy po
   } else if (is_resumed) {  // nothing is about to come: what it was woken for is over
     sleep_for_good(what, seen);
   } else {
-    wait_engine::wait_after_poll(what, policy, history, seen);  // it has polled already
+    // It has polled already.
+    if (!what.ready()) {
+      wait_engine::climb(what, policy, history, deadline::never(), wait_engine::shared_yield_time,
+                         wait_engine::rung::yield, wait_engine::rung::sleep, seen);
+    }
     now_ = monotonic_nanoseconds();
   }
   if (catch_up()) {  // it was woken because of them, and not by what they tell of
@@ -103,10 +108,11 @@ LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(waitable& what) {
 }
 
 LOCKSTEP_INLINE bool anticipating_wait::poll_until(waitable& what, std::uint64_t until) {
+  const bool was_on = known_.is_on();
   std::uint64_t has_cpu_since = now_;
   while (now_ - start_ < until) {
     const std::uint64_t elapsed = now_ - start_, running = now_ - has_cpu_since;
-    const std::uint64_t left = smaller(until - elapsed, time_between_yields - running);
+    const std::uint64_t left = lesser(until - elapsed, time_between_yields - running);
     const bool pauses = elapsed < anticipation::shortest_gap;
     const bool is_ready = wait_engine::poll(what, pauses ? 0 : left);
     const std::uint64_t before = now_;
@@ -125,7 +131,7 @@ LOCKSTEP_INLINE bool anticipating_wait::poll_until(waitable& what, std::uint64_t
     now_ = has_cpu_since;
     if (what.ready()) return true;
     had_no_cpu_ = false;
-    if (!known_.is_on() || has_missed_some()) return false;
+    if (known_.is_on() != was_on || has_missed_some()) return false;
   }
   return false;
 }

@@ -20,6 +20,13 @@
 //
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
 // short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
+//
+// Memory order, of missed_loops (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  time.store   relaxed  -      MISSED-1
+//   2  time.load    relaxed  -      MISSED-1
+//   3  count.store  relaxed  -      MISSED-1
+//   4  count.load   relaxed  -      MISSED-1
 #ifndef LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
 #define LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
 
@@ -27,12 +34,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../base/numbers.hpp"
 #include "../observe/hooks.hpp"
 #include "../wait/wait_engine.hpp"
-#include "missed_loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -59,8 +67,7 @@ class anticipation {
 
   /// GAP-2.
   static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
-    const std::uint64_t share = 160000 + elapsed / 4;
-    return share < 4000000 ? share : 4000000;
+    return lesser<std::uint64_t>(160000 + elapsed / 4, 4000000);
   }
 
   /// Whether it is worth asking next_step().
@@ -97,13 +104,13 @@ class anticipation {
 
   /// A sleep with an end was over so long after its end. GAP-4.
   void woke_late_by(std::uint64_t late) noexcept {
-    if (late > most_lead) late = most_lead;
+    late = lesser(late, most_lead);
     if (late > lead_) {
       lead_ += (late - lead_) / 2;
     } else {
       lead_ -= (lead_ - late) / 64;
     }
-    if (lead_ < least_lead) lead_ = least_lead;
+    lead_ = larger(lead_, least_lead);
   }
   /// What was expected came, and the worker had not slept. GAP-4.
   void polled_through() noexcept { lead_ -= (lead_ - least_lead) / 64; }
@@ -136,7 +143,7 @@ class anticipation {
   window window_of(unsigned first, unsigned end) const noexcept {
     const unsigned ignored = (end - first) / most_for_one;
     const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
-    const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
+    const std::uint64_t least = larger<std::uint64_t>(sorted_[first], usual - usual / 8);
     const std::uint64_t early = (most - least) / 4 + lead_;
     return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
   }
@@ -152,8 +159,6 @@ class anticipation {
       elapsed = step.until;
     }
   }
-
-  static std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? b : a; }
 
   void judge(bool was_right) noexcept {
     if (was_right) {
@@ -184,6 +189,44 @@ class anticipation {
   std::uint64_t lead_ = first_lead;
 };
 
+/// When loops ran that the workers slept through: a loop that is shorter than a wake-up runs on its caller meanwhile. The
+/// caller notes it here, by three stores; a worker that wakes up, for whatever reason, reads what it has missed.
+//
+//   MISSED-1  One thread notes at a time; any may read. Who reads while a loop is noted, or after more than `capacity`
+//             new ones, may see wrong times: they change when a worker polls, and no result. So nothing is ordered.
+class missed_loops {
+ public:
+  static constexpr std::uint32_t capacity = 16;  // as many gaps as anticipation remembers
+
+  /// On the monotonic clock, in nanoseconds.
+  struct span {
+    std::uint64_t begin, end;
+  };
+
+  void note(const span& loop) noexcept {
+    const std::uint32_t before = count();
+    entry& at = entries_[before % capacity];
+    at.begin.store(loop.begin, memory_order_relaxed);  // 1
+    at.end.store(loop.end, memory_order_relaxed);      // 1
+    count_.store(before + 1, memory_order_relaxed);    // 3
+  }
+  /// How many there were so far; wraps.
+  std::uint32_t count() const noexcept { return count_.load(memory_order_relaxed); }  // 4
+  /// The loop that had such a count before it.
+  span at(std::uint32_t count) const noexcept {
+    const entry& of = entries_[count % capacity];
+    return {of.begin.load(memory_order_relaxed), of.end.load(memory_order_relaxed)};  // 2
+  }
+
+ private:
+  struct entry {
+    unseamed_atomic<std::uint64_t> begin{0}, end{0};
+  };
+
+  entry entries_[capacity];
+  unseamed_atomic<std::uint32_t> count_{0};
+};
+
 /// A wait by what is known of the gaps before: it polls while the next region may come at any moment, sleeps while it
 /// cannot, and sleeps for good when what it expected has not come. Where it has learned nothing, or was wrong too
 /// often, it waits as everything else does (wait_engine.hpp). For the adaptive policy of a team that is not crowded.
@@ -196,7 +239,7 @@ class anticipation {
 //             From shortest_gap on it polls by wait_engine::poll(), which waits in the processor where that can.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
 //   EXPECT-4  Loops that it slept through count as if it had been there: their gaps are learned, and the next one is
-//             expected after the last of them.
+//             expected after the last of them. If that one has just ended, they are a row that goes on: it polls.
 //
 // Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
 //        2 system calls; the fence of the mark, see published_words.hpp.
@@ -225,6 +268,8 @@ class anticipating_wait {
   static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
+  /// Less than a wake-up takes: who was woken after a loop, to learn, polls no more.
+  static constexpr std::uint64_t row_gap = 30000;
 
   template <class Waitable>
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
@@ -241,7 +286,6 @@ class anticipating_wait {
   bool poll_until(waitable& what, std::uint64_t until);
   /// As poll_until(), asleep.
   bool sleep_until(waitable& what, std::uint64_t until);
-  static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? a : b; }
   bool has_missed_some() const noexcept { return missed_ != nullptr && missed_->count() != heard_; }
   /// EXPECT-4. Whether there were any. The wait goes on as if it had begun at the end of the last one.
   bool catch_up() noexcept;

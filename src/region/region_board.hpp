@@ -49,7 +49,6 @@
 #include "../wait/published_words.hpp"
 #include "announcement.hpp"
 #include "anticipation.hpp"
-#include "missed_loops.hpp"
 #include "share_board.hpp"
 #include "team_barrier.hpp"
 

@@ -36,7 +36,7 @@
 //   #  access         order    pairs  why it suffices
 //   1  word.load      relaxed  -      a guess for the compare-exchange that follows, or a hint
 //   2  word.fetch_or  relaxed  -      takes nothing; the queue's lock orders it (QUEUED-2)
-// The rest is in mutex.hpp and queued_word.hpp.
+// The rest is in mutex.hpp and parking_lot.hpp.
 #ifndef LOCKSTEP_SRC_SYNC_MUTEX_QUEUE_HPP
 #define LOCKSTEP_SRC_SYNC_MUTEX_QUEUE_HPP
 
@@ -44,13 +44,13 @@
 
 #include <lockstep/mutex.hpp>
 
-#include "../wait/queued_word.hpp"
+#include "../wait/parking_lot.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the bits of a mutex mean (queued_word.hpp).
+/// What the bits of a mutex mean (parking_lot.hpp).
 struct mutex_rules {
   static constexpr parking_lot::kind queue = parking_lot::kind::mutex;
   static constexpr bool backs_off = true;

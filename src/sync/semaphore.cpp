@@ -7,13 +7,13 @@
 
 #include <lockstep/detail/platform/error.hpp>
 
-#include "../wait/queued_word.hpp"
+#include "../wait/parking_lot.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the bits of a semaphore mean (queued_word.hpp). All threads want the same: a permit.
+/// What the bits of a semaphore mean (parking_lot.hpp). All threads want the same: a permit.
 struct semaphore_rules {
   static constexpr parking_lot::kind queue = parking_lot::kind::semaphore;
   static constexpr bool backs_off = false;

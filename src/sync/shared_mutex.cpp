@@ -2,13 +2,13 @@
 // src/sync/shared_mutex.cpp -- the contended ways of shared_mutex (layer: sync)
 #include <lockstep/shared_mutex.hpp>
 
-#include "../wait/queued_word.hpp"
+#include "../wait/parking_lot.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the bits of a shared_mutex mean (queued_word.hpp).
+/// What the bits of a shared_mutex mean (parking_lot.hpp).
 struct shared_mutex_rules {
   static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
   static constexpr bool backs_off = false;

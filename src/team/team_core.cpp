@@ -80,10 +80,10 @@ LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work) {
 LOCKSTEP_ALWAYS_INLINE void team_core::plan_shares(region_work& work) {
   crew_.reset_counts();
   if (work.shares != nullptr) {
-    work.plan = &steering_.begin_shares(*work.shares);
+    work.plan = &steering_.plan_shares(*work.shares);
     return;
   }
-  work.plan = &steering_.begin(*work.loop);
+  work.plan = &steering_.plan_loop(*work.loop);
   work.size = work.plan->shares;
   const loop_ends& ends = *work.ends;
   if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
@@ -151,7 +151,7 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
     group_.come_to_rest(!goes_on);
     group_.destroy_kept_values();
   } else if (goes_on && work.ends != nullptr && work.ends->finish != nullptr) {
-    work.ends->finish(work.ends->data, *work.plan, loop_values(board_));
+    work.ends->finish(work.ends->data, *work.plan, board_);
   }
   if (LOCKSTEP_UNLIKELY(!goes_on)) error_.rethrow();
   return goes_on;

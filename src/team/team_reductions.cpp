@@ -80,8 +80,8 @@ loop_ends ends_of(Reduction& whole) noexcept {
           [](void* data, const loop_plan& plan, loop_cells& cells) {
             if (plan.shares > 1) static_cast<Reduction*>(data)->prepare(plan, cells);
           },
-          [](void* data, const loop_plan& plan, const loop_values& values) {
-            if (plan.shares > 1) static_cast<Reduction*>(data)->finish(plan, values);
+          [](void* data, const loop_plan& plan, region_board& reports) {
+            if (plan.shares > 1) static_cast<Reduction*>(data)->finish(plan, reports);
           }};
 }
 
@@ -113,11 +113,11 @@ class range_reduction : public reduction_region {
     const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
     while (nodes_ < wanted && 2 * nodes_ <= leaves_) nodes_ *= 2;
   }
-  void finish(const loop_plan& plan, const loop_values& of_share) {
+  void finish(const loop_plan& plan, region_board& reports) {
     const bool beside = is_beside(what_, leaves_, plan.shares, plan.parts);
     value_stack values(what_, of_);
     for (std::size_t number = 0; number < nodes_; ++number) {
-      values.push_taken(beside ? of_share(number) : (*cells_)[number]);
+      values.push_taken(beside ? reports.beside_report(number) : (*cells_)[number]);
       // The nodes are those of one level, a power of two: each second one completes its parent, and so on.
       for (std::size_t done = number; (done & 1u) != 0; done >>= 1) values.combine();
     }
@@ -176,9 +176,9 @@ class share_reduction : public reduction_region {
     if (2 * plan.shares > most_values_of_loop) have_own_cells(2 * plan.shares);
     for (std::size_t rank = 0; rank < plan.shares; ++rank) (*cells_)[2 * rank + 1].bytes[0] = 0;
   }
-  void finish(const loop_plan& plan, const loop_values& of_share) {
+  void finish(const loop_plan& plan, region_board& reports) {
     for (std::size_t rank = 0; rank < plan.shares; ++rank) {
-      cell value = is_beside() ? of_share(rank) : (*cells_)[2 * rank];
+      cell value = is_beside() ? reports.beside_report(rank) : (*cells_)[2 * rank];
       const cell& says = is_beside() ? value : (*cells_)[2 * rank + 1];
       if (says.bytes[is_beside() ? cell::size - 1 : 0] == 0) continue;
       void* const at = what_.type == nullptr ? value.bytes : value_stack::address_in(value);
@@ -233,7 +233,7 @@ class range_scan : public reduction_region {
     have_cells(plan, cells);
     have_own_cells(leaves_);
   }
-  void finish(const loop_plan&, const loop_values&) {
+  void finish(const loop_plan&, region_board&) {
     value_stack values(what_, of_);
     values.push_copy_of(init_);
     const leaf_run all = {length_, 0, {0, leaves_}, nullptr, nullptr};
@@ -277,39 +277,42 @@ bool run_region(team_host& on, const loop_request& request, Reduction& whole) {
   return on.run_loop(request, work, ends_of(whole));
 }
 
-/// Whether there is a result. One of a loop that was stopped all the same is destroyed.
-inline bool has_kept(bool goes_on, bool has_result, const operations& what, void* result) noexcept {
-  if (!goes_on && has_result && what.type != nullptr) what.type->destroy(result);
-  return goes_on && has_result;
+/// A result of a loop that was stopped all the same is destroyed.
+inline outcome outcome_of(bool goes_on, bool has_result, const operations& what,
+                          void* result) noexcept {
+  if (goes_on && has_result) return outcome::done;
+  if (has_result && what.type != nullptr) what.type->destroy(result);
+  return outcome::stopped;
 }
 
-LOCKSTEP_INLINE bool reduce(team_host& on, source_place where, const operations& what,
-                            const operands& of, std::size_t length, schedule how, void* result) {
+LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
+                               std::size_t length, schedule how, void* result) {
+  if (length == 0) return outcome::empty;
   range_reduction whole(what, of, length, result);
   const bool goes_on =
-      run_region(on, {length, what.pace, grain_of(how), true, false, where}, whole);
-  return has_kept(goes_on, whole.has_result(), what, result);
+      run_region(in.on, {length, what.pace, grain_of(how), true, false, in.where}, whole);
+  return outcome_of(goes_on, whole.has_result(), what, result);
 }
 
-LOCKSTEP_INLINE bool reduce_fast(team_host& on, source_place where, const operations& what,
-                                 const operands& of, std::size_t length, schedule how, void* init) {
+LOCKSTEP_INLINE bool reduce_fast(as_region in, const operations& what, const operands& of,
+                                 std::size_t length, schedule how, void* init) {
   share_reduction whole(what, of, length, how, init);
   const std::size_t grain = grain_of(how);
-  return run_region(on, {length, nullptr, grain, false, grain == 0, where}, whole);
+  return run_region(in.on, {length, nullptr, grain, false, grain == 0, in.where}, whole);
 }
 
-LOCKSTEP_INLINE bool scan(team_host& on, source_place where, const operations& what,
-                          const operands& of, std::size_t length, schedule how, const void* init,
-                          void* result) {
+LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
+                             std::size_t length, schedule how, const void* init, void* result) {
+  if (length == 0) return outcome::empty;
   range_scan whole(what, of, length, init, result);
-  const loop_request request = {length, what.pace, grain_of(how), true, false, where};
-  bool goes_on = run_region(on, request, whole);
+  const loop_request request = {length, what.pace, grain_of(how), true, false, in.where};
+  bool goes_on = run_region(in.on, request, whole);
   if (goes_on && whole.has_more()) {
     job work;
     work.carry<loop_share>(whole.second());
-    goes_on = on.run_loop(request, work, loop_ends());
+    goes_on = in.on.run_loop(request, work, loop_ends());
   }
-  return has_kept(goes_on, whole.has_result(), what, result);
+  return outcome_of(goes_on, whole.has_result(), what, result);
 }
 
 }  // namespace reductions

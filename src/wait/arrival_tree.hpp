@@ -78,7 +78,23 @@ class arrival_tree {
 class ends_of_phases {
  public:
   /// Requires: participants as in the groups.
-  ends_of_phases(std::size_t participants, const rank_groups& groups);
+  ends_of_phases(std::size_t participants, const rank_groups& groups) {
+    constexpr std::size_t least = 4;
+    if (!groups.has_groups()) return;
+    for (unsigned level = rank_groups::levels; level-- > 0;) {
+      std::size_t count = 0;
+      for (std::size_t at = 0; at < participants; ++at) count += groups.begins_at(at, level);
+      if (count * least > participants) continue;
+      if (count == 1) return;
+      line_of_.resize(participants);
+      for (std::size_t at = 0; at < participants; ++at) {
+        const std::uint32_t rank = static_cast<std::uint32_t>(groups.rank_at(at));
+        if (groups.begins_at(at, level)) lowest_.push_back(rank);
+        line_of_[rank] = static_cast<std::uint32_t>(lowest_.size() - 1);
+      }
+      return;
+    }
+  }
 
   std::size_t lines() const noexcept { return lowest_.empty() ? 1 : lowest_.size(); }
   std::size_t line_of(std::size_t rank) const noexcept {

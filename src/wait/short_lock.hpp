@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: MIT
 // src/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
 //
-// Not for users: it is not fair; see mutex.hpp.
+// A lock of one word. Not for users: it is not fair; see mutex.hpp.
+//
+//   SHORT-1  A thread that has slept takes the lock as slept_on, because others may sleep still; the thread that
+//            frees a slept_on wakes one. So nobody is left asleep.
+//   SHORT-2  What happens before unlock() happens before the return of the next lock().
+//
+// word_: a value, not bits
+//   value  name      meaning                         set by
+//   0      free      nobody holds it                 unlock
+//   1      held      held, and nobody sleeps         lock, by CAS from free
+//   2      slept_on  held, and somebody may sleep    a waiter before it sleeps, or that takes it after a sleep
+// Legal to be too high: slept_on with no sleeper (costs a wake for nobody). Held with a sleeper loses a wake-up.
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  word.compare_exch acquire  3      SHORT-2
+//   2  word.exchange     acquire  3      SHORT-2, where the 0 was found by the sleeper's announcement
+//   3  word.exchange     release  1, 2   SHORT-2
+//   4  word.load         relaxed  -      a hint whether 1 is worth the try
+//   5  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
+// Source [DREPPER], the second mutex.
 #ifndef LOCKSTEP_SRC_WAIT_SHORT_LOCK_HPP
 #define LOCKSTEP_SRC_WAIT_SHORT_LOCK_HPP
 
+#include <cstdint>
+
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include "wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -24,10 +48,42 @@ class short_lock {
   void unlock() { unlock(word_); }
 
   /// The same for a word that lies elsewhere; 0 is free.
-  static void lock(wait_word& word);
-  static void unlock(wait_word& word);
+  LOCKSTEP_NOINLINE static void lock(wait_word& word) {
+    attempt now(word);
+    wait_engine::wait(now, wait_policy(), this_thread_history());
+  }
+  static void unlock(wait_word& word) {
+    if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 3
+  }
 
  private:
+  enum : std::uint32_t { is_free = 0, held = 1, slept_on = 2 };
+
+  struct attempt final : waitable {
+    wait_word& word;
+    std::uint32_t take_as = held;
+    bool taken = false;
+
+    explicit attempt(wait_word& of) noexcept : word(of) {}
+
+    bool ready() noexcept override {
+      std::uint32_t expected = is_free;
+      return taken || (word.load(memory_order_relaxed) == is_free &&         // 4
+                       word.compare_exchange_strong(expected, take_as,       //
+                                                    memory_order_acquire,    // 1
+                                                    memory_order_relaxed));  // 5
+    }
+    void sleep(deadline until) override {
+      take_as = slept_on;
+      taken = word.exchange(slept_on, memory_order_acquire) == is_free;  // 2
+      if (!taken) futex_wait(word, slept_on, until.nanoseconds());
+    }
+    void describe(wait_subject& to) const noexcept override {
+      to.object = to.sleeps_on = &word;
+      to.kind = wait_kind::internal_lock;
+    }
+  };
+
   wait_word word_;
 };
 

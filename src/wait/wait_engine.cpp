@@ -202,13 +202,6 @@ LOCKSTEP_INLINE wait_engine::rung wait_engine::first_rung(wait_policy policy,
 LOCKSTEP_INLINE bool wait_engine::wait_long(waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time, rung first, rung last) {
-  if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
-      history.yielding.goes_unmeasured()) {
-    for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
-      yield_thread();
-      if (what.ready()) return true;
-    }
-  }
   observed_wait seen(what);
   return climb(what, policy, history, until, yield_time, first, last, seen);
 }
@@ -217,6 +210,14 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
                                         deadline until, std::uint64_t yield_time, rung first,
                                         rung last, observed_wait& seen) {
   const bool adapts = policy.is_adaptive() && !policy.is_crowded();
+
+  if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
+      history.yielding.goes_unmeasured()) {
+    for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
+      yield_thread();
+      if (what.ready()) return true;
+    }
+  }
 
   if (first == rung::poll && !(policy.is_spin() && last == rung::sleep)) {
     std::uint64_t budget = wait_rungs::spin_budget;

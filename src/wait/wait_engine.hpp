@@ -78,6 +78,9 @@ class wait_engine {
   static constexpr std::uint64_t shared_yield_time = 400000;
   static constexpr std::uint64_t single_yield_time = 80000;
 
+  /// How far a wait goes.
+  enum class rung : unsigned char { poll, yield, sleep };
+
   /// Waits until `what.ready()`. Returns false if `until` came first.
   template <class Waitable>
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
@@ -85,21 +88,20 @@ class wait_engine {
                    std::uint64_t yield_time = shared_yield_time) {
     return what.Waitable::ready() || wait_slowly(what, policy, history, until, yield_time);
   }
-  /// The same after the first look.
+  /// The same after a look in vain, up to the `last` rung: locks, whose waiters queue up before they sleep, end it before the
+  /// sleep, and false means that too. Then block() looks no more, and spin() polls for the default's time.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history,
                                             deadline until = deadline::never(),
-                                            std::uint64_t yield_time = shared_yield_time) {
-    return wait_to(rung::sleep, what, policy, history, until, yield_time);
-  }
-  /// For locks, whose waiters queue up before they sleep: the rungs before the sleep, after a look in vain; true if it got
-  /// ready in them. block() has none of them. spin() polls for the default's time.
-  template <class Waitable>
-  LOCKSTEP_NOINLINE static bool wait_awake(Waitable& what, wait_policy policy,
-                                           wait_history& history, deadline until,
-                                           std::uint64_t yield_time = single_yield_time) {
-    return !policy.is_block() && wait_to(rung::yield, what, policy, history, until, yield_time);
+                                            std::uint64_t yield_time = shared_yield_time,
+                                            rung last = rung::sleep) {
+    const rung first = first_rung(policy, history);
+    if (Waitable::looks_often && first == rung::poll && first_poll(what)) {
+      if (policy.is_adaptive()) history.spinning.paid();
+      return true;
+    }
+    return wait_long(what, policy, history, until, yield_time, first, last);
   }
   /// Looks for the time between two looks at the clock. The first poll ends most waits that a look does not, so it is
   /// compiled for each kind of them. It goes without a look at the clock, which costs as much as one pause. It begins with
@@ -116,39 +118,23 @@ class wait_engine {
     return false;
   }
 
-  /// For waits that have polled in a way of their own. In the adaptive policy only.
-  static bool wait_after_poll(waitable& what, wait_policy policy, wait_history& history,
-                              observed_wait& seen) {
-    return what.ready() || climb(what, policy, history, deadline::never(), shared_yield_time,
-                                 rung::yield, rung::sleep, seen);
-  }
   /// Looks for the time between two looks at the clock; where the processor waits for lines, and `most` nanoseconds are
   /// enough for that, by such a wait.
   static bool poll(waitable& what, std::uint64_t most = 0);
 
   static bool is_over(deadline until);
 
+  /// The ladder from the rung `first` on, after a look in vain: part of a wait that observers know.
+  static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
+                    std::uint64_t yield_time, rung first, rung last, observed_wait& seen);
+
  private:
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
-  enum class rung : unsigned char { poll, yield, sleep };
 
-  template <class Waitable>
-  static bool wait_to(rung last, Waitable& what, wait_policy policy, wait_history& history,
-                      deadline until, std::uint64_t yield_time) {
-    const rung first = first_rung(policy, history);
-    if (Waitable::looks_often && first == rung::poll && first_poll(what)) {
-      if (policy.is_adaptive()) history.spinning.paid();
-      return true;
-    }
-    return wait_long(what, policy, history, until, yield_time, first, last);
-  }
   /// Where a wait begins.
   static rung first_rung(wait_policy policy, wait_history& history);
   static bool wait_long(waitable& what, wait_policy policy, wait_history& history, deadline until,
                         std::uint64_t yield_time, rung first, rung last);
-  /// The ladder, after a look in vain.
-  static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                    std::uint64_t yield_time, rung first, rung last, observed_wait& seen);
 };
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/region/missed_loops_test.cpp -- what is noted is read, also when the count wraps
-#include "region/missed_loops.hpp"
+#include "region/anticipation.hpp"
 
 #include <gtest/gtest.h>
 

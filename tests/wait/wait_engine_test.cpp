@@ -80,7 +80,9 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return what_.ready() || wait_engine::wait_awake(what_, policy, history_, until);
+    return what_.ready() ||
+           wait_engine::wait_slowly(what_, policy, history_, until, wait_engine::single_yield_time,
+                                    wait_engine::rung::yield);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 

@@ -177,20 +177,19 @@ class world {
   }
   template <class Type>
   Type sync_sum(member& me, Type value, call_site where = {}) {
-    return reduce_members(me, kinds::sync_sum, where, value, detail::sum_of<Type>());
+    return reduce_members(me, kinds::sync_sum, where, value, plus());
   }
   template <class Type>
   Type sync_min(member& me, Type value, call_site where = {}) {
-    return reduce_members(me, kinds::sync_min, where, value, detail::min_of<Type>());
+    return reduce_members(me, kinds::sync_min, where, value, minimum());
   }
   template <class Type>
   Type sync_max(member& me, Type value, call_site where = {}) {
-    return reduce_members(me, kinds::sync_max, where, value, detail::max_of<Type>());
+    return reduce_members(me, kinds::sync_max, where, value, maximum());
   }
   /// How many members said true.
   std::size_t sync_count(member& me, bool condition, call_site where = {}) {
-    return reduce_members<std::size_t>(me, kinds::sync_count, where, condition ? 1 : 0,
-                                       detail::sum_of<std::size_t>());
+    return reduce_members<std::size_t>(me, kinds::sync_count, where, condition ? 1 : 0, plus());
   }
   /// Whether all members said true; whether one did.
   bool sync_and(member& me, bool condition, call_site where = {}) {

@@ -32,11 +32,11 @@ constexpr bool fits_cell() noexcept {
 /// Writes values of Type into cells, and reads them.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
-  /// What put() needs beside the cell.
-  struct room {};
+  /// What put() needs beside the cell: nothing.
+  using room = void*;
   /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed. Of a member:
   /// prepare_of().
-  static room prepare(owner<kept_values>&, std::size_t) noexcept { return room(); }
+  static room prepare(owner<kept_values>&, std::size_t) noexcept { return nullptr; }
 
   static void put(room, cell& into, const Type& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(Type));
@@ -74,15 +74,15 @@ struct cell_access<Type, false> {
     aligned_array<storage> storage_;
     std::size_t count_ = 0;
   };
-  using room = values&;
+  using room = values*;
 
   static room prepare(owner<kept_values>& keeps, std::size_t count) {
     values* const made = new values(count);
     keeps.reset(made);
-    return *made;
+    return made;
   }
   static void put(room here, cell& into, Type value) {
-    Type* const address = here.add(std::move(value));
+    Type* const address = here->add(std::move(value));
     std::memcpy(into.bytes, &address, sizeof address);
   }
   static Type get(const cell& from) { return static_cast<const Type&>(value_in(from)); }

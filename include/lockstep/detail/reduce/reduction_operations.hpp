@@ -122,19 +122,12 @@ struct value_type_of {
     copy_value(to, from, std::is_copy_constructible<Type>());
   }
   static void* prepare(owner<kept_values>& keeps, std::size_t count) {
-    return &access::prepare(keeps, count);
+    return access::prepare(keeps, count);
   }
   static void put(void* room, cell& into, void* value) {
-    access::put(room_at(room), into, std::move(*static_cast<Type*>(value)));
+    access::put(static_cast<typename access::room>(room), into,
+                std::move(*static_cast<Type*>(value)));
   }
-  static typename access::room room_at(void* room) noexcept {
-    return room_at(room, std::is_reference<typename access::room>());
-  }
-
-  static typename access::room room_at(void* room, std::true_type /*kept*/) noexcept {
-    return *static_cast<typename std::remove_reference<typename access::room>::type*>(room);
-  }
-  static typename access::room room_at(void*, std::false_type) noexcept { return {}; }
 
   static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
   static const value_type* get(std::false_type) noexcept {
@@ -394,7 +387,8 @@ bool sum_leaves(const operands& of, const leaf_run& run, void* room, cell* sums)
     bool is_stopped;
     Type sum(sum_of_leaf<Type>(own, op, run, first, last, is_stopped));
     if (is_stopped) return false;
-    cell_access<Type>::put(value_type_of<Type>::room_at(room), sums[number], std::move(sum));
+    using access = cell_access<Type>;
+    access::put(static_cast<typename access::room>(room), sums[number], std::move(sum));
     return true;
   });
 }

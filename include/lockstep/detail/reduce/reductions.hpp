@@ -34,20 +34,6 @@ namespace detail {
 
 class team_host;
 
-// What sync_sum and its like do.
-template <class Type>
-struct sum_of {
-  Type operator()(const Type& a, const Type& b) const { return static_cast<Type>(a + b); }
-};
-template <class Type>
-struct min_of {
-  Type operator()(const Type& a, const Type& b) const { return b < a ? b : a; }
-};
-template <class Type>
-struct max_of {
-  Type operator()(const Type& a, const Type& b) const { return a < b ? b : a; }
-};
-
 namespace reductions {
 
 // --- one value of each member ---
@@ -116,14 +102,37 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
 /// What became of a reduction.
 enum class outcome { done, empty, stopped };
 
-/// On every member: the value of the tree over [0, length), into the room. `fast`: what init and the values of members
-/// make; of the scan, init and all values. `init`, and the room: aligned as a cell at least.
-outcome reduce(member_state& at, const operations& what, const operands& of, std::size_t length,
+/// By the members of a region, each of which gets the result.
+struct by_members {
+  member_state& at;
+  template <class Type>
+  static void check_result() noexcept {
+    check_copyable<Type>();
+  }
+};
+/// As a region by itself; its caller gets the result.
+struct as_region {
+  team_host& on;
+  source_place where;
+  template <class Type>
+  static void check_result() noexcept {}
+};
+
+/// Into the room: the value of the tree over [0, length). Rooms, and `init`, are aligned as a cell at least.
+outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
                schedule how, void* result);
+outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
+               schedule how, void* result);
+/// Of the scan: init and all values.
+outcome scan(by_members in, const operations& what, const operands& of, std::size_t length,
+             schedule how, const void* init, void* result);
+outcome scan(as_region in, const operations& what, const operands& of, std::size_t length,
+             schedule how, const void* init, void* result);
+/// `fast`: what init and the values of members make. As a region: `init` gets it; false if it was stopped.
 outcome reduce_fast(member_state& at, const operations& what, const operands& of,
                     std::size_t length, schedule how, const void* init, void* result);
-outcome scan(member_state& at, const operations& what, const operands& of, std::size_t length,
-             const void* init, void* result);
+bool reduce_fast(as_region in, const operations& what, const operands& of, std::size_t length,
+                 schedule how, void* init);
 
 /// Room for a result that a reduction leaves: destroyed here.
 template <class Type>
@@ -155,22 +164,22 @@ class result_of {
   bool has_value_ = false;
 };
 
-/// op(init, the tree over the range) on every member.
-template <class Type, class Operation, class Values>
-Type reduce(member_state& at, const Values& values, std::size_t length, const Type& init,
-            Operation& op, schedule how) {
+/// op(init, the tree over the range).
+template <class Type, class Operation, class Place, class Values>
+LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t length, Type&& init,
+                                   Operation& op, schedule how) {
   check_types<Type, typename Values::value, Operation>();
-  check_copyable<Type>();
+  Place::template check_result<Type>();
   result_of<Type> result;
   const outcome how_it_ended =
-      reduce(at, operations_for<Type, Operation>(values), values, length, how, result.room());
+      reduce(in, operations_for<Type, Operation>(values), values, length, how, result.room());
   if (how_it_ended == outcome::done) {
     Type& whole =
-        result.value_left();  // before the copy of init, which may throw: now it is destroyed then
-    return op(Type(init), std::move(whole));
+        result.value_left();  // before init moves, which may throw: now it is destroyed then
+    return op(std::move(init), std::move(whole));
   }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
-  return init;
+  return std::move(init);
 }
 /// What reduce_fast() and scan() have left, or init.
 template <class Type>
@@ -192,69 +201,29 @@ Type reduce_fast(member_state& at, const Values& values, std::size_t length, con
                                first.room(), result.room()),
                    result);
 }
-/// store(i, op(init, f(first), ..., f(i))) for every i; op(init, all values) on every member.
-template <class Type, class Index, class Function, class Operation, class Store>
-Type scan(member_state& at, const index_span<Index>& span, Function& f, Operation& op, Store& store,
-          const Type& init) {
+template <class Type, class Operation, class Values>
+Type reduce_fast(as_region in, const Values& values, std::size_t length, Type&& init, Operation& op,
+                 schedule how) {
+  check_types<Type, typename Values::value, Operation>();
+  static_cast<void>(op);
+  if (!reduce_fast(in, operations_for<Type, Operation>(values), values, length, how, &init)) {
+    leave_stopped_region();
+  }
+  return std::move(init);
+}
+/// store(i, op(init, f(first), ..., f(i))) for every i; op(init, all values).
+template <class Type, class Place, class Index, class Function, class Operation, class Store>
+Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, Store& store,
+          const Type& init, schedule how) {
   const scanned_value<Type, Index, Function, Store> values(&op, span.first, f, store);
   check_types<Type, typename decltype(values)::value, Operation>();
   check_copyable<Type>();
   result_of<Type> first, result;
   first.set(init);
   return result_or(init,
-                   scan(at, operations_of_scan<Type, Operation>(values), values, span.length,
+                   scan(in, operations_of_scan<Type, Operation>(values), values, span.length, how,
                         first.room(), result.room()),
                    result);
-}
-
-// --- a range, as a region by itself ---
-
-// False if it was stopped. `init` of reduce_fast() gets the result; a result is made in its room.
-bool reduce(team_host& on, source_place where, const operations& what, const operands& of,
-            std::size_t length, schedule how, void* result);
-bool reduce_fast(team_host& on, source_place where, const operations& what, const operands& of,
-                 std::size_t length, schedule how, void* init);
-bool scan(team_host& on, source_place where, const operations& what, const operands& of,
-          std::size_t length, schedule how, const void* init, void* result);
-
-template <class Type, class Operation, class Values>
-LOCKSTEP_ALWAYS_INLINE Type reduce(team_host& on, source_place where, const Values& values,
-                                   std::size_t length, Type&& init, Operation& op, schedule how) {
-  check_types<Type, typename Values::value, Operation>();
-  if (length == 0) return std::move(init);
-  result_of<Type> result;
-  if (!reduce(on, where, operations_for<Type, Operation>(values), values, length, how,
-              result.room())) {
-    leave_stopped_region();
-    return std::move(init);
-  }
-  Type& whole =
-      result.value_left();  // before init moves, which may throw: now it is destroyed then
-  return op(std::move(init), std::move(whole));
-}
-template <class Type, class Operation, class Values>
-Type reduce_fast(team_host& on, source_place where, const Values& values, std::size_t length,
-                 Type&& init, Operation& op, schedule how) {
-  check_types<Type, typename Values::value, Operation>();
-  static_cast<void>(op);
-  if (!reduce_fast(on, where, operations_for<Type, Operation>(values), values, length, how,
-                   &init)) {
-    leave_stopped_region();
-  }
-  return std::move(init);
-}
-template <class Type, class Index, class Function, class Operation, class Store>
-Type scan(team_host& on, source_place where, const index_span<Index>& span, Function& f,
-          Operation& op, Store& store, const Type& init, schedule how) {
-  const scanned_value<Type, Index, Function, Store> values(&op, span.first, f, store);
-  check_types<Type, typename decltype(values)::value, Operation>();
-  check_copyable<Type>();
-  if (span.length == 0) return init;
-  result_of<Type> first, result;
-  first.set(init);
-  const bool is_complete = scan(on, where, operations_of_scan<Type, Operation>(values), values,
-                                span.length, how, first.room(), result.room());
-  return result_or(init, is_complete ? outcome::done : outcome::stopped, result);
 }
 
 }  // namespace reductions
