@@ -119,8 +119,6 @@ class eigen_pool final : public Eigen::ThreadPoolInterface {
   mutex lock_;
   condition_variable changed_;
   std::deque<std::function<void()>> closures_;
-  std::size_t idle_ =
-      0;  ///< threads that wait, also those that were notified and have not come yet
   bool is_ended_ = false, is_cancelled_ = false;
   threads threads_;  // the last member: its threads use the others
 };
