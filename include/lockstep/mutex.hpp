@@ -157,7 +157,7 @@ class recursive_mutex {
   }
   /// As lock(), but false where it would block.
   bool try_lock() { return enter_again() || (mutex_.try_lock() && enter()); }
-  /// As lock(), for at most `time`; false if the lock was not to be had.
+  /// As lock(), for at most `time`; false if it did not get the lock.
   template <class Rep, class Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
@@ -195,7 +195,7 @@ class recursive_mutex {
   detail::atomic<std::uint64_t> owner_;
 };
 
-/// For programs that change a type: the timed operations are there.
+/// The same type: it has the timed operations.
 using recursive_timed_mutex = recursive_mutex;
 
 }  // namespace LOCKSTEP_ABI

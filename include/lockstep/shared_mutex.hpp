@@ -76,7 +76,7 @@ class shared_mutex {
     if (taken) detail::misuse::locked(this);
     return taken;
   }
-  /// As lock(), for at most `time`; false if the lock was not to be had.
+  /// As lock(), for at most `time`; false if it did not get the lock.
   template <class Rep, class Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
@@ -103,7 +103,7 @@ class shared_mutex {
     if (taken) detail::misuse::locked_shared(this);
     return taken;
   }
-  /// As lock_shared(), for at most `time`; false if the lock was not to be had.
+  /// As lock_shared(), for at most `time`; false if it did not get the lock.
   template <class Rep, class Period>
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_shared_until(deadline::after(time));

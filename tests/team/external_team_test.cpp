@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/external_team_test.cpp -- a team over threads of the user's: serve, release, regions, errors
 //
-// Child processes are in team_fork_test.cpp.
+// Child processes are in tests/fork/team_test.cpp.
 #include <lockstep/external_team.hpp>
 
 #include <gtest/gtest.h>

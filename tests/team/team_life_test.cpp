@@ -2,7 +2,7 @@
 // tests/team/team_life_test.cpp -- from the first thread of a team to its last: start and join, pause and
 // resume, hooks, names, places, errors, and the end of the program
 //
-// What a fork() does is in team_fork_test.cpp, threads that cannot be started in team_start_test.cpp.
+// What a fork() does is in tests/fork/team_test.cpp, threads that cannot be started in team_start_test.cpp.
 #include <lockstep/team.hpp>
 #include "team/placement.hpp"
 

@@ -2,7 +2,7 @@
 // tests/wait/published_words_stress_test.cpp -- mark and engine on the running system, many times
 //
 // A lost wake-up is a ctest timeout, a hole in the order of payload and phase a report of
-// ThreadSanitizer or a wrong value. The steps one by one are in sleeper_mark_test.cpp.
+// ThreadSanitizer or a wrong value. The steps one by one are in published_words_test.cpp.
 #include "wait/published_words.hpp"
 
 #include <gtest/gtest.h>
