@@ -122,7 +122,7 @@ LOCKSTEP_INLINE line_wait line_instructions::offered() noexcept {
   constexpr std::int64_t extensions = 4;
   constexpr std::uint64_t zawrs = std::uint64_t{1} << 48;
   constexpr long hwprobe = 258;
-  const kept_errno kept;
+  const kept_error kept;
   pair asked = {extensions, 0};
   const bool answered = syscall(hwprobe, &asked, 1ul, 0ul, nullptr, 0u) == 0;
   const bool has = answered && asked.key == extensions && (asked.value & zawrs) != 0;
