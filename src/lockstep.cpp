@@ -30,7 +30,6 @@
 #include "platform/cpus.cpp"
 #include "platform/error.cpp"
 #include "platform/fork.cpp"
-#include "platform/line_instructions.cpp"
 #include "platform/process.cpp"
 #include "platform/processor_wait.cpp"
 #include "platform/system.cpp"
@@ -40,7 +39,6 @@
 #include "platform/topology_linux.cpp"
 #include "platform/topology_macos.cpp"
 #include "platform/topology_windows.cpp"
-#include "platform/type_name.cpp"
 #include "platform/user_files.cpp"
 #include "platform/wake_pipe.cpp"
 
