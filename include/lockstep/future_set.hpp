@@ -49,6 +49,21 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// The values of a future_set, by the index of their contributions. The set owns them.
+template <class Type>
+class future_values {
+ public:
+  std::size_t size() const noexcept { return slots_->size(); }
+  const Type& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
+  const Type* begin() const noexcept { return slots_->data(); }
+  const Type* end() const noexcept { return begin() + size(); }
+
+  explicit future_values(const detail::aligned_array<Type>& of) noexcept : slots_(&of) {}
+
+ private:
+  const detail::aligned_array<Type>* slots_;
+};
+
 namespace detail {
 
 /// Who has contributed, and the first error.
@@ -122,21 +137,6 @@ class future_counts {
   detail::atomic<std::size_t> arrived_;
   detail::atomic<std::size_t> failures_;
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
-};
-
-/// The contributed values by index. The set owns them.
-template <class Type>
-class future_values {
- public:
-  std::size_t size() const noexcept { return slots_->size(); }
-  const Type& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
-  const Type* begin() const noexcept { return slots_->data(); }
-  const Type* end() const noexcept { return begin() + size(); }
-
-  explicit future_values(const aligned_array<Type>& of) noexcept : slots_(&of) {}
-
- private:
-  const aligned_array<Type>* slots_;
 };
 
 /// Where the values are; of future_set<void> there are none.
@@ -259,7 +259,7 @@ class future_set_base : public future_counts {
 template <class Type>
 class future_set : public detail::future_set_base<Type> {
  public:
-  using values = detail::future_values<Type>;
+  using values = future_values<Type>;
   using detail::future_set_base<Type>::future_set_base;
 
   /// Stores the value and returns its index. Fails if all have contributed.
