@@ -94,11 +94,11 @@ struct fork_listeners {
   }
 };
 
-LOCKSTEP_INLINE fork_listener::fork_listener(void* owner, void (*in_child)(void*))
-    : entry_(new told_in_child(owner, in_child)) {
+LOCKSTEP_INLINE fork_listener::fork_listener(void* owner, void (*in_child)(void*)) {
   // in_child() may wake: the tables that this needs are put right before.
   native_futex::prepare_for_fork();
   watch_forks<fork_listeners::around_fork>();
+  entry_ = new told_in_child(owner, in_child);
   const holding<fork_section> held(process().listener_forks);
   process().fork_listeners.push_front(*entry_);
 }

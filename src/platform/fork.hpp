@@ -177,7 +177,7 @@ class fork_listener {
   fork_listener& operator=(const fork_listener&) = delete;
 
  private:
-  told_in_child* const entry_;
+  told_in_child* entry_ = nullptr;
 };
 
 }  // namespace detail
