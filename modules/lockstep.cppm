@@ -52,6 +52,7 @@ using lockstep::first_touch_array;
 
 // lockstep/future_set.hpp
 using lockstep::future_set;
+using lockstep::future_values;
 
 // lockstep/graph.hpp
 using lockstep::buffer;

@@ -13,7 +13,7 @@
 
 #include <lockstep/detail/platform/config.hpp>
 #include "platform/cpus.hpp"
-#include "platform/fork_tables.hpp"
+#include "platform/fork.hpp"
 
 #include "affinity.hpp"
 #include "allocators.hpp"

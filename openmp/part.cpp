@@ -6,7 +6,7 @@
 
 #include <new>
 
-#include "platform/made_once.hpp"
+#include "platform/once.hpp"
 #include "team/environment.hpp"
 
 #include "affinity.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "platform/fork_tables.hpp"
+#include "platform/fork.hpp"
 #include "platform/this_thread.hpp"
 #include "team/display.hpp"
 #include "team/placement.hpp"

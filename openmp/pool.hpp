@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "platform/fork_tables.hpp"
+#include "platform/fork.hpp"
 #include "platform/process.hpp"
 #include "region/team_door.hpp"
 #include "team/team_core.hpp"

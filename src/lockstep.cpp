@@ -25,23 +25,12 @@
 #define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE
 
 // platform
-#include "platform/binding.cpp"
 #include "platform/cache_line.cpp"
 #include "platform/clock.cpp"
 #include "platform/cpus.cpp"
 #include "platform/error.cpp"
-#include "platform/fork_tables.cpp"
-#include "platform/futex_apple.cpp"
-#include "platform/futex_freebsd.cpp"
-#include "platform/futex_linux.cpp"
-#include "platform/futex_netbsd.cpp"
-#include "platform/futex_openbsd.cpp"
-#include "platform/futex_portable.cpp"
-#include "platform/futex_wasm.cpp"
-#include "platform/futex_windows.cpp"
-#include "platform/line_instructions.cpp"
+#include "platform/fork.cpp"
 #include "platform/process.cpp"
-#include "platform/process_fence.cpp"
 #include "platform/processor_wait.cpp"
 #include "platform/system.cpp"
 #include "platform/system_texts.cpp"
@@ -50,7 +39,6 @@
 #include "platform/topology_linux.cpp"
 #include "platform/topology_macos.cpp"
 #include "platform/topology_windows.cpp"
-#include "platform/type_name.cpp"
 #include "platform/user_files.cpp"
 #include "platform/wake_pipe.cpp"
 

@@ -28,16 +28,15 @@
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
-//   1  word.fetch_or    acquire  2      the claimer writes after what a failed claimer wrote
+//   1  word.fetch_or    acquire  2      who claims a bit sees what one that failed has left: content half made, a value
+//                                       half moved. What a taker moves 4 has seen
 //   2  word.fetch_and   release  1      the other half
-//   3  word.fetch_or    release  4, 9   the readers see the content; later changes are all RMWs
+//   3  word.fetch_or    release  4, 7   the readers see the content; later changes are all RMWs
 //   4  wait for word    acquire  3      the other half (1 of word_waiter.hpp)
 //   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the destructor and
 //                                       in reset() no other thread uses the eventual
 //   6  word.store       relaxed  -      reset() requires that no other thread uses the eventual
-//   7  word.fetch_or    acquire  8      the taker moves what a failed taker left; 4 has seen the content
-//   8  word.fetch_and   release  7      the other half
-//   9  word.load        acquire  3      as 4
+//   7  word.load        acquire  3      as 4
 //
 // Order  what happens before set_value() or set_exception() happens before every return from get(), take()
 //        and wait().
@@ -95,14 +94,12 @@ class eventual_base {
   /// if there is no exception.
   void set_exception(std::exception_ptr error) {
     if (error == nullptr) eventual_word::fail_without_exception();
-    claim ours(*this);
-    ::new (static_cast<void*>(&error_)) std::exception_ptr(std::move(error));
-    ours.publish(failed_);
+    settle(error_, failed_, std::move(error));
   }
 
   /// True if a value or an exception is there; never blocks.
   bool is_ready() const noexcept {
-    return is_settled(word_.load(detail::memory_order_acquire));  // 9
+    return is_settled(word_.load(detail::memory_order_acquire));  // 7
   }
   bool try_wait() const noexcept { return is_ready(); }
 
@@ -139,10 +136,7 @@ class eventual_base {
 
   template <class... Arguments>
   void set(Arguments&&... arguments) {
-    claim ours(*this);
-    detail::notify_point(&word_);
-    ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
-    ours.publish(ready_);
+    settle(content_, ready_, std::forward<Arguments>(arguments)...);
   }
 
   const Content& get_content(call_site where) const {
@@ -156,9 +150,10 @@ class eventual_base {
     wait(where);
     const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
     if ((word & failed_) != 0) fail_get(word);
-    removal ours(*this);
+    claim ours(*this, taken_);
+    if (!ours.is_ours()) fail_get(ours.before());
     Content content(std::move(content_));
-    ours.owner = nullptr;
+    ours.keep();
     return content;
   }
 
@@ -168,44 +163,40 @@ class eventual_base {
 
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
 
-  /// The right to write the content; given back unless used.
+  /// A bit that one thread sets, and gives back unless it has done what the bit says (EVENTUAL-3, EVENTUAL-5).
   class claim {
    public:
-    explicit claim(eventual_base& of) : owner_(&of) {
-      if ((of.word_.fetch_or(claimed_, detail::memory_order_acquire) & claimed_) != 0) {  // 1
-        eventual_word::fail_second_value();
-      }
+    claim(eventual_base& of, std::uint32_t bit)
+        : owner_(&of),
+          bit_(bit),
+          before_(of.word_.fetch_or(bit, detail::memory_order_acquire)) {  // 1
+      if (!is_ours()) owner_ = nullptr;
     }
     ~claim() {
-      if (owner_ != nullptr) owner_->word_.fetch_and(~claimed_, detail::memory_order_release);  // 2
+      if (owner_ != nullptr) owner_->word_.fetch_and(~bit_, detail::memory_order_release);  // 2
     }
     claim(const claim&) = delete;
     claim& operator=(const claim&) = delete;
 
-    void publish(std::uint32_t outcome) {
-      detail::wait_word& word = owner_->word_;
-      owner_ = nullptr;
-      detail::wake_sleepers(&word, word.fetch_or(outcome, detail::memory_order_release));  // 3
-    }
+    std::uint32_t before() const noexcept { return before_; }
+    bool is_ours() const noexcept { return (before_ & bit_) == 0; }
+    void keep() noexcept { owner_ = nullptr; }
 
    private:
     eventual_base* owner_;
+    const std::uint32_t bit_, before_;
   };
 
-  /// The right to move the content out; given back unless done (EVENTUAL-5).
-  struct removal {
-    eventual_base* owner;
-
-    explicit removal(eventual_base& of) : owner(&of) {
-      const std::uint32_t old = of.word_.fetch_or(taken_, detail::memory_order_acquire);  // 7
-      if ((old & taken_) != 0) of.fail_get(old);
-    }
-    ~removal() {
-      if (owner != nullptr) owner->word_.fetch_and(~taken_, detail::memory_order_release);  // 8
-    }
-    removal(const removal&) = delete;
-    removal& operator=(const removal&) = delete;
-  };
+  /// Makes the content and publishes it: EVENTUAL-1.
+  template <class Made, class... Arguments>
+  void settle(Made& content, std::uint32_t outcome, Arguments&&... arguments) {
+    claim ours(*this, claimed_);
+    if (!ours.is_ours()) eventual_word::fail_second_value();
+    detail::notify_point(&word_);
+    ::new (static_cast<void*>(&content)) Made(std::forward<Arguments>(arguments)...);
+    ours.keep();
+    detail::wake_sleepers(&word_, word_.fetch_or(outcome, detail::memory_order_release));  // 3
+  }
 
   [[noreturn]] void fail_get(std::uint32_t word) const {
     eventual_word::fail_get(word, (word & taken_) != 0 ? std::exception_ptr() : error_);

@@ -36,6 +36,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -47,6 +48,21 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+/// The values of a future_set, by the index of their contributions. The set owns them.
+template <class Type>
+class future_values {
+ public:
+  std::size_t size() const noexcept { return slots_->size(); }
+  const Type& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
+  const Type* begin() const noexcept { return slots_->data(); }
+  const Type* end() const noexcept { return begin() + size(); }
+
+  explicit future_values(const detail::aligned_array<Type>& of) noexcept : slots_(&of) {}
+
+ private:
+  const detail::aligned_array<Type>* slots_;
+};
 
 namespace detail {
 
@@ -123,12 +139,42 @@ class future_counts {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
-/// What future_set<Type> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
-/// The callback is not a std::function, because <functional> costs a tenth of what lockstep.hpp does to compile.
-template <class Set>
+/// Where the values are; of future_set<void> there are none.
+template <class Type>
+struct future_slots {
+  aligned_array<Type> all;
+
+  explicit future_slots(std::size_t size) : all(size) {}
+  template <class Function>
+  void pass_to(Function& f) const {
+    f(future_values<Type>(all));
+  }
+};
+template <>
+struct future_slots<void> {
+  explicit future_slots(std::size_t) noexcept {}
+  template <class Function>
+  void pass_to(Function& f) const {
+    f();
+  }
+};
+
+/// What future_set<Type> and future_set<void> have in common. The callback is not a std::function: it may be only movable.
+template <class Type>
 class future_set_base : public future_counts {
  public:
-  ~future_set_base() { delete on_ready_; }
+  explicit future_set_base(std::size_t contributions, std::nullptr_t = nullptr,
+                           wait_policy policy = wait_policy())
+      : future_set_base(contributions, policy, owner<any_callback>()) {}
+  /// Calls on_ready(values), or on_ready() if there are none, when all have contributed.
+  template <class Function>
+  future_set_base(std::size_t contributions, Function&& on_ready,
+                  wait_policy policy = wait_policy())
+      : future_set_base(contributions, policy,
+                        owner<any_callback>(is_empty(on_ready)
+                                                ? nullptr
+                                                : new holder<typename std::decay<Function>::type>(
+                                                      std::forward<Function>(on_ready)))) {}
 
   /// In place of a value; returns its index. Fails if all have contributed, or if there is no exception.
   std::size_t contribute_exception(std::exception_ptr error) {
@@ -147,20 +193,6 @@ class future_set_base : public future_counts {
   }
 
  protected:
-  future_set_base(std::size_t contributions, wait_policy policy, std::nullptr_t)
-      : future_counts(contributions, policy), on_ready_(nullptr) {}
-  template <class Function>
-  future_set_base(std::size_t contributions, wait_policy policy, Function&& on_ready)
-      : future_counts(contributions, policy),
-        on_ready_(is_empty(on_ready) ? nullptr
-                                     : new holder<typename std::decay<Function>::type>(
-                                           std::forward<Function>(on_ready))) {}
-
-  /// Once the set is made.
-  void begin() {
-    if (contributions() == 0) complete(run_callback{*this});
-  }
-
   /// Contributes what `store(index)` stores.
   template <class Store>
   std::size_t put(const Store& store) {
@@ -170,10 +202,12 @@ class future_set_base : public future_counts {
     return index;
   }
 
+  future_slots<Type> slots_;
+
  private:
   struct any_callback {
     virtual ~any_callback() = default;
-    virtual void call(const Set& set) = 0;
+    virtual void call(const future_slots<Type>& with) = 0;
   };
   template <class Function>
   struct holder final : any_callback {
@@ -181,33 +215,40 @@ class future_set_base : public future_counts {
 
     template <class From>
     explicit holder(From&& f) : function(std::forward<From>(f)) {}
-    void call(const Set& set) override { set.pass_to(function); }
+    void call(const future_slots<Type>& with) override { with.pass_to(function); }
   };
   struct run_callback {
-    const future_set_base& owner;
+    const future_set_base& of;
     void operator()() const {
-      if (owner.on_ready_ != nullptr) owner.on_ready_->call(static_cast<const Set&>(owner));
+      if (of.on_ready_) of.on_ready_->call(of.slots_);
     }
   };
 
-  /// A null pointer and an empty std::function are no callback.
-  template <class Function>
-  static bool is_empty(const Function& f) {
-    constexpr bool is_explicit = std::is_constructible<bool, const Function&>::value &&
-                                 !std::is_convertible<const Function&, bool>::value;
-    return is_empty(
-        f, std::integral_constant<bool, is_explicit || std::is_pointer<Function>::value>());
+  future_set_base(std::size_t contributions, wait_policy policy, owner<any_callback> on_ready)
+      : future_counts(contributions, policy),
+        slots_(contributions),
+        on_ready_(std::move(on_ready)) {
+    begin();
   }
-  template <class Function>
-  static bool is_empty(const Function& f, std::true_type /*can be asked*/) {
-    return !static_cast<bool>(f);
-  }
-  template <class Function>
-  static bool is_empty(const Function&, std::false_type) noexcept {
-    return false;
+  void begin() {
+    if (contributions() == 0) complete(run_callback{*this});
   }
 
-  any_callback* const on_ready_;
+  /// A null pointer and an empty std::function are no callback.
+  template <class Function>
+  static bool is_empty(const Function&) noexcept {
+    return false;
+  }
+  template <class Result, class... Arguments>
+  static bool is_empty(Result (*const& f)(Arguments...)) noexcept {
+    return f == nullptr;
+  }
+  template <class Signature>
+  static bool is_empty(const std::function<Signature>& f) noexcept {
+    return f == nullptr;
+  }
+
+  owner<any_callback> on_ready_;
 };
 
 }  // namespace detail
@@ -216,90 +257,36 @@ class future_set_base : public future_counts {
 /// Requires: Type can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class Type>
-class future_set : public detail::future_set_base<future_set<Type>> {
-  using base = detail::future_set_base<future_set<Type>>;
-
+class future_set : public detail::future_set_base<Type> {
  public:
-  /// The contributed values by index. The set owns them.
-  class values {
-   public:
-    std::size_t size() const noexcept { return slots_->size(); }
-    const Type& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
-    const Type* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
-    const Type* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
-
-   private:
-    friend class future_set;
-    explicit values(const detail::aligned_array<Type>& of) noexcept : slots_(&of) {}
-
-    const detail::aligned_array<Type>* slots_;
-  };
-
-  explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
-                      wait_policy policy = wait_policy())
-      : base(contributions, policy, nullptr), slots_(contributions) {
-    this->begin();
-  }
-  /// Calls on_ready(values) when all have contributed.
-  template <class Function>
-  future_set(std::size_t contributions, Function&& on_ready, wait_policy policy = wait_policy())
-      : base(contributions, policy, std::forward<Function>(on_ready)), slots_(contributions) {
-    this->begin();
-  }
+  using values = future_values<Type>;
+  using detail::future_set_base<Type>::future_set_base;
 
   /// Stores the value and returns its index. Fails if all have contributed.
   std::size_t contribute(const Type& value) {
-    return this->put([this, &value](std::size_t index) { slots_[index] = value; });
+    return this->put([this, &value](std::size_t index) { this->slots_.all[index] = value; });
   }
   std::size_t contribute(Type&& value) {
-    return this->put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
+    return this->put(
+        [this, &value](std::size_t index) { this->slots_.all[index] = std::move(value); });
   }
 
   /// As wait(). The values live until they are contributed anew, or to the end of the set.
   values get(call_site where = {}) const {
     this->wait(where);
-    return values(slots_);
+    return values(this->slots_.all);
   }
-
- private:
-  friend base;
-
-  template <class Function>
-  void pass_to(Function& f) const {
-    f(values(slots_));
-  }
-
-  detail::aligned_array<Type> slots_;
 };
 
 template <>
-class future_set<void> : public detail::future_set_base<future_set<void>> {
-  using base = detail::future_set_base<future_set<void>>;
-
+class future_set<void> : public detail::future_set_base<void> {
  public:
-  explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
-                      wait_policy policy = wait_policy())
-      : base(contributions, policy, nullptr) {
-    begin();
-  }
-  template <class Function>
-  future_set(std::size_t contributions, Function&& on_ready, wait_policy policy = wait_policy())
-      : base(contributions, policy, std::forward<Function>(on_ready)) {
-    begin();
-  }
+  using detail::future_set_base<void>::future_set_base;
 
   std::size_t contribute() {
     return put([](std::size_t) {});
   }
   void get() const { wait(); }
-
- private:
-  friend base;
-
-  template <class Function>
-  void pass_to(Function& f) const {
-    f();
-  }
 };
 
 }  // namespace LOCKSTEP_ABI

@@ -39,8 +39,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <new>
 #include <thread>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -55,9 +56,6 @@
 #endif
 #if defined(__cpp_lib_jthread)
 #include <stop_token>
-#endif
-#if !defined(__cpp_lib_apply)
-#include <functional>
 #endif
 
 #if !LOCKSTEP_HAS_STANDARD_THREADS
@@ -83,22 +81,13 @@ struct end_of_thread {
 struct thread_body {
   wait_word* word;
 
-  static thread_body of(wait_word& word) noexcept { return thread_body{&word}; }
-
   template <class Function, class... Arguments>
   void operator()(Function&& f, Arguments&&... arguments) const {
     const end_of_thread at_end{*word};
     call(std::forward<Function>(f), std::forward<Arguments>(arguments)...);
   }
 
-  // As std::invoke, but without <functional>, a tenth of what lockstep.hpp costs to compile.
-#if defined(__cpp_lib_apply)
-  template <class Function, class... Arguments>
-  static void call(Function&& f, Arguments&&... arguments) {
-    std::apply(std::forward<Function>(f),
-               std::forward_as_tuple(std::forward<Arguments>(arguments)...));
-  }
-#else
+  // As std::invoke, which C++17 has.
   template <class Function, class... Arguments>
   static void call(Function&& f, Arguments&&... arguments) {
     std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
@@ -107,7 +96,6 @@ struct thread_body {
   static void call(Member Class::* f, Arguments&&... arguments) {
     std::mem_fn(f)(std::forward<Arguments>(arguments)...);
   }
-#endif
 };
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
@@ -116,32 +104,31 @@ using system_thread = std::thread;  // a part of the system's seam
 
 /// What a joinable_thread owns: joined before it is freed, so that the thread may use it to its end.
 struct thread_block {
-  wait_word word;
-  wait_policy policy;
-  void (*request_stop)(thread_block&);  // null in a block without a std::stop_source
-  void (*free)(thread_block*);
+  wait_word word{0};
+  const wait_policy policy;
+  // A std::stop_source, and what is done with it; null in a block of a unit that has none (THREAD-4).
+  void (*request_stop)(thread_block&) = nullptr;
+  void (*end_source)(thread_block&) = nullptr;
+  alignas(void*) unsigned char source[2 * sizeof(void*)];
   system_thread thread;  // the last to be made
 
-  template <class Block, class Body, class... Callable>
-  thread_block(Block* /*of this type*/, Body /*of the thread*/, wait_policy by,
-               Callable&&... callable)
-      : word(0),
-        policy(by),
-        request_stop(Block::stop()),
-        free(&Block::destroy),
-        thread(Body::of(word), std::forward<Callable>(callable)...) {}
+  template <class Body, class... Callable>
+  thread_block(Body /*of the thread*/, wait_policy by, Callable&&... callable)
+      : policy(by), thread(Body{&word}, std::forward<Callable>(callable)...) {}
+  ~thread_block() {
+    if (end_source != nullptr) end_source(*this);
+  }
 };
 
 #if defined(__cpp_lib_jthread)
 
 /// As thread_body, for a function that may take a std::stop_token first.
 struct stoppable_body {
-  thread_body body;
-
-  static stoppable_body of(wait_word& word) noexcept { return {{&word}}; }
+  wait_word* word;
 
   template <class Function, class... Arguments>
   void operator()(Function&& f, std::stop_token token, Arguments&&... arguments) const {
+    const thread_body body{word};
     if constexpr (std::is_invocable_v<Function, std::stop_token, Arguments...>) {
       body(std::forward<Function>(f), std::move(token), std::forward<Arguments>(arguments)...);
     } else {
@@ -150,40 +137,35 @@ struct stoppable_body {
   }
 };
 
-struct stoppable_block : thread_block {
-  std::stop_source source;
-
+/// How a unit of this standard starts threads.
+struct stoppable_start {
   template <class Function, class... Arguments>
-  explicit stoppable_block(wait_policy by, Function&& f, Arguments&&... arguments)
-      : stoppable_block(std::stop_source(), by, std::forward<Function>(f),
-                        std::forward<Arguments>(arguments)...) {}
-
-  static void (*stop())(thread_block&) { return &request; }
-  static void destroy(thread_block* of) { delete static_cast<stoppable_block*>(of); }
-
- private:
-  // The thread starts before `source` is made: its token comes from the argument.
-  template <class Function, class... Arguments>
-  stoppable_block(std::stop_source from, wait_policy by, Function&& f, Arguments&&... arguments)
-      : thread_block(this, stoppable_body(), by, std::forward<Function>(f), from.get_token(),
-                     std::forward<Arguments>(arguments)...),
-        source(std::move(from)) {}
-
-  static void request(thread_block& of) { static_cast<stoppable_block&>(of).source.request_stop(); }
+  static thread_block* block(wait_policy by, Function&& f, Arguments&&... arguments) {
+    static_assert(sizeof(std::stop_source) <= sizeof(thread_block::source), "it has room");
+    std::stop_source source;
+    thread_block* const made =
+        new thread_block(stoppable_body(), by, std::forward<Function>(f), source.get_token(),
+                         std::forward<Arguments>(arguments)...);
+    ::new (static_cast<void*>(made->source)) std::stop_source(std::move(source));
+    made->request_stop = [](thread_block& of) { source_of(of).request_stop(); };
+    made->end_source = [](thread_block& of) { source_of(of).~stop_source(); };
+    return made;
+  }
+  static std::stop_source& source_of(thread_block& of) noexcept {
+    return *static_cast<std::stop_source*>(static_cast<void*>(of.source));
+  }
 };
-using started_block = stoppable_block;
+using thread_start = stoppable_start;
 
 #else
 
-struct plain_block : thread_block {
+struct plain_start {
   template <class... Callable>
-  explicit plain_block(wait_policy by, Callable&&... callable)
-      : thread_block(this, thread_body(), by, std::forward<Callable>(callable)...) {}
-
-  static void (*stop())(thread_block&) { return nullptr; }
-  static void destroy(thread_block* of) { delete static_cast<plain_block*>(of); }
+  static thread_block* block(wait_policy by, Callable&&... callable) {
+    return new thread_block(thread_body(), by, std::forward<Callable>(callable)...);
+  }
 };
-using started_block = plain_block;
+using thread_start = plain_start;
 
 #endif
 
@@ -201,19 +183,19 @@ class joinable_thread {
   /// f(token, arguments...) if it can be called so, as std::jthread does.
   // The last parameter makes the constructors of different standards different functions (THREAD-4).
   template <class Function, class... Arguments,
-            class Block = typename std::enable_if<
+            class Start = typename std::enable_if<
                 !std::is_same<typename std::decay<Function>::type, joinable_thread>::value &&
                     !std::is_same<typename std::decay<Function>::type, wait_policy>::value,
-                detail::started_block>::type>
+                detail::thread_start>::type>
   explicit joinable_thread(Function&& f, Arguments&&... arguments)
       : joinable_thread(wait_policy(), std::forward<Function>(f),
                         std::forward<Arguments>(arguments)...) {}
 
   /// The same, to be joined by `policy`.
-  template <class Function, class... Arguments, class Block = detail::started_block>
+  template <class Function, class... Arguments, class Start = detail::thread_start>
   joinable_thread(wait_policy policy, Function&& f, Arguments&&... arguments)
-      : block_(
-            new Block(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
+      : block_(Start::block(policy, std::forward<Function>(f),
+                            std::forward<Arguments>(arguments)...)) {}
 
   joinable_thread(joinable_thread&& other) noexcept : block_(other.block_) {
     other.block_ = nullptr;
@@ -241,7 +223,7 @@ class joinable_thread {
   std::stop_token get_stop_token() const noexcept { return get_stop_source().get_token(); }
   std::stop_source get_stop_source() const noexcept {
     const bool has_source = joinable() && block_->request_stop != nullptr;
-    return has_source ? static_cast<detail::stoppable_block&>(*block_).source
+    return has_source ? detail::stoppable_start::source_of(*block_)
                       : std::stop_source(std::nostopstate);
   }
 #endif

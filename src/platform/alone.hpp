@@ -31,7 +31,7 @@
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
 
-#include "futex_linux.hpp"
+#include "linux_calls.hpp"
 #if defined(__linux__)
 #include <sched.h>
 #else
@@ -110,16 +110,16 @@ inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanosecond
 inline std::uint64_t shortest_line_wait() noexcept { return no_deadline; }
 inline void arm_line(const void*) noexcept {}
 inline void wait_on_line(std::uint64_t) noexcept {}
-#if defined(__linux__) && defined(SYS_membarrier)
-inline bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
-#else
-inline bool membarrier(int) noexcept { return false; }
+#if !defined(__linux__)
+struct linux_barrier {
+  static bool is_granted() noexcept { return false; }
+  static bool pass() noexcept { return false; }
+};
 #endif
 /// As process_fence.hpp says: a notifier whose store is on its way to another CPU does not wait for it.
 struct process_fence {
-  enum : int { private_expedited = 1 << 3, register_private_expedited = 1 << 4 };
   static bool prepare() noexcept {
-    static const bool granted = membarrier(register_private_expedited);
+    static const bool granted = linux_barrier::is_granted();
     return granted;
   }
 };
@@ -132,7 +132,7 @@ inline void fence_light() noexcept {
 }
 inline bool fence_heavy() noexcept {
   thread_fence(memory_order_seq_cst);  // 2
-  return !process_fence::prepare() || membarrier(process_fence::private_expedited);
+  return !process_fence::prepare() || linux_barrier::pass();
 }
 struct processor_wait {
   static void prepare() noexcept {}

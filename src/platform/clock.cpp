@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // src/platform/clock.cpp -- the bodies of clock.hpp (layer: platform)
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  measured       relaxed  -      a number that stands for itself; the first one stays
 #include <lockstep/detail/platform/clock.hpp>
 
-#include <lockstep/detail/platform/atomic.hpp>
-#if defined(_WIN32)
-#include "windows.hpp"
-#else
 #include <chrono>
-#endif
+
+#include "once.hpp"
+#include "windows.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -77,15 +71,8 @@ LOCKSTEP_INLINE double measure_tick_rate() {
 #endif
 
 LOCKSTEP_INLINE double tick_clock::rate() {
-  // Not a guarded static: a child of fork() would wait for a thread that measures no more.
-  static unseamed_atomic<double> measured{0};
-  double known = measured.load(memory_order_relaxed);  // 1
-  if (known > 0) return known;
-  const double rate = measure_tick_rate();
-  return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
-                                          memory_order_relaxed)               // 1
-             ? rate
-             : known;
+  static found_once<double> measured;
+  return measured.get(measure_tick_rate);
 }
 
 LOCKSTEP_INLINE double tick_clock::nanoseconds(std::uint64_t ticks) {

@@ -3,11 +3,8 @@
 #include "cpus.hpp"
 
 #include <algorithm>
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#elif !defined(_WIN32)
-#include <thread>
-#endif
+
+#include "native_system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -60,6 +57,11 @@ LOCKSTEP_INLINE std::size_t find_sorted(const std::vector<unsigned>& values,
   return is_there ? static_cast<std::size_t>(at - values.begin()) : values.size();
 }
 
+LOCKSTEP_INLINE unsigned read_affinity(std::vector<unsigned>* cpus) {
+  return native_system::read_affinity(cpus);
+}
+LOCKSTEP_INLINE bool pin_this_thread(unsigned cpu) noexcept { return native_system::pin(cpu); }
+
 LOCKSTEP_INLINE std::vector<unsigned> affinity() {
   std::vector<unsigned> cpus;
   read_affinity(&cpus);
@@ -73,19 +75,13 @@ LOCKSTEP_INLINE unsigned count_affine_cpus() noexcept {
 
 LOCKSTEP_INLINE unsigned count_usable_cpus() {
   unsigned count = read_affinity(nullptr);
-#if defined(__unix__) || defined(__APPLE__)
-  const long online = count == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
-  if (online > 0) count = static_cast<unsigned>(online);  // -1: refused
-#elif !defined(_WIN32)
-  if (count == 0) count = std::thread::hardware_concurrency();
-#endif
-#if defined(__linux__)
-  const double quota = cgroup::quota();
+  const long online = count == 0 ? native_system::count_cpus() : 0;
+  if (online > 0) count = static_cast<unsigned>(online);
+  const double quota = native_system::quota();
   if (quota >= 0 && quota < count) {
     const unsigned whole = static_cast<unsigned>(quota);
     count = quota > whole ? whole + 1 : whole;
   }
-#endif
   return count > 0 ? count : 1;
 }
 

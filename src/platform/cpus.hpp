@@ -31,12 +31,6 @@ namespace detail {
 /// The most CPUs of a list, and above the highest number of one.
 constexpr unsigned max_cpus = 65536;
 
-#if defined(__linux__) || defined(_WIN32) || defined(__FreeBSD__)
-constexpr bool can_bind_threads = true;
-#else
-constexpr bool can_bind_threads = false;
-#endif
-
 /// Counts the CPUs of the affinity mask of the calling thread, and appends them to the list, if there is one. 0 if
 /// they are not known.
 unsigned read_affinity(std::vector<unsigned>* cpus);

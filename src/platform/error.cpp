@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "process.hpp"
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#elif defined(_WIN32)
+#if defined(_WIN32)
 #include "windows.hpp"
 #else
-#include <chrono>
-#include <thread>
+#include <unistd.h>
 #endif
 
 namespace lockstep {
@@ -25,12 +22,10 @@ namespace detail {
 [[noreturn]] LOCKSTEP_INLINE void end_program(const char* format, ...) noexcept {
   if (!is_first_to_print(message::last_words)) {
     // Not for ever: the first may be this thread, in a handler of the signal.
-#if defined(__unix__) || defined(__APPLE__)
-    ::sleep(2);
-#elif defined(_WIN32)
+#if defined(_WIN32)
     ::Sleep(2000);
 #else
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    ::sleep(2);
 #endif
     std::abort();
   }

@@ -28,12 +28,9 @@
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
 
-#include "fork_tables.hpp"
+#include "fork.hpp"
 #include "process.hpp"
-#if defined(_WIN32)
-#include "timed_sleep_windows.hpp"
-#include "windows.hpp"
-#else
+#if !defined(_WIN32)
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -58,16 +55,17 @@ struct portable_futex {
     home.mutex.lock();
     if (word.load(memory_order_relaxed) == expected) {  // 1
       ++home.waiters;
-      home.sleep(deadline);
+      home.changed.wait(home.mutex, deadline);
       --home.waiters;
     }
     home.mutex.unlock();
   }
 
-  static void wake_all(const wait_word* word) {
+  /// All of the bucket, one or all of the word among them.
+  static void wake(const wait_word* word, bool) {
     bucket& home = bucket_of(word);
-    const holding<decltype(home.mutex)> lock(home.mutex);
-    if (home.waiters > 0) home.wake_all();
+    const holding<bucket_mutex> lock(home.mutex);
+    if (home.waiters > 0) home.changed.notify_all();
   }
 
   /// For waits that use this table beside another way to sleep. False if there is no memory for it; nothing was done then.
@@ -87,39 +85,35 @@ struct portable_futex {
   static void wake_if_used(const wait_word* word) {
     thread_fence(memory_order_seq_cst);                                          // 5
     if (process().portable_futex.load(memory_order_acquire) == nullptr) return;  // 2
-    wake_all(word);
+    wake(word, true);
   }
 
  private:
-  struct bucket {
 #if defined(_WIN32)
-    windows_mutex mutex;
-    windows_condition changed;
-    timed_sleepers timed;
-
-    void sleep(std::uint64_t deadline) {
-      if (deadline != no_deadline && has_fine_timers() && timed.sleep(mutex, deadline)) return;
-      changed.wait(mutex, deadline);
-    }
-    void wake_all() {
-      timed.wake_all();
-      changed.notify_all();
-    }
+  using bucket_mutex = system_mutex;
+  using bucket_condition = system_condition;
 #else
-    std::mutex mutex;
-    std::condition_variable changed;
-
-    void sleep(std::uint64_t deadline) {
+  using bucket_mutex = std::mutex;
+  struct bucket_condition : std::condition_variable {
+    void wait(std::mutex& mutex, std::uint64_t deadline) {
+      using std::chrono::steady_clock;
       std::unique_lock<std::mutex> held(mutex, std::adopt_lock);
       if (deadline == no_deadline) {
-        changed.wait(held);
+        std::condition_variable::wait(held);
       } else {
-        changed.wait_until(held, to_time_point(deadline));
+        const std::uint64_t longest = ~std::uint64_t{0} >> 2;
+        const std::chrono::nanoseconds since(
+            static_cast<std::int64_t>(deadline < longest ? deadline : longest));
+        wait_until(held, steady_clock::time_point(
+                             std::chrono::duration_cast<steady_clock::duration>(since)));
       }
       held.release();
     }
-    void wake_all() { changed.notify_all(); }
+  };
 #endif
+  struct bucket {
+    bucket_mutex mutex;
+    bucket_condition changed;
     std::size_t waiters = 0;
   };
 
@@ -127,7 +121,7 @@ struct portable_futex {
   static constexpr std::size_t size_ = std::size_t{1} << bits_;
 
   static bucket* table() {
-    watch_forks<around_fork, true>();
+    watch_forks<around_fork>();
     void* const known = process().portable_futex.load(memory_order_acquire);  // 2
     return known != nullptr ? static_cast<bucket*>(known) : keep(new bucket[size_]);
   }
@@ -149,30 +143,23 @@ struct portable_futex {
 
   // No bucket is half changed in the child. A table that is made meanwhile is not held.
   struct around_fork {
-    static void before() {
-      process_state& all = process();
-      if (!all.futex_forks.enter()) return;
-      all.futex_held = all.portable_futex.load(memory_order_acquire);  // 2
-      bucket* const held = static_cast<bucket*>(all.futex_held);
+    static constexpr bool is_first_in_child = true;
+    static fork_section& section() { return process().futex_forks; }
+    static void lock() {
+      process().futex_held = process().portable_futex.load(memory_order_acquire);  // 2
+      bucket* const held = static_cast<bucket*>(process().futex_held);
       for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.lock();
     }
-    static void after() {
-      process_state& all = process();
-      if (!all.futex_forks.is_held()) return;
-      bucket* const held = static_cast<bucket*>(all.futex_held);
+    static void unlock() {
+      bucket* const held = static_cast<bucket*>(process().futex_held);
       for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.unlock();
-      all.futex_forks.leave();
     }
-    static void child() {
-      process_state& all = process();
-      if (!all.futex_forks.is_held()) return;
-      void* const made = all.portable_futex.load(memory_order_acquire);  // 2
+    static void in_child() {
+      void* const made = process().portable_futex.load(memory_order_acquire);  // 2
       bucket* const renewed = static_cast<bucket*>(made);
       // Not destroyed: a condition variable waits for its waiters, which are not there.
-      for (std::size_t i = 0; renewed != nullptr && i < size_; ++i) {
+      for (std::size_t i = 0; renewed != nullptr && i < size_; ++i)
         ::new (static_cast<void*>(&renewed[i])) bucket;
-      }
-      all.futex_forks.leave();
     }
   };
 
@@ -181,16 +168,6 @@ struct portable_futex {
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(word);
     return table()[converted<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
-
-#if !defined(_WIN32)
-  static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {
-    using std::chrono::steady_clock;
-    const std::uint64_t longest = ~std::uint64_t{0} >> 2;
-    const std::chrono::nanoseconds since(
-        static_cast<std::int64_t>(nanoseconds < longest ? nanoseconds : longest));
-    return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(since));
-  }
-#endif
 };
 
 }  // namespace detail

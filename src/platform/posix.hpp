@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// src/platform/posix.hpp -- what calls of POSIX's systems have in common (layer: platform)
+// src/platform/posix.hpp -- what POSIX gives the library to build on; windows.hpp has the same of Windows (layer: platform)
+//
+// A lock and a condition that begin as zeros, a thread, and an errno that stays as it was.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 #define LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 
+#if !defined(_WIN32)
+
 #include <errno.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <climits>
@@ -15,13 +20,13 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// errno is as it was, whatever is called while this lives.
-class kept_errno {
+/// The system's last error is as it was, whatever is called while this lives.
+class kept_error {
  public:
-  kept_errno() noexcept : saved_(errno) {}
-  ~kept_errno() { errno = saved_; }
-  kept_errno(const kept_errno&) = delete;
-  kept_errno& operator=(const kept_errno&) = delete;
+  kept_error() noexcept : saved_(errno) {}
+  ~kept_error() { errno = saved_; }
+  kept_error(const kept_error&) = delete;
+  kept_error& operator=(const kept_error&) = delete;
 
  private:
   const int saved_;
@@ -38,8 +43,44 @@ Time system_time(std::uint64_t nanoseconds) noexcept {
   return made;
 }
 
+/// A lock that needs no code to be initialised: a std::mutex, without its headers.
+class system_mutex {
+ public:
+  constexpr system_mutex() noexcept = default;
+  system_mutex(const system_mutex&) = delete;
+  system_mutex& operator=(const system_mutex&) = delete;
+
+  void lock() noexcept { pthread_mutex_lock(&native_); }
+  void unlock() noexcept { pthread_mutex_unlock(&native_); }
+
+ private:
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
+  pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+};
+
+/// A std::thread, without its headers.
+class native_thread {
+ public:
+  /// f(of). Returns 0, or the number of the system's error.
+  int start(void* (*f)(void*), void* of) noexcept {
+    return pthread_create(&native_, nullptr, f, of);
+  }
+  void join() noexcept { pthread_join(native_, nullptr); }
+
+ private:
+  pthread_t native_ = pthread_t();
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif
 
 #endif  // LOCKSTEP_SRC_PLATFORM_POSIX_HPP

@@ -7,22 +7,8 @@
 #include <cstring>
 #include <new>
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#elif defined(_WIN32)
-#include "windows.hpp"
-#else
-#include <chrono>
-#include <thread>
-#endif
-#if defined(__GLIBC__)
-#include <errno.h>
-#endif
 #if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
-#endif
-#if defined(__linux__) && !defined(__UCLIBC__)
-#include <sys/auxv.h>
 #endif
 
 namespace lockstep {
@@ -34,8 +20,6 @@ namespace detail {
 //   1  word.load          acquire  2      the state is made before its address is seen
 //   2  word changes       release  1      as 1
 //   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
-
-#if LOCKSTEP_MODULES_MEET
 
 /// The state for `word`, made if it has none; null without memory.
 LOCKSTEP_INLINE process_state* make_process(process_word& word) noexcept {
@@ -134,7 +118,7 @@ LOCKSTEP_INLINE void look_for_process(process_word& word) noexcept {
   dl_iterate_phdr(process_modules::find_or_make, &word);
 }
 
-#elif defined(_WIN32)
+#elif defined(_WIN32) && !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
 
 /// The address of the state in the table of atoms.
 class process_atoms {
@@ -188,17 +172,14 @@ class process_atoms {
 };
 
 LOCKSTEP_INLINE void look_for_process(process_word& word) noexcept {
-  const unsigned long saved = GetLastError();
-  {
-    const process_atoms atoms;
-    if (process_state* const found = process_atoms::read()) {
-      word.store(found, memory_order_release);  // 2
-    } else if (process_state* const made = make_process(word)) {
-      if (!process_atoms::write(made))
-        std::fputs("lockstep: modules cannot meet: no atoms\n", stderr);
-    }
+  const kept_error kept;
+  const process_atoms atoms;
+  if (process_state* const found = process_atoms::read()) {
+    word.store(found, memory_order_release);  // 2
+  } else if (process_state* const made = make_process(word)) {
+    if (!process_atoms::write(made))
+      std::fputs("lockstep: modules cannot meet: no atoms\n", stderr);
   }
-  SetLastError(saved);
 }
 
 #else
@@ -217,44 +198,9 @@ LOCKSTEP_INLINE process_state& find_process(process_word& word) noexcept {
   return *found;
 }
 
-#endif
-
 LOCKSTEP_INLINE bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
-}
-
-LOCKSTEP_INLINE std::uint64_t process_number() noexcept {
-#if defined(__unix__) || defined(__APPLE__)
-  return static_cast<std::uint64_t>(getpid());
-#elif defined(_WIN32)
-  return GetCurrentProcessId();
-#else
-  return 1;
-#endif
-}
-
-LOCKSTEP_INLINE const char* program_name() noexcept {
-#if defined(__GLIBC__) && defined(_GNU_SOURCE)
-  return program_invocation_short_name;
-#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
-  return getprogname();
-#else
-  return "lockstep";
-#endif
-}
-
-LOCKSTEP_INLINE bool has_rights_of_others() noexcept {
-#if defined(__linux__) && !defined(__UCLIBC__)
-  return getauxval(AT_SECURE) != 0;  // as secure_getenv() has it, which not all C libraries have
-#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
-    defined(__DragonFly__) || defined(__sun)
-  return issetugid() != 0;
-#elif defined(__unix__)
-  return getuid() != geteuid() || getgid() != getegid();
-#else
-  return false;
-#endif
 }
 
 LOCKSTEP_INLINE const char* obeyed_variable(const char* name) noexcept {

@@ -32,6 +32,8 @@
 // Memory order (# marks the line)
 //   #  access               order    pairs  why it suffices
 //   1  word.load            acquire  -      the state is made before its address is seen: 2 of the bodies
+//   2  holder.load          relaxed  -      only our own number says anything, and we wrote it ourselves
+//   3  holder.store         relaxed  -      as 2; written under the lock
 //
 // Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
 #ifndef LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
@@ -44,33 +46,28 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include "fork.hpp"
 #include "intrusive_list.hpp"
+#include "posix.hpp"
+#include "windows.hpp"
 
 #if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
 #define LOCKSTEP_MODULES_HAVE_NOTES 0
-#define LOCKSTEP_MODULES_MEET 0
 #elif defined(__ELF__) && defined(__GNUC__) &&                                                    \
     (defined(__linux__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
      defined(__DragonFly__))
 #define LOCKSTEP_MODULES_HAVE_NOTES 1
-#define LOCKSTEP_MODULES_MEET 1
-#elif defined(_WIN32) || (defined(__APPLE__) && defined(__GNUC__))
-#define LOCKSTEP_MODULES_HAVE_NOTES 0
-#define LOCKSTEP_MODULES_MEET 1
 #else
 #define LOCKSTEP_MODULES_HAVE_NOTES 0
-#define LOCKSTEP_MODULES_MEET 0
 #endif
 
 // Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 5
+#define LOCKSTEP_PROCESS_LAYOUT 6
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND 10
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_5_portable"
+#define LOCKSTEP_PROCESS_KIND 12
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_6_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND 9
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_5_native"
+#define LOCKSTEP_PROCESS_KIND 11
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_6_native"
 #endif
 
 namespace lockstep {
@@ -89,7 +86,8 @@ extern __attribute__((visibility("hidden"))) process_word
 __attribute__((weak)) process_word process_word_of_note{nullptr};
 inline process_word& process_word_of_module() noexcept { return process_word_of_note; }
 
-#elif LOCKSTEP_MODULES_MEET && defined(__APPLE__)
+#elif defined(__APPLE__) && defined(__GNUC__) && !defined(LOCKSTEP_ATOMIC_SEAM) && \
+    !defined(LOCKSTEP_SYSTEM_SEAM)
 
 // A name without a namespace, as above.
 extern process_word process_word_of_all __asm__("_" LOCKSTEP_PROCESS_WORD);
@@ -109,6 +107,56 @@ inline process_word& process_word_of_module() noexcept {
 }
 
 #endif
+
+/// Holds a lock as long as it lives.
+template <class Lock>
+class holding {
+ public:
+  explicit holding(Lock& lock) : lock_(lock) { lock_.lock(); }
+  ~holding() { lock_.unlock(); }
+  holding(const holding&) = delete;
+  holding& operator=(const holding&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+/// A lock that the thread that forks holds meanwhile, for handlers that are called more than once.
+class fork_section {
+ public:
+  /// For other users of the data that it guards: not again where the calling thread forks.
+  void lock() noexcept {
+    if (!is_held()) lock_.lock();
+  }
+  void unlock() noexcept {
+    if (!is_held()) lock_.unlock();
+  }
+
+  /// In before(): true in the first call.
+  bool enter() {
+    if (is_held()) return false;
+    lock_.lock();
+    holder_.store(self(), memory_order_relaxed);  // 3
+    return true;
+  }
+  /// In after() and child(): true until leave().
+  bool is_held() const noexcept { return holder_.load(memory_order_relaxed) == self(); }  // 2
+  void leave() {
+    holder_.store(0, memory_order_relaxed);  // 3
+    lock_.unlock();
+  }
+
+ private:
+  /// A value that no other living thread has; the same in every module, and in the child.
+  static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
+
+  system_mutex lock_;
+  unseamed_atomic<std::uintptr_t> holder_{0};
+};
+
+/// Of fork.hpp.
+struct fork_module;
+struct told_in_child;
 
 /// A region that a thread is in: detail/region/nesting.hpp.
 struct nested_region {
@@ -162,8 +210,8 @@ struct process_state {
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
 
-  fork_section fork_listeners;  // and its lock guards the list
-  void* first_fork_listener{nullptr};
+  fork_section listener_forks;  // and its lock guards the list
+  intrusive_list<told_in_child> fork_listeners;
 
   fork_section misuse_forks;
   misuse_bucket misuse[misuse_size];
@@ -186,6 +234,7 @@ struct process_state {
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
   observer_atomic<std::uint32_t> observers{0};
   observer_atomic<void*> thread_logs{nullptr};  // the first of a list that only grows
+  fork_section log_forks;                       // of their owners
   fork_section trace_forks;                     // and its lock guards the trace
   observer_atomic<void*> trace{nullptr};
   observer_atomic<void*> trace_texts{nullptr};
@@ -201,26 +250,11 @@ struct process_state {
 /// The state of the process, which the module of `word` knows from now on.
 process_state& find_process(process_word& word) noexcept;
 
-#if LOCKSTEP_MODULES_MEET
-
 inline process_state& process() noexcept {
   process_word& word = process_word_of_module();
   process_state* const known = word.load(memory_order_acquire);  // 1
   return known != nullptr ? *known : find_process(word);
 }
-
-#else
-
-template <class Name>
-struct process_holder {
-  static process_state instance;
-};
-template <class Name>
-process_state process_holder<Name>::instance;
-
-inline process_state& process() noexcept { return process_holder<struct whole_process>::instance; }
-
-#endif
 
 /// True for the first that asks about this message.
 bool is_first_to_print(message which) noexcept;

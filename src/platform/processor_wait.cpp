@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/platform/processor_wait.cpp -- the bodies of processor_wait.hpp (layer: platform)
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  found.load     relaxed  -      a word that stands for itself
-//   2  found changes  relaxed  -      as 1; the first one stays
 #include "processor_wait.hpp"
 
+#include "once.hpp"
 #include "process.hpp"
 #include "system_texts.hpp"
 
@@ -33,21 +29,17 @@ LOCKSTEP_INLINE line_wait_finding try_processor_wait() noexcept {
   return line_wait_trial::of(here, asked == nullptr || !is_switched_off(asked));
 }
 
-/// What is used. A function-local static of constant initialisation: no guard, no order of initialisation.
-LOCKSTEP_INLINE unseamed_atomic<std::uint32_t>& found_processor_wait() noexcept {
-  static unseamed_atomic<std::uint32_t> instance{0};
+/// What is used.
+LOCKSTEP_INLINE found_once<std::uint32_t>& found_processor_wait() noexcept {
+  static found_once<std::uint32_t> instance;
   return instance;
 }
 LOCKSTEP_INLINE line_wait_finding known_processor_wait() noexcept {
-  return line_wait_finding(found_processor_wait().load(memory_order_relaxed));  // 1
+  return line_wait_finding(found_processor_wait().known());
 }
 
 LOCKSTEP_INLINE void processor_wait::prepare() noexcept {
-  if (known_processor_wait().word() != 0) return;
-  std::uint32_t unknown = 0;
-  found_processor_wait().compare_exchange_strong(unknown, try_processor_wait().word(),
-                                                 memory_order_relaxed,   // 2
-                                                 memory_order_relaxed);  // 1
+  found_processor_wait().get([] { return try_processor_wait().word(); });
 }
 LOCKSTEP_INLINE std::uint64_t processor_wait::shortest() noexcept {
   const line_wait_finding known = known_processor_wait();

@@ -1,31 +1,87 @@
 // SPDX-License-Identifier: MIT
-// src/platform/system.cpp -- the bodies of system.hpp that the process has once (layer: platform)
+// src/platform/system.cpp -- the bodies of system.hpp, process_fence.hpp and this_thread.hpp: what the system does for us (layer: platform)
+//
+// Each system says how in a file of its own: native_system.hpp.
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
 //   1  count.load     relaxed  -      a number that stands for itself
 //   2  count changes  relaxed  -      as 1
+//   3  thread_fence   seq_cst  3      FENCE-1 by the C++ model: with 3 of process_fence.hpp
+//   4  barrier        seq_cst  3      own full fence, and the system's on all other threads
 #include <lockstep/detail/platform/system.hpp>
 
-#include "cpus.hpp"
-#include "made_once.hpp"
+#include <cstring>
+
+#include "native_system.hpp"
+#include "once.hpp"
 #include "process.hpp"
 #include "this_thread.hpp"
-#if defined(_WIN32)
-#include "timed_sleep_windows.hpp"
-#endif
-#if !defined(__linux__) && !defined(LOCKSTEP_SYSTEM_SEAM)
-#if defined(_WIN32)
-#include "windows.hpp"
-#else
-#include <chrono>
-#include <thread>
-#endif
-#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+#if LOCKSTEP_FORCE_PORTABLE_FUTEX
+using futex_of_system = portable_futex;
+#else
+using futex_of_system = native_system::futex;
+#endif
+
+LOCKSTEP_INLINE const char* native_futex::name() noexcept { return futex_of_system::name(); }
+/// Some systems find out at run time that they have none of their own.
+LOCKSTEP_INLINE void native_futex::prepare_for_fork() {
+  if (std::strcmp(name(), portable_futex::name()) == 0) portable_futex::prepare_for_fork();
+}
+LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
+  futex_of_system::wait(word, expected, deadline);
+}
+LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
+  futex_of_system::wake(word, all);
+}
+
+LOCKSTEP_INLINE process_fence::kind process_fence::ask_system() noexcept {
+  // One answer for all modules that use this library: one of them might be refused what another was granted.
+  static found_once<kind> decided;
+  return decided.get(
+      [] { return native_system::barrier::is_granted() ? kind::asymmetric : kind::symmetric; });
+}
+LOCKSTEP_INLINE bool process_fence::heavy() noexcept {
+  thread_fence(memory_order_seq_cst);  // 3, 4
+  return prepare() == kind::symmetric || native_system::barrier::pass();
+}
+LOCKSTEP_INLINE const char* process_fence::name() noexcept {
+  return prepare() == kind::asymmetric ? native_system::barrier::name() : "seq_cst fence, both pay";
+}
+
+LOCKSTEP_INLINE void yield_native_thread() noexcept { native_system::yield(); }
+LOCKSTEP_INLINE void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+  native_system::set_timer_slack(nanoseconds);
+}
+LOCKSTEP_INLINE std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+  const std::uint64_t before = native_system::timer_slack();
+  if (before <= nanoseconds) return 0;
+  native_system::set_timer_slack(nanoseconds);
+  return before;
+}
+LOCKSTEP_INLINE int native_current_cpu() noexcept { return native_system::current_cpu(); }
+LOCKSTEP_INLINE bool move_off_native_cpu(unsigned cpu) noexcept {
+  return native_system::move_off(cpu);
+}
+LOCKSTEP_INLINE bool is_native_machine_full() noexcept { return native_system::is_machine_full(); }
+
+LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
+  return native_system::set_name(name);
+}
+LOCKSTEP_INLINE std::uint64_t shown_thread_number() noexcept {
+  return native_system::thread_number();
+}
+LOCKSTEP_INLINE std::uint64_t process_number() noexcept { return native_system::process_number(); }
+LOCKSTEP_INLINE const char* program_name() noexcept { return native_system::program_name(); }
+LOCKSTEP_INLINE bool has_rights_of_others() noexcept {
+  return native_system::has_rights_of_others();
+}
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 
@@ -38,16 +94,13 @@ LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word* word) { futex_wake_
 
 #else
 
-#if !defined(__linux__)
-LOCKSTEP_INLINE void shared_futex::wait(const wait_word&, std::uint32_t, std::uint64_t) {
-#if defined(_WIN32)
-  ::Sleep(1);
-#else
-  std::this_thread::sleep_for(std::chrono::microseconds(50));
-#endif
+LOCKSTEP_INLINE void shared_futex::wait(const wait_word& word, std::uint32_t expected,
+                                        std::uint64_t deadline) {
+  native_system::shared_futex::wait(word, expected, deadline);
 }
-LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word*) {}
-#endif
+LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word* word) {
+  native_system::shared_futex::wake_all(word);
+}
 
 LOCKSTEP_INLINE unsigned usable_cpus() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
@@ -72,27 +125,16 @@ LOCKSTEP_INLINE unsigned cpus_for_waits() noexcept {
 #endif
 
 LOCKSTEP_INLINE std::string list_missing() {
-#if defined(__linux__)
-  constexpr bool tells_of_quotas = true, fine_timers = true;
-#elif defined(_WIN32)
-  constexpr bool tells_of_quotas = false;
-  const bool fine_timers = has_fine_timers();
-#elif defined(__OpenBSD__) || defined(__NetBSD__)
-  // Sleeps end on a tick of the system, 10 ms apart.
-  constexpr bool tells_of_quotas = false, fine_timers = false;
-#else
-  constexpr bool tells_of_quotas = false, fine_timers = true;
-#endif
   const struct {
     bool is_there;
     const char* what;
   } things[] = {
-      {native_futex::name() != std::string("mutex and condition variable"), "sleeping on a word"},
+      {std::strcmp(native_futex::name(), portable_futex::name()) != 0, "sleeping on a word"},
       {process_fence::prepare() == process_fence::kind::asymmetric, "process-wide fence"},
-      {can_bind_threads, "binding of threads"},
-      {can_name_threads, "names of threads"},
-      {tells_of_quotas, "quotas of CPU time"},
-      {fine_timers, "timers finer than a millisecond"},
+      {native_system::binds_threads, "binding of threads"},
+      {native_system::names_threads, "names of threads"},
+      {native_system::tells_of_quotas, "quotas of CPU time"},
+      {native_system::has_fine_timers(), "timers finer than a millisecond"},
   };
   std::string text;
   for (const auto& thing : things) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/this_thread.hpp -- naming the calling thread, and starting others (layer: platform)
 //
-// A name is a wish: where the system has no such call, or refuses, false is returned and nothing changes. On which CPUs
-// a thread runs: binding.cpp.
+// A name is a wish: where the system has no such call, or refuses, false is returned and nothing changes.
 #ifndef LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
 #define LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
 
@@ -13,13 +12,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-#if defined(__linux__) || defined(__APPLE__) || defined(_WIN32) || defined(__FreeBSD__) || \
-    defined(__OpenBSD__) || defined(__NetBSD__)
-constexpr bool can_name_threads = true;
-#else
-constexpr bool can_name_threads = false;
-#endif
 
 /// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.
 bool name_this_thread(const char* name) noexcept;

@@ -2,8 +2,8 @@
 // src/platform/topology.cpp -- the bodies of topology.hpp (layer: platform)
 #include "topology.hpp"
 
-#include "made_once.hpp"
-#include "topology_linux.hpp"
+#include "native_system.hpp"
+#include "once.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -51,9 +51,9 @@ LOCKSTEP_INLINE unsigned fast_from(std::vector<unsigned> values) {
   return result;
 }
 
-#if defined(_WIN32) || defined(__APPLE__)
 LOCKSTEP_INLINE cpu_topology read_topology(const std::vector<unsigned>& cpus) {
-  const cpu_topology all = read_topology_of_machine();
+  const cpu_topology all = native_system::read_machine();
+  if (all.empty()) return sysfs::read(cpus);
   cpu_topology result;
   for (const unsigned cpu : cpus) {
     // What the machine does not know gets numbers that nothing else has.
@@ -66,17 +66,11 @@ LOCKSTEP_INLINE cpu_topology read_topology(const std::vector<unsigned>& cpus) {
   finish_topology(result);
   return result;
 }
-#else
-LOCKSTEP_INLINE cpu_topology read_topology_of_machine() { return cpu_topology(); }
-LOCKSTEP_INLINE cpu_topology read_topology(const std::vector<unsigned>& cpus) {
-  return sysfs::read(cpus);
-}
-#endif
 
 LOCKSTEP_INLINE cpu_topology read_topology() {
   std::vector<unsigned> cpus = affinity();
   if (cpus.empty()) {
-    cpu_topology all = read_topology_of_machine();
+    cpu_topology all = native_system::read_machine();
     if (!all.empty()) return all;
     const unsigned count = count_usable_cpus();
     for (unsigned cpu = 0; cpu < count; ++cpu) {

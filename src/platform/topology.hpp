@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/topology.hpp -- where the CPUs of this process are, on whatever system (layer: platform)
 //
-// Linux: topology_linux.hpp. On systems without a reader here each CPU is a core of
-// its own, and all share one cache and one node.
+// On systems without a reader here each CPU is a core of its own, and all share one cache and one node.
 #ifndef LOCKSTEP_SRC_PLATFORM_TOPOLOGY_HPP
 #define LOCKSTEP_SRC_PLATFORM_TOPOLOGY_HPP
 
@@ -17,9 +16,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// All CPUs of the machine; empty where the system does not tell, or tells of each by itself (Linux).
-cpu_topology read_topology_of_machine();
 
 /// What the system tells about `cpus`; looks afresh. A CPU of which it tells nothing is a core of its own.
 cpu_topology read_topology(const std::vector<unsigned>& cpus);
@@ -40,6 +36,18 @@ void finish_topology(cpu_topology& places);
 /// are all alike, that is, each step is below 5/4: cores of one kind differ by up to a tenth (favoured cores, a larger
 /// cache). A value of 0 is not known and says nothing.
 unsigned fast_from(std::vector<unsigned> values);
+
+// Linux: topology_linux.cpp. Compiled on all systems: where there is no /sys, nothing is known.
+namespace sysfs {
+
+/// What the system tells about `cpus`; looks afresh. `root` is a directory put before every path, for tests.
+cpu_topology read(const std::vector<unsigned>& cpus, const char* root = "");
+
+/// Reads a mask as Linux writes it, 32 bits to a group, the highest first: "3,00000001" are CPUs 0, 32 and 33. False, and
+/// `cpus` empty, if the text is no such mask, has no CPU, or one from `max_cpus` on.
+bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpus);
+
+}  // namespace sysfs
 
 // macOS tells how many CPUs of each kind there are, and how many of them share a cache, but gives CPUs no numbers that
 // a program could use, and binds no threads. So the numbers here are ours: the fast kind first. What a program can

@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: MIT
-// src/platform/topology_linux.cpp -- the bodies of topology_linux.hpp (layer: platform)
-#include "topology_linux.hpp"
-
+// src/platform/topology_linux.cpp -- where CPUs are, read from /sys (layer: platform)
+//
+// Never fails: a CPU of which nothing can be read is a core of its own, in the first package and node, of unknown
+// kind; so is every CPU where there is no /sys. Reads some nine small files for each CPU and last-level cache, and some
+// four for each other CPU, 20 us each: for those who place threads, not for every program.
+//
+//   core     topology/core_cpus_list, or thread_siblings_list of older systems
+//   package  topology/physical_package_id; where that says -1, as on POWER's and older z's partitions, the first one. What
+//            such systems call siblings of a package is a core (POWER) or a chip (z)
+//   node     the node whose cpulist has the CPU; nodes without CPUs (memory only) have none
+//   cache    of cache/index*/ the one of the highest level that is not for instructions alone. Where that directory
+//            is missing, as in many virtual machines: all CPUs of a package and node
+//   kind     from the first of these that tells CPUs apart:
+//            1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
+//            2. cpu_capacity, as ARM has it   3. the highest clock rate
+//            In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest (fast_from).
+//
+// Where a list is missing, the mask beside it is read: Linux before 2.6.26 has masks only, and that of POWER told caches
+// by masks for years longer. A list or mask that does not name the CPU itself is not believed.
+// Source [SYSFS-CPU]
 #include <cstring>
+#include <string>
+#include <vector>
+
+#include "system_texts.hpp"
+#include "topology.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace sysfs {
 
+/// The number in a file of a CPU; `otherwise` if it holds none, or one above 2^32 - 1.
 LOCKSTEP_INLINE unsigned number_in(const char* root, unsigned cpu, const char* file,
                                    unsigned otherwise) {
   const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
@@ -42,6 +65,9 @@ LOCKSTEP_INLINE bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpu
   return !cpus.empty();
 }
 
+/// The CPUs in a file of `cpu`, ascending; `parse` reads its text. False, and `cpus` empty, if they have not `cpu` itself
+/// among them.
+using cpus_parser = bool (*)(const char* text, std::vector<unsigned>& cpus);
 LOCKSTEP_INLINE bool read_sharing(const char* root, unsigned cpu, const char* file,
                                   cpus_parser parse, std::vector<unsigned>& cpus) {
   const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
@@ -52,6 +78,7 @@ LOCKSTEP_INLINE bool read_sharing(const char* root, unsigned cpu, const char* fi
   return false;
 }
 
+/// The lowest CPU of the core that `cpu` is on.
 LOCKSTEP_INLINE unsigned first_of_core(const char* root, unsigned cpu) {
   // From newer systems to older ones.
   static const struct {
@@ -67,6 +94,7 @@ LOCKSTEP_INLINE unsigned first_of_core(const char* root, unsigned cpu) {
   return cpu;
 }
 
+/// The CPUs that share the last-level cache of `cpu`; false if it is not known.
 LOCKSTEP_INLINE bool read_last_cache(const char* root, unsigned cpu, std::vector<unsigned>& cpus) {
   constexpr unsigned most_caches = 16;  // no CPU has more than five
   unsigned highest = 0, last = 0;
@@ -117,6 +145,7 @@ LOCKSTEP_INLINE void set_nodes(const char* root, cpu_topology& places) {
   }
 }
 
+/// By the lists of Intel's hybrids; false if there are none.
 LOCKSTEP_INLINE bool set_kinds_by_list(const char* root, cpu_topology& places) {
   static const struct {
     const char* file;
@@ -138,6 +167,7 @@ LOCKSTEP_INLINE bool set_kinds_by_list(const char* root, cpu_topology& places) {
   return is_known;
 }
 
+/// By a number that each CPU has in `file`; false if that does not tell them apart.
 LOCKSTEP_INLINE bool set_kinds_by_number(const char* root, const char* file, cpu_topology& places) {
   std::vector<unsigned> values;
   for (const cpu_place& place : places) {

@@ -3,10 +3,6 @@
 #include "topology.hpp"
 
 #include <cstdio>
-#if defined(__APPLE__)
-#include <sys/sysctl.h>
-#include <sys/types.h>
-#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -77,16 +73,6 @@ LOCKSTEP_INLINE cpu_topology topology_of_numbers(macos_numbers ask) {
   }
   return topology_of_levels(levels);
 }
-
-#if defined(__APPLE__)
-
-LOCKSTEP_INLINE cpu_topology read_topology_of_machine() {
-  return topology_of_numbers([](const char* name, void* value, std::size_t* size) {
-    return sysctlbyname(name, value, size, nullptr, 0);
-  });
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "windows.hpp"
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -121,29 +119,6 @@ LOCKSTEP_INLINE cpu_topology read(const unsigned char* records, std::size_t size
 }
 
 }  // namespace windows_records
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-#if defined(_WIN32)
-LOCKSTEP_INLINE cpu_topology read_topology_of_machine() {
-  using information = int(__stdcall*)(int, void*, unsigned long*);
-  const information ask = reinterpret_cast<information>(
-      find_windows_call("kernel32.dll", "GetLogicalProcessorInformationEx"));
-  if (ask == nullptr) return cpu_topology();
-  constexpr int all_relations = 0xffff;
-  unsigned long size = 0;
-  ask(all_relations, nullptr, &size);
-  std::vector<unsigned char> records(size);
-  if (size == 0 || ask(all_relations, records.data(), &size) == 0) return cpu_topology();
-  return windows_records::read(records.data(), size);
-}
-#endif
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include "process.hpp"
 #include "system_texts.hpp"
-#if defined(__unix__) || defined(__APPLE__)
+#if !defined(_WIN32)
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,7 +24,7 @@ LOCKSTEP_INLINE std::string beside(const std::string& path, const char* name) {
   return (slash == std::string::npos ? std::string() : path.substr(0, slash + 1)) + name;
 }
 
-#if defined(__unix__) || defined(__APPLE__)
+#if !defined(_WIN32)
 
 /// Takes back one that waits for this thread.
 LOCKSTEP_INLINE void take_back_signal(int signal) noexcept {
@@ -233,11 +233,8 @@ LOCKSTEP_INLINE bool append_to_file(const char* path, const std::string& text) {
 }
 
 LOCKSTEP_INLINE std::string absolute_path(const char* path) {
-#if defined(_WIN32)
   char whole[4096];
-  if (_fullpath(whole, path, sizeof whole) != nullptr) return whole;
-#endif
-  return path;
+  return _fullpath(whole, path, sizeof whole) != nullptr ? whole : path;
 }
 
 #endif

@@ -22,7 +22,7 @@
 
 #include <lockstep/detail/platform/config.hpp>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if !defined(_WIN32)
 #include <signal.h>
 #endif
 
@@ -38,7 +38,7 @@ class calm_writes {
   calm_writes(const calm_writes&) = delete;
   calm_writes& operator=(const calm_writes&) = delete;
 
-#if defined(__unix__) || defined(__APPLE__)
+#if !defined(_WIN32)
  private:
   sigset_t before_, pending_;
 #endif

@@ -2,22 +2,22 @@
 // src/platform/wake_pipe.cpp -- the bodies of wake_pipe.hpp (layer: platform)
 #include "wake_pipe.hpp"
 
+#include "process.hpp"
+
 #include <initializer_list>
-#if LOCKSTEP_HAS_PIPES
+#if !defined(_WIN32)
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include "posix.hpp"
-#else
-#include <chrono>
 #endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-#if LOCKSTEP_HAS_PIPES
+#if !defined(_WIN32)
 
 LOCKSTEP_INLINE bool wake_pipe::open() noexcept {
   if (read_end_.load(memory_order_acquire) != 0) return true;  // 1
@@ -36,7 +36,7 @@ LOCKSTEP_INLINE bool wake_pipe::open() noexcept {
 LOCKSTEP_INLINE void wake_pipe::wake(char why) noexcept {
   const int end = write_end_.load(memory_order_acquire);  // 1
   if (end == 0) return;
-  const kept_errno kept;
+  const kept_error kept;
   // A full pipe wakes as well.
   while (::write(end - 1, &why, 1) < 0 && errno == EINTR) continue;
 }
@@ -87,22 +87,16 @@ LOCKSTEP_INLINE no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &befo
 
 LOCKSTEP_INLINE bool wake_pipe::open() noexcept { return true; }
 LOCKSTEP_INLINE void wake_pipe::wake(char why) noexcept {
-  const holding<decltype(lock_)> held(lock_);
+  const holding<system_mutex> held(lock_);
   why_ = why;
   woken_.notify_all();
 }
 LOCKSTEP_INLINE char wake_pipe::sleep(std::uint64_t nanoseconds) noexcept {
   constexpr std::uint64_t longest = 3600000000000u;
   const std::uint64_t time = nanoseconds < longest ? nanoseconds : longest;
-#if defined(_WIN32)
-  const holding<windows_mutex> held(lock_);
+  const holding<system_mutex> held(lock_);
   const std::uint64_t deadline = steady_nanoseconds() + time;
   while (why_ == 0 && steady_nanoseconds() < deadline) woken_.wait(lock_, deadline);
-#else
-  std::unique_lock<std::mutex> held(lock_);
-  woken_.wait_for(held, std::chrono::nanoseconds(static_cast<long long>(time)),
-                  [&] { return why_ != 0; });
-#endif
   const char why = why_;
   why_ = 0;
   return why;

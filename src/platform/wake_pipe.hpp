@@ -2,7 +2,7 @@
 // src/platform/wake_pipe.hpp -- a sleep that a signal handler may end (layer: platform)
 //
 // For one thread of the library that sleeps for seconds and is woken by others, also from a signal handler. It sleeps on
-// a pipe where there are pipes. Elsewhere it sleeps on a condition, and there are no handlers.
+// a pipe. On Windows it sleeps on a condition, and there are no handlers.
 //
 //   PIPE-1  wake() is safe in a signal handler. The pipe is not closed while the process lives, so a handler that is
 //           late writes to nothing else.
@@ -19,16 +19,11 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include "fork.hpp"
 
-#if defined(__unix__) || defined(__APPLE__)
-#define LOCKSTEP_HAS_PIPES 1
-#include <signal.h>
+#if defined(_WIN32)
+#include "windows.hpp"
 #else
-#define LOCKSTEP_HAS_PIPES 0
-#if !defined(_WIN32)
-#include <condition_variable>
-#endif
+#include <signal.h>
 #endif
 
 namespace lockstep {
@@ -48,17 +43,12 @@ class wake_pipe {
   void forget() noexcept;
 
  private:
-#if LOCKSTEP_HAS_PIPES
+#if !defined(_WIN32)
   // The number of the file and 1, so that zeros are a pipe that is not open.
   unseamed_atomic<int> read_end_{0}, write_end_{0};
 #else
-#if defined(_WIN32)
-  windows_mutex lock_;
-  windows_condition woken_;
-#else
-  std::mutex lock_;
-  std::condition_variable woken_;
-#endif
+  system_mutex lock_;
+  system_condition woken_;
   char why_ = 0;
 #endif
 };
@@ -72,7 +62,7 @@ class question_signal {
   void give_back() noexcept;
 
  private:
-#if LOCKSTEP_HAS_PIPES
+#if !defined(_WIN32)
   struct sigaction before_;
 #endif
   void (*handler_)(int);
@@ -87,7 +77,7 @@ class no_signals {
   no_signals& operator=(const no_signals&) = delete;
 
  private:
-#if LOCKSTEP_HAS_PIPES
+#if !defined(_WIN32)
   sigset_t before_;
 #endif
 };

@@ -6,15 +6,29 @@
 //
 // A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
 // winpthreads do not: where they are linked statically, each module has its own.
+//
+// Time limits of Windows' calls end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
+// Timers made with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, which there are from Windows 10, version 1803, on, end within
+// half a millisecond. A thread cannot wait for such a timer and in another call at once, so in system_condition it waits
+// for the timer and an event, which a waker sets. Wine takes the flag and has timers as fine without it: what was run
+// there is the code, not what the flag does.
+//
+// Cost   a timed wait: three system calls and a context switch; a waker's is one for each such thread.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
 #if defined(_WIN32)
 
+#include <errno.h>
+#include <process.h>
+
 #include <cstdint>
+#include <new>
 
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
+
+#include "once.hpp"
 
 struct HINSTANCE__;
 struct _RTL_SRWLOCK;
@@ -59,21 +73,47 @@ __declspec(dllimport) int __stdcall GetThreadGroupAffinity(void*, _GROUP_AFFINIT
 __declspec(dllimport) int __stdcall SetThreadGroupAffinity(void*, const _GROUP_AFFINITY*,
                                                            _GROUP_AFFINITY*);
 __declspec(dllimport) void __stdcall GetCurrentProcessorNumberEx(_PROCESSOR_NUMBER*);
+__declspec(dllimport) void* __stdcall CreateWaitableTimerExW(_SECURITY_ATTRIBUTES*, const wchar_t*,
+                                                             unsigned long, unsigned long);
+__declspec(dllimport) int __stdcall SetWaitableTimer(void*, const _LARGE_INTEGER*, long,
+                                                     void(__stdcall*)(void*, unsigned long,
+                                                                      unsigned long),
+                                                     void*, int);
+__declspec(dllimport) void* __stdcall CreateEventA(_SECURITY_ATTRIBUTES*, int, int, const char*);
+__declspec(dllimport) int __stdcall SetEvent(void*);
+__declspec(dllimport) int __stdcall ResetEvent(void*);
+__declspec(dllimport) unsigned long __stdcall WaitForMultipleObjects(unsigned long, void* const*,
+                                                                     int, unsigned long);
 }
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// The system's last error is as it was, whatever is called while this lives.
+class kept_error {
+ public:
+  kept_error() noexcept : saved_(GetLastError()) {}
+  ~kept_error() { SetLastError(saved_); }
+  kept_error(const kept_error&) = delete;
+  kept_error& operator=(const kept_error&) = delete;
+
+ private:
+  const unsigned long saved_;
+};
+
 /// A function of Windows, or null.
 inline std::uintptr_t find_windows_call(const char* module, const char* name) noexcept {
-  const unsigned long saved = GetLastError();
+  const kept_error kept;
   HINSTANCE__* const found = GetModuleHandleA(module);
-  const std::uintptr_t call =
-      found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
-  SetLastError(saved);
-  return call;
+  return found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
 }
+/// What each process has loaded from Windows 7 on.
+inline std::uintptr_t find_kernel_call(const char* name) noexcept {
+  return find_windows_call("kernelbase.dll", name);
+}
+template <class Type>
+using windows_call = late_call<Type, &find_kernel_call>;
 
 /// How long Windows has to wait, in milliseconds, rounded up.
 inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept {
@@ -85,56 +125,17 @@ inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept
   return static_cast<unsigned long>(rest < longest ? rest : longest);
 }
 
-/// CPU n of group g is 64 g + n for us.
-constexpr unsigned windows_group_size = 64;
-
-inline int windows_current_cpu() noexcept {
-  struct {
-    unsigned short group;
-    unsigned char number, reserved;
-  } cpu = {0, 0, 0};
-  GetCurrentProcessorNumberEx(static_cast<_PROCESSOR_NUMBER*>(static_cast<void*>(&cpu)));
-  return static_cast<int>(cpu.group * windows_group_size + cpu.number);
-}
-
-/// A GROUP_AFFINITY: the CPUs that a thread may run on, all of one group.
-struct windows_cpus {
-  static constexpr unsigned size = 8 * sizeof(std::uintptr_t);
-
-  std::uintptr_t of_group = 0;
-  unsigned short group = 0;
-  unsigned short reserved[3] = {};
-
-  /// Of the calling thread, as the next one.
-  bool read() noexcept { return GetThreadGroupAffinity(GetCurrentThread(), native()) != 0; }
-  bool write() noexcept {
-    return SetThreadGroupAffinity(GetCurrentThread(), native(), nullptr) != 0;
-  }
-  /// False if there cannot be such a CPU.
-  bool be_only(unsigned cpu) noexcept {
-    if (cpu % windows_group_size >= size || cpu / windows_group_size > 0xffff) return false;
-    group = static_cast<unsigned short>(cpu / windows_group_size);
-    of_group = std::uintptr_t{1} << cpu % windows_group_size;
-    return true;
-  }
-
- private:
-  _GROUP_AFFINITY* native() noexcept {
-    return static_cast<_GROUP_AFFINITY*>(static_cast<void*>(this));
-  }
-};
-
-class windows_mutex {
+class system_mutex {
  public:
-  constexpr windows_mutex() noexcept = default;
-  windows_mutex(const windows_mutex&) = delete;
-  windows_mutex& operator=(const windows_mutex&) = delete;
+  constexpr system_mutex() noexcept = default;
+  system_mutex(const system_mutex&) = delete;
+  system_mutex& operator=(const system_mutex&) = delete;
 
   void lock() noexcept { AcquireSRWLockExclusive(native()); }
   void unlock() noexcept { ReleaseSRWLockExclusive(native()); }
 
  private:
-  friend class windows_condition;
+  friend class system_condition;
   _RTL_SRWLOCK* native() noexcept {
     return static_cast<_RTL_SRWLOCK*>(static_cast<void*>(&native_));
   }
@@ -142,22 +143,147 @@ class windows_mutex {
   void* native_ = nullptr;
 };
 
-class windows_condition {
- public:
-  constexpr windows_condition() noexcept = default;
-  windows_condition(const windows_condition&) = delete;
-  windows_condition& operator=(const windows_condition&) = delete;
+/// Null if this version of Windows has no timers of high resolution.
+inline void* make_fine_timer() noexcept {
+  constexpr unsigned long high_resolution = 2, all_access = 0x1F0003;
+  return CreateWaitableTimerExW(nullptr, nullptr, high_resolution, all_access);
+}
 
-  /// Until it is notified, until then, or for no reason.
-  void wait(windows_mutex& held, std::uint64_t deadline) noexcept {
-    const unsigned long time = windows_milliseconds_until(deadline);
-    SleepConditionVariableSRW(native(), held.native(), time, 0);
+inline bool has_fine_timers() noexcept {
+  enum : std::uint32_t { no = 1, yes };
+  static found_once<std::uint32_t> known;
+  return known.get([] {
+    const kept_error kept;
+    void* const timer = make_fine_timer();
+    if (timer != nullptr) CloseHandle(timer);
+    return std::uint32_t{timer != nullptr ? yes : no};
+  }) == yes;
+}
+
+/// The mutex guards it.
+class system_condition {
+ public:
+  constexpr system_condition() noexcept = default;
+  system_condition(const system_condition&) = delete;
+  system_condition& operator=(const system_condition&) = delete;
+
+  /// Until it is notified, until then, or for no reason. Lets go of the mutex meanwhile.
+  void wait(system_mutex& held, std::uint64_t deadline) noexcept {
+    sleeper* const mine = deadline != no_deadline && has_fine_timers() ? take() : nullptr;
+    if (mine == nullptr) {
+      SleepConditionVariableSRW(native(), held.native(), windows_milliseconds_until(deadline), 0);
+      return;
+    }
+    mine->is_woken = false;
+    mine->next = sleeping_;
+    sleeping_ = mine;
+    held.unlock();
+    const bool was_event = mine->wait(deadline);
+    held.lock();
+    remove(mine);
+    // It was woken just when its time had come.
+    if (mine->is_woken && !was_event) ResetEvent(mine->event);
+    mine->next = idle_;
+    idle_ = mine;
   }
-  void notify_all() noexcept { WakeAllConditionVariable(native()); }
+
+  void notify_all() noexcept {
+    for (sleeper* each = sleeping_; each != nullptr; each = each->next) {
+      if (each->is_woken) continue;
+      each->is_woken = true;
+      SetEvent(each->event);
+    }
+    WakeAllConditionVariable(native());
+  }
 
  private:
+  struct sleeper {
+    void* event;
+    void* timer;
+    sleeper* next;
+    bool is_woken;
+
+    /// Whether the event came.
+    bool wait(std::uint64_t deadline) noexcept {
+      constexpr unsigned long without_end = 0xffffffff;
+      constexpr std::uint64_t unit = 100;  // nanoseconds; a negative number of them is from now on
+      const std::uint64_t now = steady_nanoseconds();
+      if (deadline <= now) return false;
+      const std::int64_t time = -static_cast<std::int64_t>((deadline - now - 1) / unit + 1);
+      const void* const due = &time;
+      if (SetWaitableTimer(timer, static_cast<const _LARGE_INTEGER*>(due), 0, nullptr, nullptr,
+                           0) == 0) {
+        return false;
+      }
+      void* const both[] = {event, timer};
+      return WaitForMultipleObjects(2, both, 0, without_end) == 0;
+    }
+  };
+
+  /// One that nobody uses. They are used again, and stay until the process ends.
+  sleeper* take() noexcept {
+    sleeper* const kept = idle_;
+    if (kept == nullptr) return make();
+    idle_ = kept->next;
+    return kept;
+  }
+
+  LOCKSTEP_NOINLINE static sleeper* make() noexcept {
+    void* const timer = make_fine_timer();
+    void* const event = timer != nullptr ? CreateEventA(nullptr, 0, 0, nullptr) : nullptr;
+    sleeper* const made = event != nullptr ? new (std::nothrow) sleeper : nullptr;
+    if (made != nullptr) {
+      made->event = event;
+      made->timer = timer;
+    } else {
+      if (event != nullptr) CloseHandle(event);
+      if (timer != nullptr) CloseHandle(timer);
+    }
+    return made;
+  }
+
+  void remove(const sleeper* gone) noexcept {
+    sleeper** at = &sleeping_;
+    while (*at != gone) at = &(*at)->next;
+    *at = gone->next;
+  }
+
   _RTL_CONDITION_VARIABLE* native() noexcept {
     return static_cast<_RTL_CONDITION_VARIABLE*>(static_cast<void*>(&native_));
+  }
+
+  void* native_ = nullptr;
+  sleeper* sleeping_ = nullptr;
+  sleeper* idle_ = nullptr;
+};
+
+/// A std::thread, without its headers.
+class native_thread {
+ public:
+  /// f(of). Returns 0, or the number of the system's error.
+  int start(void* (*f)(void*), void* of) noexcept {
+    call* const what = new (std::nothrow) call{f, of};
+    if (what == nullptr) return ENOMEM;
+    native_ = reinterpret_cast<void*>(_beginthreadex(nullptr, 0, run, what, 0, nullptr));
+    if (native_ != nullptr) return 0;
+    delete what;
+    return EAGAIN;
+  }
+  void join() noexcept {
+    WaitForSingleObject(native_, 0xffffffff);
+    CloseHandle(native_);
+  }
+
+ private:
+  struct call {
+    void* (*f)(void*);
+    void* of;
+  };
+  static unsigned __stdcall run(void* of) {
+    const call what = *static_cast<call*>(of);
+    delete static_cast<call*>(of);
+    what.f(what.of);
+    return 0;
   }
 
   void* native_ = nullptr;

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../platform/made_once.hpp"
+#include "../platform/once.hpp"
 #include "../platform/user_files.hpp"
 
 namespace lockstep {

@@ -8,7 +8,6 @@
 #include <lockstep/region.hpp>
 #include <lockstep/team_options.hpp>
 #include "../platform/fork.hpp"
-#include "../platform/fork_tables.hpp"
 #include "../region/team_door.hpp"
 #include "display.hpp"
 #include "placement.hpp"

@@ -50,7 +50,7 @@ LOCKSTEP_INLINE wait_status joinable_thread::join_until(deadline until, call_sit
     return wait_status::timed_out;
   }
   block_->thread.join();
-  block_->free(block_);
+  delete block_;
   block_ = nullptr;
   return wait_status::ready;
 }

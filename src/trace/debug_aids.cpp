@@ -15,7 +15,7 @@
 #include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
 #include "../observe/observers.hpp"
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 #include "../platform/system_texts.hpp"
 #include "../team/environment.hpp"
 

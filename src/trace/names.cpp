@@ -7,7 +7,7 @@
 #include <new>
 
 #include <lockstep/named_object.hpp>
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "../observe/observers.hpp"
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <new>
 
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 #include "../platform/this_thread.hpp"
 
 namespace lockstep {
@@ -32,7 +32,7 @@ struct log_of_thread {
 LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
   log_of_thread& own = log_of_thread::mine();
   if (own.has_ended) return nullptr;
-  watch_forks<locked_around_fork<&process_state::trace_forks, thread_logs>>();
+  watch_forks<locked_around_fork<&process_state::log_forks, thread_logs>>();
   thread_slot& slot = this_thread_slot();
   thread_log* const log = take(slot.number);
   if (log == nullptr) return nullptr;

@@ -22,7 +22,7 @@
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/watchdog.hpp>
 #include "../observe/observers.hpp"
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 #include "../platform/plain_thread.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/this_thread.hpp"

@@ -9,7 +9,7 @@
 
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 #include "../platform/process.hpp"
 
 namespace lockstep {
@@ -113,23 +113,19 @@ class registry {
   }
 
   /// The table is whole in the child, and tells of the thread that is left only.
-  struct around_fork {
-    static void before() {
-      if (!detail::process().misuse_forks.enter()) return;
+  struct around_fork : guarded_by_section {
+    static fork_section& section() { return detail::process().misuse_forks; }
+    static void lock() {
       for (bucket& each : detail::process().misuse) each.lock.lock();
     }
-    static void after() {
-      if (!detail::process().misuse_forks.is_held()) return;
+    static void unlock() {
       for (bucket& each : detail::process().misuse) each.lock.unlock();
-      detail::process().misuse_forks.leave();
     }
-    static void child() {
-      if (!detail::process().misuse_forks.is_held()) return;
+    static void in_child() {
       for (bucket& each : detail::process().misuse) {
         if (each.entries != nullptr) forget_others(entries_of(each));
         each.lock.unlock();
       }
-      detail::process().misuse_forks.leave();
     }
     static void forget_others(list& entries) {
       for (std::size_t at = entries.size; at-- > 0;) {

@@ -48,7 +48,7 @@
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
-#include "../platform/fork_tables.hpp"
+#include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
 #include "misuse_registry.hpp"
@@ -317,20 +317,11 @@ class parking_lot {
     return process().parking[converted<std::size_t>(product >> (64 - bits))];
   }
 
-  struct around_fork {
-    static void before() {
-      if (process().parking_forks.enter()) lock_all();
-    }
-    static void after() {
-      if (!process().parking_forks.is_held()) return;
-      unlock_all();
-      process().parking_forks.leave();
-    }
-    static void child() {
-      if (!process().parking_forks.is_held()) return;
-      forget_all();
-      process().parking_forks.leave();
-    }
+  struct around_fork : guarded_by_section {
+    static fork_section& section() { return process().parking_forks; }
+    static void lock() { lock_all(); }
+    static void unlock() { unlock_all(); }
+    static void in_child() { forget_all(); }
   };
 };
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "platform/cpus.hpp"
+#include "platform/native_system.hpp"
 #include "support/threads.hpp"
 
 #if defined(__linux__)
@@ -30,7 +30,7 @@ using lockstep::test::run_threads;
 class binding : public testing::Test {
  protected:
   void SetUp() override {
-    if (!lockstep::detail::can_bind_threads) {
+    if (!lockstep::detail::native_system::binds_threads) {
       EXPECT_TRUE(affinity().empty());
       EXPECT_FALSE(pin_this_thread(0));
       EXPECT_FALSE(move_off_native_cpu(0));

@@ -10,12 +10,13 @@
 #pragma once
 
 #include <lockstep/detail/platform/system.hpp>
-#include "platform/futex_portable.hpp"
+#include "platform/posix_system.hpp"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <sys/param.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -146,85 +147,50 @@ void* apple_symbol(void*, const char* name) noexcept {
 
 }  // namespace other_systems
 
-// Our sources are read as such a system would, each time under other names: they all define native_futex.
-#define LOCKSTEP_TEST_FUTEX                                                                  \
-  namespace lockstep {                                                                       \
-  inline namespace LOCKSTEP_ABI {                                                            \
-  namespace detail {                                                                         \
-  struct native_futex {                                                                      \
-    static const char* name() noexcept;                                                      \
-    static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline); \
-    static void wake(const wait_word* word, bool all);                                       \
-  };                                                                                         \
-  }                                                                                          \
-  }                                                                                          \
-  }
+// What else our files call of Apple's, besides sleeping: here it does nothing.
+inline int pthread_setname_np(const char*) { return 0; }
+inline int pthread_threadid_np(std::nullptr_t, std::uint64_t*) { return EINVAL; }
 
-// That of Apple once for each generation of the system, which it would find out only once.
+// Our files are read as such a system would. That of Apple once for each generation of the system, which it would find out
+// only once.
 #define __APPLE__ 1
-#define native_futex futex_of_2024
+#define apple_system system_of_2024
+#define apple_calls calls_of_2024
 #define dlsym other_systems::apple_symbol<2024>
-LOCKSTEP_TEST_FUTEX
-#include "platform/late_call.hpp"
-// After what it needs.
-#include "platform/futex_apple.cpp"
-#undef native_futex
+#include "platform/apple_system.hpp"
+#undef apple_system
+#undef apple_calls
 #undef dlsym
-#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
-#define native_futex futex_of_2020
-#define apple_futex apple_futex_of_2020
-#define find_call find_call_of_2020
-#define late_call late_call_of_2020
+#undef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
+#define apple_system system_of_2020
+#define apple_calls calls_of_2020
 #define dlsym other_systems::apple_symbol<2020>
-LOCKSTEP_TEST_FUTEX
-#include "platform/late_call.hpp"
-// After what it needs.
-#include "platform/futex_apple.cpp"
-#undef native_futex
-#undef apple_futex
-#undef find_call
-#undef late_call
+#include "platform/apple_system.hpp"
+#undef apple_system
+#undef apple_calls
 #undef dlsym
-#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
-#define native_futex futex_of_2016
-#define apple_futex apple_futex_of_2016
-#define find_call find_call_of_2016
-#define late_call late_call_of_2016
+#undef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
+#define apple_system system_of_2016
+#define apple_calls calls_of_2016
 #define dlsym other_systems::apple_symbol<2016>
-LOCKSTEP_TEST_FUTEX
-#include "platform/late_call.hpp"
-// After what it needs.
-#include "platform/futex_apple.cpp"
-#undef native_futex
-#undef apple_futex
-#undef find_call
-#undef late_call
+#include "platform/apple_system.hpp"
+#undef apple_system
+#undef apple_calls
 #undef dlsym
-#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
-#define native_futex futex_of_2010
-#define apple_futex apple_futex_of_2010
-#define find_call find_call_of_2010
-#define late_call late_call_of_2010
+#undef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
+#define apple_system system_of_2010
+#define apple_calls calls_of_2010
 #define dlsym other_systems::apple_symbol<2010>
-LOCKSTEP_TEST_FUTEX
-#include "platform/late_call.hpp"
-// After what it needs.
-#include "platform/futex_apple.cpp"
-#undef native_futex
-#undef apple_futex
-#undef find_call
-#undef late_call
+#include "platform/apple_system.hpp"
+#undef apple_system
+#undef apple_calls
 #undef dlsym
-#undef LOCKSTEP_SRC_PLATFORM_LATE_CALL_HPP
 #undef __APPLE__
 
 // FreeBSD: _umtx_op(2), sys/kern/kern_umtx.c.
 
 #define __FreeBSD__ 14
-#define native_futex futex_of_freebsd
-LOCKSTEP_TEST_FUTEX
-#include "platform/futex_freebsd.cpp"
-#undef native_futex
+#include "platform/freebsd_system.hpp"
 #undef __FreeBSD__
 
 extern "C" inline int _umtx_op(void* object, int operation, unsigned long value, void* first,
@@ -260,11 +226,9 @@ extern "C" inline int _umtx_op(void* object, int operation, unsigned long value,
 namespace other_systems {
 long netbsd_syscall(long number, ...);
 }
+inline int pthread_setname_np(pthread_t, const char*, char*) { return 0; }
 #define syscall other_systems::netbsd_syscall
-#define native_futex futex_of_netbsd
-LOCKSTEP_TEST_FUTEX
-#include "platform/futex_netbsd.cpp"
-#undef native_futex
+#include "platform/netbsd_system.hpp"
 #undef syscall
 #undef __NetBSD__
 
@@ -290,10 +254,8 @@ inline long other_systems::netbsd_syscall(long number, ...) {
 // OpenBSD: futex(2), sys/kern/sys_futex.c.
 
 #define __OpenBSD__ 1
-#define native_futex futex_of_openbsd
-LOCKSTEP_TEST_FUTEX
-#include "platform/futex_openbsd.cpp"
-#undef native_futex
+inline int getthrid() { return 0; }
+#include "platform/openbsd_system.hpp"
 #undef __OpenBSD__
 
 extern "C" inline int futex(volatile std::uint32_t* word, int operation, int value,
@@ -332,10 +294,13 @@ constexpr system_futex made_of() {
 }
 
 inline constexpr std::array<system_futex, 7> all = {
-    made_of<lockstep::detail::futex_of_2024>(),    made_of<lockstep::detail::futex_of_2020>(),
-    made_of<lockstep::detail::futex_of_2016>(),    made_of<lockstep::detail::futex_of_2010>(),
-    made_of<lockstep::detail::futex_of_freebsd>(), made_of<lockstep::detail::futex_of_netbsd>(),
-    made_of<lockstep::detail::futex_of_openbsd>()};
+    made_of<lockstep::detail::system_of_2024::futex>(),
+    made_of<lockstep::detail::system_of_2020::futex>(),
+    made_of<lockstep::detail::system_of_2016::futex>(),
+    made_of<lockstep::detail::system_of_2010::futex>(),
+    made_of<lockstep::detail::freebsd_system::futex>(),
+    made_of<lockstep::detail::netbsd_system::futex>(),
+    made_of<lockstep::detail::openbsd_system::futex>()};
 inline constexpr std::array<const char*, 7> names = {"os_sync_wait_on_address",
                                                      "__ulock_wait2",
                                                      "__ulock_wait",

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "platform/native_system.hpp"
 #include "support/threads.hpp"
 
 #if defined(__linux__)
@@ -48,7 +49,7 @@ TEST(this_thread, labels_tell_living_threads_apart_and_carry_their_names) {
   EXPECT_EQ(mine.number, lockstep::detail::system_thread_number());
   std::thread([&] {
     const bool is_named = name_this_thread("fifteen letters");
-    EXPECT_EQ(is_named, lockstep::detail::can_name_threads);
+    EXPECT_EQ(is_named, lockstep::detail::native_system::names_threads);
     const lockstep::detail::thread_label other = lockstep::detail::label_of_this_thread();
     EXPECT_NE(other.number, mine.number);
     EXPECT_EQ(std::string(other.text), "thread " +

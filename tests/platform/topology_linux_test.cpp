@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/topology_linux_test.cpp -- what /sys may hold, as trees below a directory of the test; whole machines:
 // topology_machines_test.cpp
-#include "platform/topology_linux.hpp"
+#include "platform/topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // tests/platform/topology_machines_test.cpp -- the trees of real machines below a directory of the test, read as /sys is
 #include <lockstep/topology.hpp>
 
-#include "platform/topology_linux.hpp"
+#include "platform/topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -356,6 +356,19 @@ TEST(trace_environment, nothing_is_known_of_any_thread_while_nobody_watches) {
   EXPECT_EQ(run("off", "").status, 0);
 }
 
+TEST(trace_in_child, a_child_does_not_record_also_where_its_thread_was_known_before_the_recorder) {
+  lockstep::trace_mark("of a thread that is known from now on");
+  ASSERT_TRUE(lockstep::start_trace());
+  lockstep::trace_mark("recorded");
+  const pid_t child = fork();
+  if (child == 0) _exit(lockstep::is_tracing() ? 1 : 0);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(lockstep::is_tracing());
+  EXPECT_TRUE(lockstep::stop_trace("/dev/null"));
+}
+
 }  // namespace
 
 int main(int count, char** words) {

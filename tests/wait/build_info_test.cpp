@@ -9,7 +9,7 @@
 
 #include <lockstep/wait_policy.hpp>
 
-#include "platform/cpus.hpp"
+#include "platform/native_system.hpp"
 #include "platform/this_thread.hpp"
 
 namespace {
@@ -33,8 +33,10 @@ TEST(build_info, it_agrees_with_what_it_reports_about) {
   EXPECT_EQ(info.diagnoses_misuse, LOCKSTEP_DIAGNOSE_MISUSE != 0);
   const std::string missing = info.missing;
   EXPECT_EQ(missing.find("process-wide fence") == std::string::npos, asymmetric);
-  EXPECT_EQ(missing.find("binding") == std::string::npos, lockstep::detail::can_bind_threads);
-  EXPECT_EQ(missing.find("names") == std::string::npos, lockstep::detail::can_name_threads);
+  EXPECT_EQ(missing.find("binding") == std::string::npos,
+            lockstep::detail::native_system::binds_threads);
+  EXPECT_EQ(missing.find("names") == std::string::npos,
+            lockstep::detail::native_system::names_threads);
   EXPECT_NE(missing, "");
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
   EXPECT_EQ(missing.find("sleeping on a word"), 0u);

@@ -12,7 +12,7 @@
 //   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
-// Where the system has a process-wide barrier (process_fence.cpp), light() is a compiler fence and heavy() makes every
+// Where the system has a process-wide barrier (src/platform/native_system.hpp), light() is a compiler fence and heavy() makes every
 // running thread of the process execute a full fence. Where it has none, both are a seq_cst fence. A thread that still reads
 // `unknown` fences for itself, so that light() is right before prepare() as well, only slower.
 //

@@ -32,7 +32,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The futex of the system, or the portable one: src/platform/futex_*.cpp.
+/// The futex of the system, or the portable one: src/platform/native_system.hpp.
 struct native_futex {
   static const char* name() noexcept;
   /// Fork handlers that are registered after this call find its tables put right in the child.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// src/platform/futex_linux.hpp -- Linux's futex(2) (layer: platform)
+// src/platform/linux_calls.hpp -- Linux's futex(2) and membarrier(2), also for the header to copy (layer: platform)
 //
-// FUTEX_WAIT_BITSET, because it takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a
-// deadline. A kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real
-// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
+// FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a deadline. A
+// kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real sleep: the waiter
+// polls every 50 us, slower but never stuck, and wakes have nobody to miss.
 //
 // Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
 //        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18). A word that several
 //        processes share: the kernel looks up the page as well, 0.1 us.
-#ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_LINUX_HPP
-#define LOCKSTEP_SRC_PLATFORM_FUTEX_LINUX_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_LINUX_CALLS_HPP
+#define LOCKSTEP_SRC_PLATFORM_LINUX_CALLS_HPP
 
 #if defined(__linux__)
 
@@ -32,14 +32,14 @@ struct linux_futex {
   /// `scope`: FUTEX_PRIVATE_FLAG where all threads are of this process, else 0.
   static void wait(int scope, const wait_word& word, std::uint32_t expected,
                    std::uint64_t deadline) noexcept {
-    const kept_errno kept;
+    const kept_error kept;
     if (call(&word, FUTEX_WAIT_BITSET | scope, expected, deadline) != 0 && refused(errno)) {
       const timespec pause = {0, 50000};
       nanosleep(&pause, nullptr);
     }
   }
   static void wake(int scope, const wait_word* word, int count) noexcept {
-    const kept_errno kept;
+    const kept_error kept;
     call(word, FUTEX_WAKE | scope, static_cast<std::uint32_t>(count), no_deadline);
   }
 
@@ -81,10 +81,30 @@ struct linux_futex {
   static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
 };
 
+/// The private expedited barrier. False if it is refused.
+struct linux_barrier {
+  // From linux/membarrier.h, which older distributions lack.
+  enum : int { private_expedited = 1 << 3, register_private_expedited = 1 << 4 };
+
+  static bool is_granted() noexcept { return call(register_private_expedited); }
+  static bool pass() noexcept { return call(private_expedited); }
+  static const char* name() noexcept { return "membarrier, the sleeper pays"; }
+
+ private:
+  static bool call(int command) noexcept {
+#if defined(SYS_membarrier)
+    const kept_error kept;
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
+#else
+    return command == 0;  // headers of a kernel that has none
+#endif
+  }
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
-#endif  // LOCKSTEP_SRC_PLATFORM_FUTEX_LINUX_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_LINUX_CALLS_HPP

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// src/platform/native_system.hpp -- the system that is compiled for: all others are left out (layer: platform)
+#ifndef LOCKSTEP_SRC_PLATFORM_NATIVE_SYSTEM_HPP
+#define LOCKSTEP_SRC_PLATFORM_NATIVE_SYSTEM_HPP
+
+#include "apple_system.hpp"
+#include "freebsd_system.hpp"
+#include "linux_system.hpp"
+#include "netbsd_system.hpp"
+#include "openbsd_system.hpp"
+#include "posix_system.hpp"
+#include "wasm_system.hpp"
+#include "windows_system.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if defined(__linux__)
+using native_system = linux_system;
+#elif defined(_WIN32)
+using native_system = windows_system;
+#elif defined(__APPLE__)
+using native_system = apple_system;
+#elif defined(__FreeBSD__)
+using native_system = freebsd_system;
+#elif defined(__OpenBSD__)
+using native_system = openbsd_system;
+#elif defined(__NetBSD__)
+using native_system = netbsd_system;
+#elif defined(__EMSCRIPTEN__)
+using native_system = wasm_system;
+#else
+#if !LOCKSTEP_FORCE_PORTABLE_FUTEX
+#pragma message( \
+    "lockstep does not know this system: threads sleep in condition variables, as with LOCKSTEP_FORCE_PORTABLE_FUTEX=1")
+#endif
+using native_system = posix_system;
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_PLATFORM_NATIVE_SYSTEM_HPP

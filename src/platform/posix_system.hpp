@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// src/platform/posix_system.hpp -- a system of POSIX of which no more is known: the base of all but Windows (layer: platform)
+//
+// What a system has more is in a file of its own, LINUX_system.hpp and so on, in a struct that hides what is here.
+// native_system.hpp takes the one that is compiled for. What is asked of them:
+//   futex          system.hpp has the contract; shared_futex: for words in memory that several processes have mapped
+//   barrier        the process-wide one of process_fence.hpp. is_granted() asks for it, pass() makes all threads fence
+//   CPUs           read_affinity(), pin(), ...: cpus.hpp and system.hpp
+//   keys           of data that each thread has: small numbers, also where their type is wider
+//   names, number  of the calling thread, as debuggers show them. A name is cut to what the system takes
+// Where there is no such call, or the system refuses, nothing changes and the answer is false, -1 or nothing.
+#ifndef LOCKSTEP_SRC_PLATFORM_POSIX_SYSTEM_HPP
+#define LOCKSTEP_SRC_PLATFORM_POSIX_SYSTEM_HPP
+
+#if !defined(_WIN32)
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lockstep/detail/platform/system.hpp>
+
+#include "cpus.hpp"
+#include "futex_portable.hpp"
+#include "posix.hpp"
+#include "topology.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct posix_system {
+  static constexpr bool binds_threads = false, names_threads = false, tells_of_quotas = false;
+  static bool has_fine_timers() noexcept { return true; }
+
+  using futex = portable_futex;
+  /// A nap.
+  struct shared_futex {
+    static void wait(const wait_word&, std::uint32_t, std::uint64_t) noexcept {
+      const timespec time = {0, 50000};
+      nanosleep(&time, nullptr);
+    }
+    static void wake_all(const wait_word*) noexcept {}
+  };
+  struct barrier {
+    static bool is_granted() noexcept { return false; }
+    static bool pass() noexcept { return false; }
+    static const char* name() noexcept { return "none"; }
+  };
+
+  static int current_cpu() noexcept { return -1; }
+  static unsigned read_affinity(std::vector<unsigned>*) { return 0; }
+  static bool pin(unsigned) noexcept { return false; }
+  static bool move_off(unsigned) noexcept { return false; }
+  static bool is_machine_full() noexcept { return false; }
+  /// Not positive: not known.
+  static long count_cpus() noexcept { return sysconf(_SC_NPROCESSORS_ONLN); }
+  /// Of CPU time, in CPUs.
+  static double quota() { return cgroup::unlimited; }
+  static cpu_topology read_machine() { return cpu_topology(); }
+
+  static bool make_key(std::uint32_t& made) noexcept {
+    pthread_key_t key = 0;
+    if (pthread_key_create(&key, nullptr) != 0) return false;
+    made = converted<std::uint32_t>(key);
+    if (converted<pthread_key_t>(made) == key) return true;
+    pthread_key_delete(key);
+    return false;
+  }
+  static void free_key(std::uint32_t key) noexcept {
+    pthread_key_delete(converted<pthread_key_t>(key));
+  }
+  static void* at_key(std::uint32_t key) noexcept {
+    return pthread_getspecific(converted<pthread_key_t>(key));
+  }
+  static bool put_at_key(std::uint32_t key, void* value) noexcept {
+    return pthread_setspecific(converted<pthread_key_t>(key), value) == 0;
+  }
+
+  static void yield() noexcept { sched_yield(); }
+  static bool set_name(const char*) noexcept { return false; }
+  static void get_name(char*, std::size_t) noexcept {}
+  static std::uint64_t thread_number() noexcept { return system_thread_number(); }
+  static void set_timer_slack(std::uint64_t) noexcept {}
+  static std::uint64_t timer_slack() noexcept { return 0; }
+
+  static std::uint64_t process_number() noexcept { return static_cast<std::uint64_t>(getpid()); }
+  static const char* program_name() noexcept { return "lockstep"; }
+  static bool has_rights_of_others() noexcept {
+    return getuid() != geteuid() || getgid() != getegid();
+  }
+};
+
+/// At most `size` bytes of a name, for systems that refuse longer ones.
+template <std::size_t Size>
+struct short_name {
+  char text[Size];
+  explicit short_name(const char* name) noexcept : text() {
+    for (std::size_t i = 0; i + 1 < Size && name[i] != 0; ++i) text[i] = name[i];
+  }
+};
+
+/// What the BSDs and macOS have alike.
+struct bsd_system : posix_system {
+  static constexpr bool names_threads = true;
+#if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
+  static const char* program_name() noexcept { return getprogname(); }
+  static bool has_rights_of_others() noexcept { return issetugid() != 0; }
+#endif
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+#endif  // LOCKSTEP_SRC_PLATFORM_POSIX_SYSTEM_HPP
