@@ -449,11 +449,11 @@ int wakes_at(double missed, std::uint64_t apart) {
 }
 
 TEST(loop_pace, loops_in_close_succession_wake_sleepers_when_they_have_missed_a_wake_up_PACE_6) {
-  EXPECT_EQ(wakes_at(5000, 10000), 10);
-  EXPECT_EQ(wakes_at(50000, 40000), 1);
-  EXPECT_EQ(wakes_at(5000, 60000), 10);
+  EXPECT_EQ(wakes_at(5000, 10000), 20);
+  EXPECT_EQ(wakes_at(50000, 40000), 2);
+  EXPECT_EQ(wakes_at(5000, 60000), 20);
   EXPECT_EQ(wakes_at(5000, 61000), 0) << "who is awake would fall asleep in between";
-  EXPECT_EQ(wakes_at(50, 100), 1000);
+  EXPECT_EQ(wakes_at(50, 100), 2000);
 }
 
 TEST(loop_pace, lessons_become_rare_until_members_come_by_themselves_PACE_7) {
