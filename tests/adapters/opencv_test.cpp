@@ -76,7 +76,14 @@ TEST_F(adapters_opencv, runs_each_stripe_once_and_numbers_its_threads) {
       std::vector<std::atomic<int>> runs(1000);
       std::vector<std::set<std::thread::id>> who(static_cast<std::size_t>(limit));
       cv::Mutex lock;
+      // The first thread gives a second one time to come; but does not insist on it.
+      std::atomic<int> stripes(0), looks(0);
+      const auto let_another_come = [&] {
+        stripes.fetch_add(1);
+        while (stripes.load() < 2 && looks.fetch_add(1) < 20000) std::this_thread::yield();
+      };
       cv::parallel_for_({0, 1000}, [&](const cv::Range& part) {
+        if (limit > 1) let_another_come();
         const int number = cv::getThreadNum();
         ASSERT_GE(number, 0);
         ASSERT_LT(number, limit);
