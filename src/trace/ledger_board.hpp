@@ -14,6 +14,8 @@
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  one_in      relaxed  -      a hint; members that differ over a segment do not look at it
+//   2  made.load   acquire  -      the board is made before its address is seen (1 of region_hooks.cpp)
+//   3  kept.load   acquire  -      as 2, where one is to be kept (2 of region_hooks.cpp)
 //
 // Cost   a construct: some 5 ns. One that is chosen: three looks at the tick clock, about 20 stores to lines of the
 //        member's own, and a fetch of a line of each other member by one. Room: 130 KiB a member, and more above
@@ -28,6 +30,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include "../observe/hooks.hpp"
 #include "account_table.hpp"
 
 namespace lockstep {
@@ -341,6 +344,15 @@ class ledger_board {
   ledger_paces paces_;
   aligned_array<owner<member_ledger>> members_;
 };
+
+/// The board of a team, also when the ledger is off; null: never made.
+inline ledger_board* made_board(const team_view& of) noexcept {
+  return of.made.load(memory_order_acquire);  // 2
+}
+/// Where to keep accounts; null: nowhere.
+inline ledger_board* kept_board(const team_view& of) noexcept {
+  return of.kept.load(memory_order_acquire);  // 3
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -12,11 +12,9 @@
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  made.load         acquire  2      the board is made before its address is seen
-//   2  made.store        release  1      as 1
-//   3  kept.load         acquire  4      as 1: the board, where one is to be kept
-//   4  kept.store        release  3      as 1
-//   5  kept.store        relaxed  -      null: nothing to see there
+//   1  made.store        release  -      the board is made before its address is seen (2 of ledger_board.hpp)
+//   2  kept.store        release  -      as 1: the board, where one is to be kept (3 of ledger_board.hpp)
+//   3  kept.store        relaxed  -      null: nothing to see there
 //
 // Cost   off: none but the look at observers().
 #include <cerrno>
@@ -41,18 +39,9 @@ namespace detail {
 
 // A team and its ledger.
 
-/// The board of a team, also when the ledger is off; null: never made.
-inline ledger_board* made_board(const team_view& of) noexcept {
-  return of.made.load(memory_order_acquire);  // 1
-}
-/// Where to keep accounts; null: nowhere.
-inline ledger_board* kept_board(const team_view& of) noexcept {
-  return of.kept.load(memory_order_acquire);  // 3
-}
-
 LOCKSTEP_INLINE void leave_ledger(team_view& of) noexcept {
   if (kept_board(of) == nullptr) return;
-  of.kept.store(nullptr, memory_order_relaxed);  // 5
+  of.kept.store(nullptr, memory_order_relaxed);  // 3
   made_board(of)->end_to_keep(tick_clock::now());
   one_ledger_less();
 }
@@ -62,10 +51,10 @@ LOCKSTEP_INLINE void keep_ledger(team_view& of, bool yes) {
   if (kept_board(of) != nullptr || of.members > ledger_board::most_members) return;
   if (made_board(of) == nullptr) {
     of.made.store(new ledger_board(of.members, tick_clock::rate(), of.cpus),
-                  memory_order_release);  // 2
+                  memory_order_release);  // 1
   }
   made_board(of)->begin_to_keep(tick_clock::now());
-  of.kept.store(made_board(of), memory_order_release);  // 4
+  of.kept.store(made_board(of), memory_order_release);  // 2
   one_ledger_more();
 }
 

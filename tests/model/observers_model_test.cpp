@@ -406,7 +406,7 @@ TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
          [&] {
            times(2, [&](int) {
              if (!is_observed_by(observer::accounts)) return;
-             if (ledger_board* const board = team.kept.load(memory_order_acquire)) {
+             if (ledger_board* const board = kept_board(team)) {
                member_ledger& own = board->of(0);
                own.accounts[own.accounts.find({"run", {nullptr, 0}, nullptr, nullptr})].passes.add(
                    1);
@@ -414,7 +414,7 @@ TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
            });
          },
          [&] {
-           if (const ledger_board* const board = team.made.load(memory_order_acquire)) {
+           if (const ledger_board* const board = made_board(team)) {
              check(board->members() == 1, "it is whole");
              check(board->of(0).accounts.used() <= 1, "one construct at most");
            }
