@@ -9,6 +9,7 @@
 
 #include <lockstep/trace.hpp>
 #include "../observe/hooks.hpp"
+#include "../platform/this_thread.hpp"
 
 #include "debug_aids.hpp"
 #include "ledger_board.hpp"
