@@ -108,8 +108,6 @@
 #include "graph/flow.cpp"
 #include "graph/flow_machine.cpp"
 #include "graph/flow_planner.cpp"
-#include "graph/flow_schedule.cpp"
-#include "graph/flow_simulation.cpp"
 #include "graph/flow_walk.cpp"
 #include "graph/graph.cpp"
 #include "graph/plan.cpp"

@@ -50,6 +50,11 @@ LOCKSTEP_INLINE std::string name_of(const graph_model& of, node_index node) {
   return all == 1 ? name : name + " #" + std::to_string(number);
 }
 
+LOCKSTEP_INLINE node_index root_of(node_list& forest, node_index node) {
+  while (forest[node] != node) node = forest[node] = forest[forest[node]];
+  return node;
+}
+
 /// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
 LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge>& edges,
                                                     const std::vector<std::uint32_t>& order,
@@ -425,23 +430,19 @@ class flow_builder {
     for (std::size_t e = 0; e < made_.edges.size(); ++e) {
       const model_edge& each = made_.edges[e];
       const node_index from = outermost(each.from), to = outermost(each.to);
-      part[root(part, from)] = root(part, to);
+      part[root_of(part, from)] = root_of(part, to);
       if (is_channel_[e] && from != to) continue;
-      stage[root(stage, from)] = root(stage, to);
+      stage[root_of(stage, from)] = root_of(stage, to);
       ends[each.from] = begins[each.to] = false;
     }
     for (node_index a = 0; a < size(); ++a) {
       for (node_index b = 0; ends[a] && b < size(); ++b) {
         if (!begins[b]) continue;
-        if (root(stage, a) == root(stage, b) || root(part, a) != root(part, b)) {
+        if (root_of(stage, a) == root_of(stage, b) || root_of(part, a) != root_of(part, b)) {
           add_delay({a, b, 1});
         }
       }
     }
-  }
-  static node_index root(node_list& of, node_index node) {
-    while (of[node] != node) node = of[node] = of[of[node]];
-    return node;
   }
 
   /// Each edge lies on a way that leads back, with some delay, or within a loop.

@@ -91,6 +91,9 @@ std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const 
 
 flow make_flow(const graph_model& of);
 
+/// In a forest where each node knows one nearer to its root, or itself.
+node_index root_of(node_list& forest, node_index node);
+
 /// The name of a node, and its number among several of that name, from 1.
 std::string name_of(const graph_model& of, node_index node);
 inline std::string quoted(const graph_model& of, node_index node) {

@@ -10,7 +10,7 @@
 //            has done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
 //   FPLAN-2  So every edge, feedback, and GRAPH-3 hold. A wait that others imply is left out.
 //   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a
-//            plan can get stuck; simulate() checks this once more.
+//            plan can get stuck: tests go through plans without threads.
 //   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
 //            all of them. To wait for a loop is to wait until the member of that lane has left it.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
@@ -103,10 +103,6 @@ struct flow_plan {
 /// `costs`: of each node in nanoseconds, below 0 where it is not known.
 flow_plan make_flow_plan(const graph_model& of, const flow& checked,
                          const std::vector<double>& costs, std::size_t members);
-
-/// Goes through some iterations without threads, each loop twice. Returns where the plan would get stuck, or nothing.
-/// Sets predicted_time.
-std::string simulate(const flow& checked, flow_plan& of);
 
 // As text, and as pictures for Graphviz.
 std::string dot_of(const graph_model& of);

@@ -17,6 +17,7 @@
 #include <lockstep/plan.hpp>
 
 #include "support/effort.hpp"
+#include "support/plan_simulation.hpp"
 #include "support/random_graph.hpp"
 
 namespace {
@@ -43,6 +44,9 @@ struct planned {
     std::vector<double> costs;
     for (const model_node& each : model_of(g).nodes) costs.push_back(factor * each.cost);
     plan = make_flow_plan(model_of(g), checked, costs, members);
+    if (plan.problem.empty()) {
+      plan.problem = lockstep::test::plan_simulation(checked, plan).run();
+    }
   }
   static const graph_model& model_of(const graph& g) { return graph_access::body_of(g).model; }
 };
