@@ -106,12 +106,9 @@
 
 // graph
 #include "graph/flow.cpp"
-#include "graph/flow_machine.cpp"
 #include "graph/flow_planner.cpp"
-#include "graph/flow_walk.cpp"
 #include "graph/graph.cpp"
 #include "graph/plan.cpp"
-#include "graph/plan_body.cpp"
 #include "graph/plan_text.cpp"
 
 // trace

@@ -7,11 +7,16 @@
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <lockstep/detail/graph/node_function.hpp>
+#include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/member.hpp>
+#include "../observe/hooks.hpp"
 #include "../region/group.hpp"
 #include "flow_board.hpp"
 #include "flow_plan.hpp"
@@ -43,12 +48,35 @@ struct node_times {
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
-/// How long an empty node takes with two looks at the clock, in ticks.
-std::uint64_t time_of_nothing() noexcept;
+/// How long an empty node takes with two looks at the clock, in ticks. The median: two looks that follow each other at once may see the same tick now and then.
+inline std::uint64_t time_of_nothing() noexcept {
+  constexpr std::size_t count = 31;
+  const node_function::caller volatile nothing = [](void*, std::size_t, member*) -> bool {
+    return true;
+  };
+  std::uint64_t took[count];
+  for (std::uint64_t& each : took) {
+    const std::uint64_t begin = tick_clock::now();
+    nothing(nullptr, 0, nullptr);
+    each = tick_clock::now() - begin;
+  }
+  std::sort(took, took + count);
+  return took[count / 2];
+}
+
 /// The mean in ticks, without the clock's own time. The longest of several runs does not count: it may have been
 /// preempted. For a short node it is the shortest run, because a cache miss would take as long as the node. A node that
 /// takes less than the clock itself counts as 0.
-double usual_time(const node_times& of, std::uint64_t clock) noexcept;
+inline double usual_time(const node_times& of, std::uint64_t clock) noexcept {
+  const bool has_many = of.count > 2;
+  const std::uint64_t count = has_many ? of.count - 1 : of.count;
+  const std::uint64_t sum = has_many ? of.sum - of.most : of.sum;
+  constexpr std::uint64_t little = 10;  // times the clock
+  if (sum < little * clock * count) {
+    return of.least < 2 * clock ? 0 : static_cast<double>(of.least - clock);
+  }
+  return static_cast<double>(sum - clock * count) / static_cast<double>(count);
+}
 
 /// Whether to stop, as the user or a region answers.
 struct stop_question {
@@ -96,23 +124,124 @@ struct walker_state {
 class flow_machine {
  public:
   /// `stop` and `policy`: of the team; without a team it only runs alone.
-  flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
-               const std::vector<node_function>& functions, wait_policy policy, stop_source* stop);
+  flow_machine(const graph_model& of, const flow& checked, flow_plan made,
+               const std::vector<node_function>& functions, wait_policy policy, stop_source* stop)
+      : plan(std::move(made)),
+        board(plan.lanes.size(), policy, stop),
+        wide_of(of.nodes.size(), nullptr),
+        wide_number(of.nodes.size(), 0),
+        times(of.nodes.size()),
+        walkers(plan.members),
+        questions_begin_(1, 0),
+        answers_(of.nodes.size(), 0),
+        origin_(checked.most_delay) {
+    for (std::size_t i = 0; i < of.nodes.size(); ++i) {
+      for (const std::uint32_t e : checked.in.of(i)) {
+        if (!checked.may_be_skipped[i]) continue;
+        const model_edge& edge = checked.edges[e];
+        questions_.push_back({checked.tells(edge) ? edge.from : no_node, edge.kind});
+      }
+      questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
+      if (!of.nodes[i].is_wide || stop == nullptr) continue;
+      wide_parts_.push_back(owner<wide_part>(new wide_part(plan.width_of[i], policy, *stop)));
+      wide_of[i] = wide_parts_.back().get();
+      wide_number[i] = static_cast<std::uint32_t>(wide_parts_.size() - 1);
+    }
+    for (const plan_call& each : plan.calls) calls.push_back(bind(of, checked, functions, each));
+    for (const node_index each : plan.line) {
+      line.push_back(bind(of, checked, functions, plan_call{each, 0}));
+      is_plain_ = is_plain_ && line.back().flags == 0;
+    }
+    for (std::size_t rank = 0; rank < plan.members; ++rank) {
+      walker_state& own = walkers[rank].value;
+      // What a member writes all the time must not share lines with other members' data: some room after it.
+      own.seen.reserve(plan.lanes.size() + 2 * cache_line_size / sizeof(std::uint64_t));
+      own.seen.assign(plan.lanes.size(), 0);
+      own.entered.assign(wide_parts_.size(), 0);
+      std::size_t most = 0;
+      for (const flow_block& each : checked.blocks) most = each.depth > most ? each.depth : most;
+      own.places.reserve(most + 1 + 2 * cache_line_size / sizeof(lane_place));
+      own.places.resize(most + 1);
+    }
+    std::uint64_t most_steps = 1;
+    for (const plan_lane& each : plan.lanes)
+      most_steps = (std::max)(most_steps, std::uint64_t{each.steps});
+    most_turns_ = (~std::uint64_t{0} >> 1) / most_steps;
+    turns = {origin_, origin_};
+    ahead = checked.overlaps ? std::uint64_t{checked.most_delay} + 1 : 0;
+    reset();
+  }
   flow_machine(const flow_machine&) = delete;
   flow_machine& operator=(const flow_machine&) = delete;
-  ~flow_machine();
 
   /// Before a run of many members: `iterations` of them, or as many as the gate lets through.
-  void begin(std::uint64_t iterations, const iteration_gate* gate);
+  void prepare(std::uint64_t iterations, const iteration_gate* asks) {
+    look_at_run();
+    const std::uint64_t most = most_turns_ - turns.first;
+    turns.last = turns.first + (iterations < most ? iterations : most);
+    if (gate != asks) gate = asks;
+    if (asks != nullptr) {
+      turns.last = ~std::uint64_t{0};
+      board.gate().reset(turns.first << 1);
+    }
+    for (const owner<wide_part>& each : wide_parts_) {
+      each->phase = each->shared.set_size(each->shared.most());
+    }
+  }
   /// After the run. A stopped run leaves lanes anywhere: puts them in order.
-  void end(bool was_stopped);
+  void come_to_rest(bool was_stopped) {
+    for (const owner<wide_part>& each : wide_parts_) {
+      each->shared.come_to_rest(was_stopped);
+      each->shared.destroy_kept_values();
+    }
+    if (gate != nullptr) {
+      turns.last = board.gate().peek() >> 1;
+      gate = nullptr;
+    }
+    if (!was_stopped) {
+      turns.first = turns.last;
+      return;
+    }
+    turns = {origin_, origin_};
+    reset();
+  }
 
   /// Whether all lanes have done all iterations of the run.
-  bool is_done() const noexcept;
+  bool is_done() const noexcept {
+    for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+      const plan_lane& of = plan.lanes[lane];
+      if (of.block == 0 && board.done(lane).value() != turns.last * of.steps) return false;
+    }
+    return true;
+  }
 
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
-  bool run_alone(std::uint64_t iterations, const iteration_gate* gate, member* me,
-                 const stop_question& stop);
+  bool run_line(std::uint64_t iterations, const iteration_gate* asks, member* me,
+                const stop_question& stop) {
+    look_at_run();
+    if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
+    for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
+      if (stop()) return false;
+      if (asks != nullptr && (*asks)()) return true;
+      for (std::size_t at = 0; at < line.size();) {
+        const bound_call& what = line[at];
+        if (what.flags == 0) {
+          run(what, i, nullptr);
+          ++at;
+          continue;
+        }
+        run_asked(what, i, me);
+        if ((what.flags & bound_call::is_wide) != 0 && stop()) return false;
+        if (plan.again[at] != no_lane && answer(what.node)) {
+          if (stop()) return false;
+          at = plan.again[at];
+        } else {
+          ++at;
+        }
+      }
+    }
+    return !stop();
+  }
 
   /// Calls a node.
   bool run(const bound_call& what, std::uint64_t iteration, member* me) {
@@ -120,7 +249,13 @@ class flow_machine {
                                   : run_watched(what, iteration, me);
   }
   /// The same, unless it is to be skipped; keeps what it returns.
-  void run_asked(const bound_call& what, std::uint64_t iteration, member* me);
+  void run_asked(const bound_call& what, std::uint64_t iteration, member* me) {
+    std::uint8_t said = 0;
+    if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
+      said = static_cast<std::uint8_t>(run(what, iteration, me) ? ran | said_true : ran);
+    }
+    if (what.rank == 0) answers_[what.node] = said;
+  }
   /// What a node has returned last; false if it was skipped.
   bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
 
@@ -137,7 +272,10 @@ class flow_machine {
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
   source_place where = {nullptr, 0};   ///< the plan was made, for the ledger
   /// For observers.
-  const char* name_of(node_index node) const noexcept;
+  const char* name_of(node_index node) const noexcept {
+    const bool has_name = model != nullptr && node < model->nodes.size();
+    return has_name ? model->nodes[node].name.c_str() : "node";
+  }
 
   // Of the run: written by its caller before it, and only where it changes, since members read these lines.
   std::uint64_t looked_at = 0;  ///< timed_iterations, or all while nodes are watched
@@ -148,17 +286,91 @@ class flow_machine {
   enum : std::uint8_t { ran = 1, said_true = 2 };
 
   bound_call bind(const graph_model& of, const flow& checked,
-                  const std::vector<node_function>& functions, plan_call what) const;
+                  const std::vector<node_function>& functions, plan_call what) const {
+    const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
+    bound_call made = bound_call();
+    made.call = [](void*, std::size_t, member*) -> bool { return true; };
+    if (f != nullptr && *f) {
+      made.call = f->call();
+      made.held = f->held();
+    }
+    made.node = what.node;
+    made.rank = static_cast<std::uint16_t>(what.rank);
+    const bool is_asked = checked.is_asked[what.node] || checked.loop_from[what.node] != 0;
+    made.flags = static_cast<std::uint16_t>(
+        (of.nodes[what.node].is_wide ? bound_call::is_wide : 0) |
+        (checked.may_be_skipped[what.node] ? bound_call::may_be_skipped : 0) |
+        (is_asked ? bound_call::is_asked : 0));
+    return made;
+  }
   void look_at_run() noexcept {
     const bool are_watched = LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()));
     const std::uint64_t now = are_watched ? ~std::uint64_t{0} : timed_iterations;
     if (looked_at != now) looked_at = now;
   }
-  bool run_plain(std::uint64_t iterations, const stop_question& stop);
-  bool run_watched(const bound_call& what, std::uint64_t iteration, member* me);
-  void note_time(const bound_call& what, std::uint64_t begin) noexcept;
-  bool is_skipped(node_index node) const noexcept;
-  void reset() noexcept;
+  /// Where no node has to be asked anything. A loop as short as it can be: nodes may take as little as a nanosecond.
+  bool run_plain(std::uint64_t iterations, const stop_question& stop) {
+    const bound_call *const begin = line.data(), *const end = begin + line.size();
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      if (stop()) return false;
+      if (i < looked_at) {
+        for (const bound_call& each : line) run_watched(each, i, nullptr);
+        continue;
+      }
+      for (const bound_call* at = begin; at != end; ++at) {
+        at->call(at->held, converted<std::size_t>(i), nullptr);
+      }
+    }
+    return !stop();
+  }
+  bool run_watched(const bound_call& what, std::uint64_t iteration, member* me) {
+    const bool notes = iteration < timed_iterations && times[what.node].count < most_samples;
+    if (observers() != 0) node_begins(name_of(what.node));
+    const std::uint64_t begin = tick_clock::now();
+    const bool result = what.call(what.held, converted<std::size_t>(iteration), me);
+    if (notes) note_time(what, begin);
+    if (observers() != 0) note_node(name_of(what.node), iteration, begin);
+    return result;
+  }
+  void note_time(const bound_call& what, std::uint64_t begin) noexcept {
+    if (what.rank != 0) return;
+    node_times& at = times[what.node];
+    at.last_begin = begin;
+    at.last_end = tick_clock::now();
+    const std::uint64_t took = at.last_end - begin;
+    ++at.count;
+    at.sum += took;
+    if (took > at.most) at.most = took;
+    if (took < at.least) at.least = took;
+  }
+  bool is_skipped(node_index node) const noexcept {
+    bool one_ran = false;
+    for (std::uint32_t q = questions_begin_[node]; q < questions_begin_[node + 1]; ++q) {
+      if (questions_[q].node == no_node) {
+        one_ran = true;
+        continue;
+      }
+      const std::uint8_t said = answers_[questions_[q].node];
+      one_ran |= (said & ran) != 0;
+      if (questions_[q].kind == edge_kind::if_true && said != (ran | said_true)) return true;
+      if (questions_[q].kind == edge_kind::if_false && said != ran) return true;
+    }
+    return !one_ran;
+  }
+  void reset() noexcept {
+    for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+      const plan_lane& of = plan.lanes[lane];
+      // A loop in the graph is over as often as the graph has turns.
+      const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
+      board.reset(lane, of.block == 0 ? turns.first * of.steps : 0,
+                  loop_decision(is_outer ? turns.first : 0, 0));
+    }
+    for (std::size_t rank = 0; rank < plan.members; ++rank) {
+      walker_state& own = walkers[rank].value;
+      for (std::uint64_t& each : own.seen) each = 0;
+      for (lane_place& each : own.places) each.is_behind = false;
+    }
+  }
 
   bool is_plain_ = true;  ///< all nodes of the line are only called
   std::vector<std::uint32_t> questions_begin_;

@@ -15,9 +15,11 @@
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_WALK_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_WALK_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include "../observe/hooks.hpp"
 #include "flow_machine.hpp"
 
 namespace lockstep {
@@ -38,7 +40,28 @@ class flow_walk {
         looks_each_(of.board.policy().is_crowded() ? 1 : 16),
         counts_waits_(is_observed_by(observer::accounts)) {}
 
-  void walk();
+  void walk() {
+    if (plan_.lane(0, rank_) == no_lane) {
+      if (rank_ != 0 || of_.gate == nullptr) return finish_run();
+      for (std::uint64_t turn = turns_.first; ask_gate(turn); ++turn) continue;
+      return finish_run();
+    }
+    bool goes_on = start();
+    while (goes_on) {
+      const lane_place& at = here();
+      if (at.at == lane_of(at).steps) {
+        goes_on = end_turn();
+        continue;
+      }
+      const plan_step& step = step_of(at);
+      for (std::uint32_t w = step.first_wait; w < step.last_wait && goes_on; ++w) {
+        const plan_wait& wait = plan_.waits[w];
+        goes_on = await(wait.lane, steps_for(wait, at.turn));
+      }
+      if (goes_on) goes_on = step.loop != 0 ? enter(step) : run_step(step);
+    }
+    finish_run();
+  }
 
  private:
   /// A step that another thread may run.
@@ -47,7 +70,6 @@ class flow_walk {
     std::uint64_t step = 0, turn = 0, outer_turn = 0, iteration = 0;
     const plan_step* what = nullptr;  ///< null: the lane's member is to leave a loop that is over
   };
-  struct watched_lane;
 
   lane_place& here() noexcept { return own_.places[depth_]; }
   const plan_lane& lane_of(const lane_place& at) const noexcept { return plan_.lanes[at.lane]; }
@@ -68,32 +90,380 @@ class flow_walk {
     own_.seen[lane] = now;
     return now >= steps;
   }
-  bool await_slowly(std::uint32_t lane, std::uint64_t steps);
-  bool wait_or_help(std::uint32_t lane, std::uint64_t steps);
-  void count_wait(std::uint32_t lane, std::uint64_t steps, std::uint64_t ticks) const noexcept;
-  /// Stores what this member has left behind: before others may have to wait for it.
-  void catch_up();
 
-  bool find_place(std::uint32_t lane, lane_place& at);
-  bool start();
-  bool begin_iteration();
-  bool ask_gate(std::uint64_t turn);
-  bool enter(const plan_step& step);
-  bool begin_turn();
-  bool leave();
-  bool end_turn();
-  bool run_step(const plan_step& step);
-  void run_wide(const bound_call& what);
-  bool perform(const plan_step& step, std::uint64_t iteration);
-  bool decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
-  void finish(lane_place& at, bool is_awaited);
-  void finish_run();
+  /// The awaited step is named by its last node: that of a loop, by the node that decides.
+  void count_wait(std::uint32_t lane, std::uint64_t steps, std::uint64_t ticks) const noexcept {
+    const plan_lane& on = plan_.lanes[lane];
+    if (on.steps == 0 || steps == 0) return;
+    const plan_step& step =
+        plan_.steps[on.first_step + converted<std::size_t>((steps - 1) % on.steps)];
+    const node_index node = step.loop != 0                     ? plan_.from[step.loop]
+                            : step.last_call > step.first_call ? of_.calls[step.last_call - 1].node
+                                                               : no_node;
+    note_node_wait(of_.name_of(node), of_.where, ticks);
+  }
 
-  // Help.
-  bool find(std::uint32_t member, found_step& out);
+  /// What a member waits for: a lane, the stop, or something to do for another member.
+  struct watched_lane final : waitable {
+    watched_lane(flow_walk& walk, std::uint32_t lane, std::uint64_t so_many) noexcept
+        : self(walk),
+          word(walk.of_.board.done(lane)),
+          steps(so_many),
+          member(walk.plan_.lanes[lane].member) {}
+    watched_lane(const watched_lane&) = delete;
+    watched_lane& operator=(const watched_lane&) = delete;
+
+    struct is_far {
+      std::uint64_t steps;
+      bool operator()(std::uint64_t done) const noexcept { return done >= steps; }
+      void describe(wait_subject&) const noexcept {}
+    };
+
+    flow_walk& self;
+    const published_word<std::uint64_t> word;
+    const std::uint64_t steps;
+    const std::uint32_t member;
+    found_step found = found_step();
+    bool has_found = false;
+    unsigned looks = 0;
+
+    /// For observers.
+    void describe(wait_subject& to) const noexcept override {
+      at().describe(to);
+      to.kind = wait_kind::step_of_plan;
+      to.phase = static_cast<std::uint32_t>(steps);
+      to.rank = self.rank_;
+      to.awaited = member;
+    }
+    awaited_word<std::uint64_t, is_far, stops_with_region> at() const noexcept {
+      return {word, is_far{steps}, self.stop_};
+    }
+    bool is_ready() const noexcept { return word.value() >= steps || self.stop_.requested(); }
+    bool ready() override {
+      if (is_ready()) return true;
+      if (++looks % self.looks_each_ != 0) return false;
+      has_found = self.find(member, found);
+      return has_found;
+    }
+    /// Wakes up now and then: a member that has not begun may never come.
+    void sleep(deadline until) override {
+      const deadline soon = deadline::after(std::chrono::milliseconds(2));
+      at().sleep(soon.nanoseconds() < until.nanoseconds() ? soon : until);
+      looks = self.looks_each_ - 1;
+    }
+  };
+
+  bool wait_or_help(std::uint32_t lane, std::uint64_t steps) {
+    const bool has_patience = looks_each_ > 1 && own_.patience.asks();
+    for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
+      detail::polling_pause();
+      if (!has_done(lane, steps)) continue;
+      own_.patience.paid();
+      return true;
+    }
+    if (stop_.requested()) return false;  // before it helps
+    const std::uint32_t member = plan_.lanes[lane].member;
+    found_step found;
+    bool helped = false;
+    while (find(member, found)) {
+      help(found);
+      if (has_patience && !helped) own_.patience.failed();
+      helped = true;
+      if (has_done(lane, steps)) return true;
+      if (stop_.requested()) return false;
+    }
+    for (;;) {
+      watched_lane what(*this, lane, steps);
+      wait_engine::wait(what, of_.board.policy(), own_.history);
+      if (has_done(lane, steps)) return true;
+      if (stop_.requested()) return false;
+      if (what.has_found) help(what.found);
+    }
+  }
+
+  bool await_slowly(std::uint32_t lane, std::uint64_t steps) {
+    catch_up();
+    if (LOCKSTEP_UNLIKELY(counts_waits_)) {
+      ticks_of_help_ = 0;
+      const std::uint64_t begin = tick_clock::now();
+      const bool has_come = wait_or_help(lane, steps);
+      count_wait(lane, steps, tick_clock::now() - begin - ticks_of_help_);
+      return has_come;
+    }
+    return wait_or_help(lane, steps);
+  }
+
+  void catch_up() {
+    for (std::size_t i = 0; i <= depth_; ++i) {
+      lane_place& at = own_.places[i];
+      if (!at.is_behind) continue;
+      at.is_behind = false;
+      of_.board.done(at.lane).publish(at.step);
+    }
+  }
+
+  // --- where the member is ---
+
+  /// Where a lane is, when nobody runs a step of it. False once the region is stopped.
+  bool find_place(std::uint32_t lane, lane_place& at) {
+    std::uint64_t step = of_.board.claimed(lane);
+    while (of_.board.done(lane).value() < step) {
+      if (!await(lane, step)) return false;
+      step = of_.board.claimed(lane);
+    }
+    const std::uint64_t steps = plan_.lanes[lane].steps;
+    at.lane = lane;
+    at.step = step;
+    at.turn = step / steps;
+    at.at = static_cast<std::uint32_t>(step - at.turn * steps);
+    at.is_behind = false;
+    return true;
+  }
+
+  /// At the beginning, and where a claim has failed.
+  bool start() {
+    catch_up();
+    depth_ = 0;
+    own_.places[0].is_behind = false;
+    return find_place(plan_.lane(0, rank_), own_.places[0]) &&
+           (here().at != 0 || begin_iteration());
+  }
+
+  /// False when there is no other iteration, or once the region is stopped.
+  bool begin_iteration() {
+    const std::uint64_t turn = own_.places[0].turn;
+    if (turn < turns_.last && of_.gate == nullptr)
+      return !stop_.source.requested_relaxed(stop_.region);
+    if (of_.gate == nullptr) return false;
+    return ask_gate(turn);
+  }
+
+  bool ask_gate(std::uint64_t turn) {
+    const published_word<std::uint64_t> gate = of_.board.gate();
+    if (rank_ != 0) {
+      struct turn_is_known {
+        std::uint64_t turn;
+        bool operator()(std::uint64_t word) const noexcept {
+          return (word >> 1) > turn || (word & 1u) != 0;
+        }
+        void describe(wait_subject&) const noexcept {}
+      };
+      const turn_is_known is_known{turn};
+      if (!is_known(gate.value())) {
+        catch_up();
+        gate.wait(is_known, stop_, own_.history);
+      }
+      return (gate.value() >> 1) > turn && !stop_.requested();
+    }
+    if ((gate.value() >> 1) > turn) return true;
+    const std::uint64_t slowest = turn - turns_.first < of_.ahead ? turns_.first : turn - of_.ahead;
+    for (std::uint32_t m = 1; m < plan_.members; ++m) {
+      const std::uint32_t lane = plan_.lane(0, m);
+      if (lane != no_lane && !await(lane, slowest * plan_.lanes[lane].steps)) return false;
+    }
+    if (stop_.requested()) return false;
+    const bool is_over = (*of_.gate)();
+    gate.publish(is_over ? turn << 1 | 1u : (turn + 1) << 1);
+    return !is_over;
+  }
+
+  bool enter(const plan_step& step) {
+    const std::uint32_t lane = plan_.lane(step.loop, rank_);
+    if (of_.board.decided(plan_.decider[step.loop]).has_ended(here().turn + 1)) return leave();
+    own_.places[depth_ + 1].is_behind = false;
+    if (!find_place(lane, own_.places[depth_ + 1])) return false;
+    // If this loop was not left, that was a place in it; or it is over, which begin_turn() finds.
+    if (of_.board.claimed(here().lane) != here().step) return start();
+    ++depth_;
+    return here().at != 0 || begin_turn();
+  }
+
+  /// In a loop, after a turn or before the first: whether there is another.
+  bool begin_turn() {
+    const std::uint32_t decider = plan_.decider[lane_of(here()).block];
+    const std::uint64_t turn = here().turn, outer = own_.places[depth_ - 1].turn;
+    for (;;) {
+      const loop_decision last = decided_lane_ == decider ? decided_ : of_.board.decided(decider);
+      decided_lane_ = no_lane;
+      if (!last.has_ended(outer)) break;
+      if (last.has_decided(turn)) return !stop_.source.requested_relaxed(stop_.region);
+      if (of_.board.claimed(here().lane) != here().step) return start();  // others are further
+      if (!await(decider, turn * plan_.lanes[decider].steps)) return false;
+    }
+    catch_up();
+    --depth_;
+    return leave();
+  }
+
+  /// The loop is over in which the member is.
+  bool leave() {
+    lane_place& at = here();
+    const plan_step& step = step_of(at);
+    if (!of_.board.try_claim(at.lane, at.step)) return start();
+    finish(at, step.is_awaited);
+    return true;
+  }
+
+  bool end_turn() {
+    lane_place& at = here();
+    at.at = 0;
+    ++at.turn;
+    return depth_ == 0 ? begin_iteration() : begin_turn();
+  }
+
+  bool run_step(const plan_step& step) {
+    lane_place& at = here();
+    if (!step.is_open) {
+      of_.board.claim_own(at.lane, at.step);
+    } else if (!of_.board.try_claim(at.lane, at.step)) {
+      return start();
+    }
+    if (!perform(step, iteration())) return false;
+    bool tells = step.is_awaited;
+    if (step.decides) {
+      const bool again = decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
+      if (again && step.is_followed) tells = false;
+      decided_lane_ = at.lane;
+    }
+    finish(at, tells);
+    return true;
+  }
+
+  /// False if a team-wide node was stopped: its members may have left it anywhere.
+  bool perform(const plan_step& step, std::uint64_t iteration) {
+    for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
+      const bound_call& what = of_.calls[c];
+      if (what.flags == 0) {
+        of_.run(what, iteration, nullptr);
+      } else if ((what.flags & bound_call::is_wide) == 0) {
+        of_.run_asked(what, iteration, nullptr);
+      } else {
+        run_wide(what);
+        if (stop_.requested()) return false;
+      }
+    }
+    return true;
+  }
+
+  void run_wide(const bound_call& what) {
+    wide_part& part = *of_.wide_of[what.node];
+    std::uint32_t& entered = own_.entered[of_.wide_number[what.node]];
+    member_state& state = part.shared.state(what.rank);
+    if (entered != stop_.region) {
+      entered = stop_.region;
+      part.shared.enter(what.rank, part.shared.most(), stop_.region, part.phase);
+      state.set_rank_in_team(rank_);
+    } else if (!state.is_alone() && part.shared.progress.used()) {
+      // Steps begin at 0 in each run of the node, as in a region. All see that they were used before one resets them.
+      if (!state.sync()) return;
+      if (what.rank == 0) part.shared.progress.reset();
+      if (!state.sync()) return;
+    }
+    member_access access(state);
+    of_.run_asked(what, iteration(), &access.self);
+  }
+
+  bool decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
+    const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
+    decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
+    of_.board.decide(lane, decided_);
+    return again;
+  }
+
+  void finish(lane_place& at, bool is_awaited) {
+    ++at.at;
+    ++at.step;
+    at.is_behind = !is_awaited;
+    if (is_awaited) of_.board.done(at.lane).publish(at.step);
+  }
+
+  /// Member 0, which is to wait for the others anyway, waits for their lanes, and so helps.
+  void finish_run() {
+    catch_up();
+    if (rank_ != 0) return;
+    const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : turns_.last;
+    for (std::uint32_t m = 1; m < plan_.members; ++m) {
+      const std::uint32_t lane = plan_.lane(0, m);
+      if (lane != no_lane && !await(lane, last * plan_.lanes[lane].steps)) return;
+    }
+  }
+
+  // --- help ---
+
+  bool find(std::uint32_t member, found_step& out) {
+    constexpr unsigned most_hops = 8;
+    for (unsigned i = 0; i < most_hops; ++i) {
+      const look seen = find_on(member, out);
+      if (seen != look::elsewhere) return seen == look::found;
+    }
+    return false;
+  }
+
   enum class look { found, nothing, elsewhere };
-  look find_on(std::uint32_t& member, found_step& out);
-  void help(const found_step& with);
+  /// Looks at the next step of a member. If that waits for another member, goes on with that member.
+  look find_on(std::uint32_t& member, found_step& out) {
+    std::uint32_t lane = plan_.lane(0, member), outer_lane = no_lane;
+    std::uint64_t outer = 0, outer_step = 0;
+    while (lane != no_lane) {
+      const plan_lane& on = plan_.lanes[lane];
+      const std::uint64_t step = of_.board.claimed(lane);
+      if (of_.board.done(lane).value() < step) return look::nothing;
+      const std::uint64_t turn = step / on.steps, at = step - turn * on.steps;
+      if (on.block == 0) {
+        out.iteration = turn - turns_.first;
+        if (turn >= (of_.gate != nullptr ? of_.board.gate().value() >> 1 : turns_.last)) {
+          return look::nothing;
+        }
+      } else if (at == 0) {
+        const std::uint32_t decider = plan_.decider[on.block];
+        const loop_decision last = of_.board.decided(decider);
+        if (!last.has_ended(outer)) return look::nothing;
+        if (!last.has_decided(turn)) {
+          member = plan_.lanes[decider].member;
+          return look::elsewhere;
+        }
+      }
+      // As in enter().
+      if (on.block != 0 && of_.board.claimed(outer_lane) != outer_step) return look::nothing;
+      const plan_step& what = plan_.steps[on.first_step + static_cast<std::size_t>(at)];
+      for (std::uint32_t w = what.first_wait; w < what.last_wait; ++w) {
+        const plan_wait& wait = plan_.waits[w];
+        if (of_.board.done(wait.lane).value() >= steps_for(wait, turn)) continue;
+        member = plan_.lanes[wait.lane].member;
+        return look::elsewhere;
+      }
+      out.lane = lane;
+      out.step = step;
+      out.turn = turn;
+      out.outer_turn = outer;
+      out.what = nullptr;
+      if (what.loop == 0) {
+        out.what = &what;
+        return what.is_open ? look::found : look::nothing;
+      }
+      if (of_.board.decided(plan_.decider[what.loop]).has_ended(turn + 1)) return look::found;
+      outer = turn;
+      outer_lane = lane;
+      outer_step = step;
+      lane = plan_.lane(what.loop, member);
+    }
+    return look::nothing;
+  }
+
+  void help(const found_step& with) {
+    const std::uint64_t begin = LOCKSTEP_UNLIKELY(counts_waits_) ? tick_clock::now() : 0;
+    if (!of_.board.try_claim(with.lane, with.step)) return;
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      note_mark(mark_kind::share_taken_over, "step taken over", nullptr,
+                plan_.lanes[with.lane].member);
+    }
+    if (with.what != nullptr) {
+      static_cast<void>(perform(*with.what, with.iteration));  // none is team-wide
+      if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);
+    }
+    of_.board.done(with.lane).publish(with.step + 1);
+    if (LOCKSTEP_UNLIKELY(counts_waits_)) ticks_of_help_ += tick_clock::now() - begin;
+  }
 
   flow_machine& of_;
   const flow_plan& plan_;

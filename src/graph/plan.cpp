@@ -1,15 +1,301 @@
 // SPDX-License-Identifier: MIT
-// src/graph/plan.cpp -- plan.hpp (layer: graph)
+// src/graph/plan.cpp -- plan.hpp, and the bodies of plan_body.hpp (layer: graph)
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
 
 #include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
+#include "flow_plan.hpp"
+#include "flow_walk.hpp"
 #include "plan_body.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
+                                     call_site made_in)
+    : model(of.model),
+      checked(make_flow(of.model)),
+      functions(of.functions),
+      host(on),
+      where(made_in),
+      most_members(members) {
+  if (!checked.problem.empty()) fail_argument("lockstep::plan: %s", checked.problem.c_str());
+  bool has_hints = false;
+  for (const model_node& each : model.nodes) {
+    costs.push_back(each.cost);
+    needs_all |= each.is_wide || each.pin != no_node;
+    has_hints |= each.cost >= 0;
+  }
+  make();
+  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
+}
+
+LOCKSTEP_INLINE void plan_body::make() {
+  flow_plan made = make_flow_plan(model, checked, costs, most_members);
+  if (!made.problem.empty()) fail_argument("lockstep::plan: %s", made.problem.c_str());
+  owner<flow_machine> fresh(
+      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
+  machine = std::move(fresh);
+  machine->model = &model;
+  machine->where = where;
+}
+
+LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
+  bool has_some = false;
+  const std::uint64_t clock = time_of_nothing();
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    const node_times& of = machine->times[i];
+    if (of.count == 0) continue;
+    has_some = true;
+    double ticks = detail::usual_time(of, clock);
+    // Of few samples several may have been preempted.
+    if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
+    costs[i] = nanoseconds_a_tick * ticks;
+  }
+  return has_some;
+}
+
+LOCKSTEP_INLINE bool plan_body::refine(double nanoseconds_a_tick) {
+  const bool has_some = take_times(nanoseconds_a_tick);
+  if (has_some) make();
+  return has_some;
+}
+
+LOCKSTEP_INLINE bool plan_body::are_times_as_guessed() const noexcept {
+  constexpr double about = 1.5, most = 0.01;
+  const auto time_of = [](double cost) {
+    return cost < 0 ? static_cast<double>(usual_node_time) : cost;
+  };
+  const auto is_about = [](double time, double other, double factor) {
+    return time < factor * other && factor * time > other;
+  };
+  double sum = 0, wrong = 0;
+  for (const double each : costs) sum += time_of(each);
+  const double mean = sum / static_cast<double>(costs.size());
+  for (const double each : costs) {
+    if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
+  }
+  return is_about(mean, static_cast<double>(usual_node_time), 2) && wrong <= most * sum;
+}
+
+LOCKSTEP_INLINE void plan_body::learn() {
+  constexpr std::uint64_t most_samples = 16, enough = 5;
+  iterations_to_time -= machine->timed_iterations;
+  // Loops take many samples in an iteration.
+  std::uint64_t samples = 0;
+  for (const node_times& each : machine->times) samples += each.count;
+  if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
+    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
+                        time = detail::monotonic_nanoseconds() - begin_of_time;
+    if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
+        !are_times_as_guessed()) {
+      make();
+      learnt_from = runs;
+    }
+    learns = false;
+    return;
+  }
+  if (begin_of_ticks == 0) {
+    begin_of_ticks = tick_clock::now();
+    begin_of_time = detail::monotonic_nanoseconds();
+  }
+  machine->timed_iterations =
+      gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
+  machine->most_samples = most_samples;
+}
+
+LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
+  const char* why = nullptr;
+  if (host.team == nullptr) why = "the plan was made without a team, to look at";
+  if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
+  if (is_open()) {
+    why = "a run was started, and not joined; a node cannot run the plan that it is part of";
+  }
+  if (why != nullptr) fail_use("lockstep::plan::%s: %s", function, why);
+  if (has_started) end_started();
+}
+
+/// Also while the caller joins it: its part is a part of the run. Before start() has returned the region is not known.
+LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
+  if (!has_started) return false;
+  const std::uint32_t region = stop.region();
+  return region == 0 || host.team->core().running() == region;
+}
+
+LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
+  // The program may end inside of a node, by exit() or on another thread.
+  if (is_running) return false;
+  if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
+  if (has_started) end_started();
+  return true;
+}
+
+LOCKSTEP_INLINE void plan_body::end_started() {
+  has_started = false;
+  stop.end();
+  if (!was_alone) machine->come_to_rest(!machine->is_done());
+}
+
+/// Marks a plan as running, and puts its lanes in order afterwards.
+class plan_run {
+ public:
+  explicit plan_run(plan_body& of) noexcept : of_(of) {
+    of_.is_running = true;
+    of_.was_alone = of_.is_stopped = false;
+    of_.stop.begin();
+  }
+  ~plan_run() {
+    of_.is_running = false;
+    of_.stop.end();
+    if (!of_.was_alone) of_.machine->come_to_rest(!is_complete);
+  }
+  plan_run(const plan_run&) = delete;
+  plan_run& operator=(const plan_run&) = delete;
+
+  bool is_complete = false;
+
+ private:
+  plan_body& of_;
+};
+
+template <class Argument>
+job plan_body::part() {
+  struct carried {
+    plan_body* of;
+    turn_range turns;
+  };
+  const carried bytes = {this, machine->turns};
+  job made;
+  made.carry<Argument>(
+      [](const job& self, Argument& me) {
+        carried part;
+        std::memcpy(&part, self.carried(), sizeof part);
+        part.of->take_part(me, part.turns);
+      },
+      &bytes, sizeof bytes);
+  return made;
+}
+
+LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                    const char* function) {
+  if (is_running || has_started || host.team == nullptr) check_ready(function);
+  if (count == 0) return true;
+  iterations = count;
+  gate = asks;
+  if (learns) learn();
+  machine->prepare(count, asks);
+  plan_run here(*this);
+  here.is_complete = machine->plan.members == 1 || needs_all
+                         ? host.team->run(machine->plan.members, part<member>(), where, "plan")
+                         : run_shares(count);
+  if (was_alone && is_stopped) here.is_complete = false;
+  return here.is_complete;
+}
+
+/// The plan learns what more members gain from how long runs take: from the first runs, then from one in 16, and from
+/// all long ones.
+LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
+  constexpr double worth_a_look = 10000;
+  const flow_plan& plan = machine->plan;
+  const double times = static_cast<double>(count);
+  const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
+  ++runs;
+  const double speed_up = plan.predicted_time > 0
+                              ? (std::max)(static_cast<double>(plan.serial_time) /
+                                               static_cast<double>(plan.predicted_time),
+                                           1.0)
+                              : 1.0;
+  const bool is_known = gate == nullptr && runs > 1;
+  const shares_request wanted = {
+      static_cast<std::uint32_t>(plan.members),
+      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
+      where};
+  const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
+  const shares_outcome made = host.team->run_shares(wanted, part<loop_share>());
+  if (is_timed && gate == nullptr && made.is_complete) {
+    const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
+    const double each = took / times * (made.all_came ? speed_up : 1);
+    time_alone = runs == 1 ? each : (time_alone + each) / 2;
+  }
+  return made.is_complete;
+}
+
+LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
+  if (is_running || has_started || host.team == nullptr) check_ready("start");
+  if (!host.team->has_own_threads()) {
+    fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
+  }
+  iterations = count;
+  gate = nullptr;
+  was_alone = is_stopped = false;
+  if (learns) learn();
+  machine->prepare(count, nullptr);
+  stop.begin();
+  in_flight = exceptions_in_flight();
+  // Before the region: its nodes may ask. Taken back where the team refuses.
+  struct mark {
+    plan_body& of;
+    bool is_kept;
+    ~mark() {
+      if (!is_kept) of.end_started();
+    }
+  } started = {*this, false};
+  has_started = true;
+  started_region made = host.team->start(part<member>(), where, "plan");
+  started.is_kept = true;
+  stop.enter(*host.stop, host.team->core().running());
+  return made;
+}
+
+LOCKSTEP_INLINE void plan_body::run_on_caller(const stops_with_region& around) {
+  was_alone = true;
+  stop_source& own_stop = stop.alone_source();
+  struct both {
+    stops_with_region own, around;
+  } stops = {{own_stop, stop.enter_alone()}, around};
+  const stop_question question = {&stops, [](void* held) -> bool {
+                                    const both& of = *static_cast<both*>(held);
+                                    return of.own.requested() || of.around.requested();
+                                  }};
+  if (!needs_all) {
+    is_stopped = !machine->run_line(iterations, gate, nullptr, question);
+    return;
+  }
+  member_state state(own_stop);
+  state.enter(1, stops.own.region, 0);
+  member_access alone(state);
+  const auto run_all = [&](member& me) { machine->run_line(iterations, gate, &me, question); };
+  is_stopped = !call_alone(own_stop, run_all, alone.self, stops.own.region);
+}
+
+LOCKSTEP_INLINE void plan_body::take_part(loop_share& me, const turn_range& turns) {
+  if (&me.stop() != host.stop) return run_on_caller({me.stop(), me.region()});
+  const part_of_plan here(stop, me.region());
+  if (me.rank() == 0) stop.enter(*host.stop, me.region());
+  flow_walk(*machine, turns, me.rank(), *host.stop, me.region()).walk();
+}
+
+LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
+  const member_state& state = member_access::state_of(me);
+  if (&state.stop() != host.stop) return run_on_caller({state.stop(), state.region()});
+  const part_of_plan here(stop, state.region());
+  if (me.rank() == 0) stop.enter(*host.stop, state.region());
+  if (me.size() == 1) {
+    was_alone = true;
+    machine->run_line(iterations, gate, &me,
+                      {&me, [](void* of) -> bool {
+                         return member_access::state_of(*static_cast<member*>(of)).is_stopped();
+                       }});
+  } else if (me.rank() < machine->plan.members) {
+    flow_walk(*machine, turns, me.rank(), *host.stop, state.region()).walk();
+  }
+}
 
 LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
                                      call_site where) {

@@ -69,7 +69,7 @@ struct plan_body {
   bool let_go() noexcept;
   /// A run on the calling thread alone, inside a region: a stop of the region ends the run, a stop of the run not the
   /// region.
-  void run_alone(const stops_with_region& around);
+  void run_on_caller(const stops_with_region& around);
 
   graph_model model;
   flow checked;

@@ -66,12 +66,6 @@ class communicator {
     const call_permit permit(level_, who_);
     checked(give(), call);
   }
-  /// The least, or the sum, of each value over all ranks.
-  void combine(std::int64_t* values, int count, MPI_Op operation) const {
-    perform("MPI_Iallreduce", [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, operation, comm_, request);
-    });
-  }
   /// The text of rank `root`.
   std::string broadcast(std::uint32_t root, std::string text) const {
     std::int64_t length = static_cast<std::int64_t>(text.size());
@@ -89,7 +83,9 @@ class communicator {
   /// Fails with std::invalid_argument on all ranks if one has a problem: with that of the lowest, which it names.
   void agree(const std::string& problem) {
     std::int64_t first = problem.empty() ? size_ : rank_;
-    combine(&first, 1, MPI_MIN);
+    perform("MPI_Iallreduce", [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, comm_, request);
+    });
     if (first == size_) return;
     const std::string text = broadcast(static_cast<std::uint32_t>(first), problem);
     refuse("on rank " + std::to_string(first) + ": " + text);

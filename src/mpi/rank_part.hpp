@@ -83,8 +83,7 @@ class rank_splitter {
         own_(from_.nodes.size(), no_node),
         sends_of_(item_count()),
         receives_of_(item_count()),
-        loops_from_(from_.nodes.size()),
-        decisions_of_(plan.checked.blocks.size()) {}
+        loops_from_(from_.nodes.size()) {}
 
   rank_part make() {
     collect();
@@ -130,21 +129,13 @@ class rank_splitter {
   void collect() {
     for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
       const graph_message& each = plan_.messages[m];
-      if (each.kind == message_kind::decision) {
-        decisions_of_[each.block].push_back(m);
-        continue;
-      }
+      if (each.kind == message_kind::decision) continue;
       if (each.from_rank == rank_) sends_of_[each.from_item].push_back(m);
       if (each.to_rank == rank_) receives_of_[each.to_item].push_back(m);
     }
-    // The outer one first, where several begin with the same node: an inner block has the higher number.
+    // The outer one first, where several begin with the same node: it has the lower number.
     for (std::uint32_t b = 1; b < plan_.checked.blocks.size(); ++b) {
       loops_from_[plan_.checked.blocks[b].to].push_back(b);
-    }
-    for (std::vector<std::uint32_t>& each : loops_from_) {
-      std::sort(each.begin(), each.end(), [this](std::uint32_t a, std::uint32_t b) {
-        return plan_.checked.blocks[a].depth < plan_.checked.blocks[b].depth;
-      });
     }
   }
 
@@ -315,10 +306,12 @@ class rank_splitter {
     add_sends(item_of(loop));
   }
   std::uint32_t own_decision(std::uint32_t loop) const {
-    for (const std::uint32_t m : decisions_of_[loop]) {
-      if (plan_.messages[m].to_rank == rank_) return m;
-    }
-    return 0;
+    std::uint32_t m = 0;
+    const auto is_it = [&](const graph_message& of) {
+      return of.kind == message_kind::decision && of.block == loop && of.to_rank == rank_;
+    };
+    while (!is_it(plan_.messages[m])) ++m;
+    return m;
   }
 
   // --- iterations that overlap ---
@@ -376,8 +369,7 @@ class rank_splitter {
   bool has_messages_ = false;
   std::vector<node_index> own_;  ///< of each of the user's nodes: that of the part
   std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
-  std::vector<std::vector<std::uint32_t>> loops_from_;    ///< of each node: that begin with it
-  std::vector<std::vector<std::uint32_t>> decisions_of_;  ///< of each loop
+  std::vector<std::vector<std::uint32_t>> loops_from_;  ///< of each node: that begin with it
   std::vector<frame> frames_;
   std::vector<turn_item> turns_;
   std::vector<std::uint32_t> keeps_;

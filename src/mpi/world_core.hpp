@@ -85,18 +85,18 @@ class node_exchange {
     const int pairs = size_ - doubling_;
     const std::size_t length = offsetof(world_message, value) + bytes;
     if (rank_ < 2 * pairs && rank_ % 2 == 1) {
-      send(mine, length, rank_ - 1, policy);
-      return receive(mine, rank_ - 1, policy);
+      transfer(&mine, length, nullptr, rank_ - 1, policy);
+      return transfer(nullptr, 0, &mine, rank_ - 1, policy);
     }
     world_message theirs;
     if (rank_ < 2 * pairs) {
-      receive(theirs, rank_ + 1, policy);
+      transfer(nullptr, 0, &theirs, rank_ + 1, policy);
       mine.merge(theirs, combine);
     }
     const int number = rank_ < 2 * pairs ? rank_ / 2 : rank_ - pairs;
     for (int width = 1; width < doubling_; width *= 2) {
       const int partner = number ^ width;
-      exchange(mine, length, theirs, partner < pairs ? 2 * partner : partner + pairs, policy);
+      transfer(&mine, length, &theirs, partner < pairs ? 2 * partner : partner + pairs, policy);
       if (partner > number) {
         mine.merge(theirs, combine);
       } else {
@@ -104,7 +104,7 @@ class node_exchange {
         std::memcpy(&mine, &theirs, length);
       }
     }
-    if (rank_ < 2 * pairs) send(mine, length, rank_ + 1, policy);
+    if (rank_ < 2 * pairs) transfer(&mine, length, nullptr, rank_ + 1, policy);
   }
 
  private:
@@ -141,41 +141,27 @@ class node_exchange {
       checked(MPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, between_, &request),
               "MPI_Iallreduce");
     }
-    await(1, &request, policy);
+    await_requests(level_, name_, policy, 1, &request);
   }
 
-  void send(const world_message& what, std::size_t length, int to, wait_policy policy) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    begin_send(what, length, to, request);
-    await(1, &request, policy);
-  }
-  void receive(world_message& into, int from, wait_policy policy) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    begin_receive(into, from, request);
-    await(1, &request, policy);
-  }
-  void exchange(const world_message& mine, std::size_t length, world_message& theirs, int with,
+  /// Sends, receives, or both at once. What comes may be of another length, where that node is in another construct.
+  void transfer(const world_message* out, std::size_t length, world_message* in, int with,
                 wait_policy policy) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    begin_receive(theirs, with, requests[0]);
-    begin_send(mine, length, with, requests[1]);
-    await(2, requests, policy);
-  }
-
-  void begin_send(const world_message& what, std::size_t length, int to, MPI_Request& request) {
-    const call_permit permit(level_, name_);
-    checked(MPI_Isend(&what, static_cast<int>(length), MPI_BYTE, to, tag, between_, &request),
+    {
+      const call_permit permit(level_, name_);
+      if (in != nullptr) {
+        checked(MPI_Irecv(in, static_cast<int>(sizeof *in), MPI_BYTE, with, tag, between_,
+                          &requests[0]),
+                "MPI_Irecv");
+      }
+      if (out != nullptr) {
+        checked(
+            MPI_Isend(out, static_cast<int>(length), MPI_BYTE, with, tag, between_, &requests[1]),
             "MPI_Isend");
-  }
-  /// What comes may be of another length, where that node is in another construct.
-  void begin_receive(world_message& into, int from, MPI_Request& request) {
-    const call_permit permit(level_, name_);
-    checked(
-        MPI_Irecv(&into, static_cast<int>(sizeof into), MPI_BYTE, from, tag, between_, &request),
-        "MPI_Irecv");
-  }
-  void await(int count, MPI_Request* requests, wait_policy policy) {
-    await_requests(level_, name_, policy, count, requests);
+      }
+    }
+    await_requests(level_, name_, policy, 2, requests);
   }
 
   static constexpr const char* name_ = "lockstep::mpi::world: a meeting of several nodes";

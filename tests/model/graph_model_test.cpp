@@ -4,6 +4,7 @@
 // The members' walks on threads of the scenario, without a team. Nodes write plain memory: a missing order is a race.
 #include "graph/flow_plan.hpp"
 #include "graph/flow_walk.hpp"
+#include "graph/plan_stop.hpp"
 
 #include <functional>
 #include <vector>
@@ -50,7 +51,7 @@ class planned_graph {
     bool goes_on = true;
     for (std::uint32_t region = 1; region <= static_cast<std::uint32_t>(runs); ++region) {
       stop.keep_near(region);
-      machine.begin(iterations, gate);
+      machine.prepare(iterations, gate);
       std::vector<std::function<void()>> bodies;
       for (const std::size_t rank : who_comes) {
         bodies.push_back([&, rank] {
@@ -64,7 +65,7 @@ class planned_graph {
       threads(bodies);
       goes_on = !stop.requested(region);
       if (goes_on && gate == nullptr) check(machine.is_done(), "every lane has done its part");
-      machine.end(!goes_on);
+      machine.come_to_rest(!goes_on);
     }
     return goes_on;
   }
@@ -193,6 +194,25 @@ TEST_P(flow_walk_model, a_stop_lets_all_members_go_WALK_3) {
     work.push_back(does([&] { ++after; }));
     check(!flow.run(policy(), work, 3, {0, 1}), "it was stopped");
     check(after == 0, "what comes after is not run");
+  });
+}
+
+TEST_P(flow_walk_model, what_came_before_a_request_is_seen_where_it_ends_the_run_PSTOP_1) {
+  explore_with({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}}, [&] {
+    stop_source of_team;
+    of_team.keep_near(1);
+    plan_stop request;
+    int before = 0;
+    request.begin();
+    threads({[&] {
+               before = 1;
+               request.request(of_team);
+             },
+             [&] {
+               request.enter(of_team, 1);
+               if (of_team.requested(1)) check(before == 1, "the request says so");
+             }});
+    check(of_team.requested(1), "the run is told to end, whoever was first");
   });
 }
 

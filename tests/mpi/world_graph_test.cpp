@@ -162,7 +162,7 @@ TEST_P(world_graphs, feedback_takes_no_order_away_from_other_nodes) {
   g.edge(write, read).edge(write, other).feedback(other, write, 3, left);
   if (GetParam() > 1) read.pin(1);
   world_plan plan(g, world_, team_);
-  EXPECT_TRUE(plan.run(1000));
+  EXPECT_TRUE(plan.run(100));
   EXPECT_EQ(wrong, 0u);
   g.overlap();
   EXPECT_TRUE(has(refusal([&] { world_plan(g, world_, team_); }), "ahead of 'read'"));
