@@ -2,8 +2,9 @@
 // src/team/placement.cpp -- the bodies of placement.hpp (layer: team)
 #include "placement.hpp"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <tuple>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -19,13 +20,10 @@ LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
     unsigned last;  // numbers have no gaps
   } levels[] = {{&cpu_place::package, 0}, {&cpu_place::node, 0}, {&cpu_place::cache, 0}};
   for (level& each : levels) {
-    for (const cpu_place& place : places) {
-      if (place.*each.number > each.last) each.last = place.*each.number;
-    }
+    for (const cpu_place& place : places) each.last = std::max(each.last, place.*each.number);
   }
-  for (const unsigned i : {0u, 1u, 0u}) {
-    if (levels[i].last > levels[i + 1].last) std::swap(levels[i], levels[i + 1]);
-  }
+  std::stable_sort(levels, levels + 3,
+                   [](const level& a, const level& b) { return a.last < b.last; });
   cpu_topology result(places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     result[i].package = places[i].*levels[0].number;
@@ -36,25 +34,13 @@ LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
 }
 
 /// In the order of PLACEMENT-3: neighbours share what they can.
-LOCKSTEP_INLINE int compare_by_place(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
-  for (unsigned cpu_place::* number : {&cpu_place::package, &cpu_place::node, &cpu_place::cache,
-                                       &cpu_place::core, &cpu_place::sibling}) {
-    if (a.*number != b.*number) return a.*number < b.*number ? -1 : 1;
-  }
-  return 0;
+LOCKSTEP_INLINE bool is_before_by_place(const cpu_place& a, const cpu_place& b) noexcept {
+  return std::tie(a.kind, a.package, a.node, a.cache, a.core, a.sibling) <
+         std::tie(b.kind, b.package, b.node, b.cache, b.core, b.sibling);
 }
 /// PLACEMENT-1, PLACEMENT-2 of spread and cores: which CPU gets a member first.
-LOCKSTEP_INLINE int compare_by_core(const void* left, const void* right) noexcept {
-  const unsigned a = static_cast<const cpu_place*>(left)->sibling,
-                 b = static_cast<const cpu_place*>(right)->sibling;
-  return a < b ? -1 : a > b ? 1 : compare_by_place(left, right);
-}
-using comparison = int(const void* left, const void* right);
-LOCKSTEP_INLINE void sort(cpu_topology& places, std::size_t count, comparison* by) {
-  std::qsort(places.data(), count, sizeof(cpu_place), by);
+LOCKSTEP_INLINE bool is_before_by_core(const cpu_place& a, const cpu_place& b) noexcept {
+  return a.sibling != b.sibling ? a.sibling < b.sibling : is_before_by_place(a, b);
 }
 
 /// `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the caches, and
@@ -133,20 +119,20 @@ LOCKSTEP_INLINE std::vector<unsigned> plan(const cpu_topology& usable, std::size
   } else if (!usable.empty() && (where.is_close() || where.is_spread() || where.is_cores())) {
     const std::size_t count = members < usable.size() ? members : usable.size();
     cpu_topology sorted = widest_first(usable);
-    sort(sorted, sorted.size(), where.is_close() ? compare_by_place : compare_by_core);
+    std::sort(sorted.begin(), sorted.end(),
+              where.is_close() ? is_before_by_place : is_before_by_core);
     if (where.is_spread()) {
       order = spread(sorted, count);
     } else {
-      sort(sorted, count, compare_by_place);
-      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
+      sorted.resize(count);
+      std::sort(sorted.begin(), sorted.end(), is_before_by_place);
+      for (const cpu_place& each : sorted) order.push_back(each.cpu);
     }
   }
   // Members beyond the CPUs begin anew.
   const std::size_t found = order.size();
   if (found > 0) order.resize(members);
-  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
-    order[rank] = order[rank - found];
-  }
+  for (std::size_t rank = found; rank < order.size(); ++rank) order[rank] = order[rank - found];
   return order;
 }
 
