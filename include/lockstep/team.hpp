@@ -13,7 +13,7 @@
 //       calls. A loop that is too short for two members is no region: it takes no turn (lone_loops.hpp).
 //   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the loops. What runs
-//       so is stopped together with the region around it (lone_region.hpp).
+//       so is stopped together with the region around it (stop_source.hpp).
 //       From inside a region of another team it waits for its turn if that team was made before this one;
 //       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
 //   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are
@@ -24,7 +24,7 @@
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   TEAM-6  Functions for outside threads only fail with std::logic_error inside a region.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends; threads that come later, or are queued, wait for that (team_door.hpp). Debug builds say so.
+//       process ends; threads that come later, or are queued, wait for that (turns.hpp). Debug builds say so.
 //   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
 //       TEAM-7, and stops the region, so that its members end their parts.
 //
@@ -117,16 +117,15 @@ class team {
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = {}) {
-    detail::check_region_function<Function>();
     static_assert(
-        std::is_lvalue_reference<Function>::value || detail::region_function<Function>::is_copied(),
+        std::is_lvalue_reference<Function>::value || detail::job::travels_as<Function>(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     return host_.start(detail::job_of(f), where);
   }
 
   /// Ends the region that runs, if any (MEMBER-3 of member.hpp), with what runs alone inside it (ALONE-2 of
-  /// lone_region.hpp). Outside of regions of this team it also ends the loops that run beside it (LONE-3 of
+  /// turns.hpp). Outside of regions of this team it also ends the loops that run beside it (LONE-3 of
   /// lone_loops.hpp). Any thread may call it.
   void request_stop();
 

@@ -24,16 +24,25 @@ namespace detail {
 
 class loop_share;
 
-/// What a region is told to run for a function that takes no member.
-template <class Held>
-struct part_without_member final {
-  explicit part_without_member(Held of) noexcept : f(of) {}
-  void operator()(member&) const { f(); }
+/// A function of a region as f(argument), or as f() if it takes none.
+template <class Function, class Argument>
+struct region_call {
+  using takes_one = std::integral_constant<bool, is_callable<Function&, Argument&>::value>;
+  static constexpr bool fits = takes_one::value || is_callable<Function&>::value;
+  /// The same of a copy, which is constant.
+  static constexpr bool fits_copy = takes_one::value
+                                        ? is_callable<const Function&, Argument&>::value
+                                        : is_callable<const Function&>::value;
 
-  Held f;  ///< a closure that may be copied, or a reference to a function
+  template <class F>
+  static void call(F& f, Argument& with, std::true_type) {
+    f(with);
+  }
+  template <class F>
+  static void call(F& f, Argument&, std::false_type) {
+    f();
+  }
 };
-template <class Held>
-struct may_be_copied<part_without_member<Held>, true> : std::true_type {};
 
 class job {
  public:
@@ -45,10 +54,10 @@ class job {
   /// Argument: member or loop_share.
   template <class Argument, class Function>
   void assign(Function& f) noexcept {
-    static_assert(is_callable<Function&, Argument&>::value,
-                  "lockstep: the function of a region cannot be called as f(me) with a "
-                  "lockstep::member&");
-    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
+    static_assert(region_call<Function, Argument>::fits,
+                  "lockstep: the function of a region can be called neither as f(me), with a "
+                  "lockstep::member&, nor as f()");
+    put<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
   }
   /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy
   /// of it from itself.
@@ -80,33 +89,28 @@ class job {
   /// Whether a Function is copied into the job.
   template <class Function, class Argument = member>
   static constexpr bool travels_as() noexcept {
-    return travels<Argument, Function>::value;
+    using object = typename std::conditional<std::is_class<Function>::value, Function, char>::type;
+    return may_be_copied<Function>::value && region_call<Function, Argument>::fits_copy &&
+           sizeof(object) <= closure_size && alignof(object) <= alignof(void*);
   }
 
  private:
-  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
-  struct travels : std::false_type {};
-  template <class Argument, class Function>
-  struct travels<Argument, Function, true> {
-    static constexpr bool value =
-        may_be_copied<Function>::value && is_callable<const Function&, Argument&>::value &&
-        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
-  };
-
   template <class Argument, class Function>
   void put(Function& f, std::true_type /*travels*/) noexcept {
     using closure = typename std::remove_const<Function>::type;
+    using way = region_call<Function, Argument>;
     ::new (static_cast<void*>(closure_)) closure(f);
     set<Argument>([](const job& self, Argument& with) {
-      (*reinterpret_cast<const closure*>(self.closure_))(with);
+      way::call(*reinterpret_cast<const closure*>(self.closure_), with, typename way::takes_one());
     });
   }
   template <class Argument, class Function>
   void put(Function& f, std::false_type /*stays*/) noexcept {
     using pointer = Function*;
+    using way = region_call<Function, Argument>;
     ::new (static_cast<void*>(closure_)) pointer(&f);
     set<Argument>([](const job& self, Argument& with) {
-      (**reinterpret_cast<const pointer*>(self.closure_))(with);
+      way::call(**reinterpret_cast<const pointer*>(self.closure_), with, typename way::takes_one());
     });
   }
   template <class Argument>
@@ -118,58 +122,11 @@ class job {
   alignas(void*) unsigned char closure_[closure_size];
 };
 
-template <class Function>
-void check_region_function() noexcept {
-  static_assert(is_callable<Function&, member&>::value || is_callable<Function&>::value,
-                "lockstep: the function of a region can be called neither as f(me), with a "
-                "lockstep::member&, nor as f()");
-}
-
-/// The function of a region as f(member&), whether it takes a member or nothing.
-template <class Function, bool TakesMember = is_callable<Function&, member&>::value>
-class region_function {
- public:
-  static constexpr bool is_copied() noexcept { return job::travels_as<Function>(); }
-
-  explicit region_function(Function& f) noexcept : f_(f) {}
-  Function& function() noexcept { return f_; }
-
- private:
-  Function& f_;
-};
-template <class Function>
-class region_function<Function, false> {
-  template <class Closure, bool MayBeCopied = may_be_copied<Closure>::value>
-  struct held {
-    static constexpr bool is_copy = is_callable<const Closure&>::value &&
-                                    sizeof(Closure) <= job::closure_size &&
-                                    alignof(Closure) <= alignof(void*);
-  };
-  template <class Closure>
-  struct held<Closure, false> {
-    static constexpr bool is_copy = false;
-  };
-  using kept =
-      typename std::conditional<held<Function>::is_copy,
-                                const typename std::remove_const<Function>::type, Function&>::type;
-
- public:
-  static constexpr bool is_copied() noexcept { return held<Function>::is_copy; }
-
-  explicit region_function(Function& f) noexcept : part_(f) {}
-  part_without_member<kept>& function() noexcept { return part_; }
-
- private:
-  part_without_member<kept> part_;
-};
-
 /// The function of a region as what its members call. `f` lives until the region is over.
 template <class Function>
 job job_of(Function& f) noexcept {
-  check_region_function<Function>();
-  region_function<Function> part(f);
   job made;
-  made.assign<member>(part.function());
+  made.assign<member>(f);
   return made;
 }
 
