@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "region/nesting.hpp"
+#include "region/turns.hpp"
 
 #include "loops.hpp"
 #include "message.hpp"

@@ -149,12 +149,12 @@ void pool::unlist(served_team& one) noexcept {
 
 void pool::print_ledgers() noexcept {
   const holding_teams lock(teams_lock);
-  for (const served_team* at = first_team; at != nullptr; at = at->next) at->core.print_ledger();
+  for (const served_team* at = first_team; at != nullptr; at = at->next)
+    at->host.core().print_ledger();
 }
 
 pool::served_team::served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size)
-    : door(its_size, made.policy, "OpenMP", made.name.c_str()),
-      core(made, door),
+    : host(team_options(), made, detail::thread_owner::others),
       of(its_pool),
       size(its_size),
       listener(this, in_child) {}
@@ -190,7 +190,7 @@ void pool::fit(unsigned size) noexcept {
     return;
   }
   if (has_shrunk_) {
-    const bool has_paid = team_->core.begun() >= worthwhile;
+    const bool has_paid = team_->host.core().begun() >= worthwhile;
     if (has_paid && shrink_after_ > 1) shrink_after_ /= 2;
     if (!has_paid && shrink_after_ < most_shrink_after) shrink_after_ *= 2;
   }
@@ -219,7 +219,7 @@ void pool::make_team(unsigned size) noexcept {
 
 void pool::release_team() noexcept {
   if (team_ == nullptr) return;
-  team_->core.close();
+  team_->host.core().close();
   {
     const holding lock(lock_);
     while (serving_ != 0) pthread_cond_wait(&leaving_, &lock_);
@@ -273,7 +273,6 @@ pool::~pool() {
 
 void pool::in_child(void* team) noexcept {
   served_team& of_child = *static_cast<served_team*>(team);
-  of_child.core.forget_others();
   of_child.of.is_orphaned_ = true;
   of_child.of.fitting_size_ = 0;
 }
@@ -299,7 +298,7 @@ void pool::serve(unsigned rank) noexcept {
       team = offered_;
       if (team == nullptr || rank >= team->size) continue;
     }
-    team->core.work(rank);
+    team->host.core().work(rank);
     const holding lock(lock_);
     if (--serving_ == 0) pthread_cond_signal(&leaving_);
   }

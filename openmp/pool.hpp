@@ -26,7 +26,6 @@
 
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
-#include "region/team_door.hpp"
 #include "team/team_core.hpp"
 
 #include "control_variables.hpp"
@@ -98,8 +97,7 @@ class pool {
   bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
-    const bool goes_on = detail::team_core::run({team.door, &team.core}, size, detail::job_of(what),
-                                                where, "parallel");
+    const bool goes_on = team.host.run(size, detail::job_of(what), where, "parallel");
     is_used_ = false;
     return goes_on;
   }
@@ -129,12 +127,10 @@ class pool {
  private:
   static constexpr unsigned first_shrink_after = 16, most_shrink_after = 64, worthwhile = 32;
 
-  /// The core lies at a boundary of 256 bytes: see team_body of team_host.cpp.
-  struct alignas(256) served_team {
+  struct served_team {
     served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size);
 
-    detail::team_door door;
-    alignas(256) detail::team_core core;
+    detail::team_host host;
     pool& of;
     unsigned size;
     served_team* next = nullptr;  ///< of the process

@@ -52,7 +52,6 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 class team_core;
-class team_door;
 class team_host;
 struct nested_region;
 }  // namespace detail
@@ -63,10 +62,7 @@ class started_region {
   /// Refers to no region.
   started_region() noexcept = default;
   started_region(started_region&& other) noexcept
-      : door_(other.door_),
-        core_(other.core_),
-        number_(other.number_),
-        in_flight_(other.in_flight_) {
+      : core_(other.core_), number_(other.number_), in_flight_(other.in_flight_) {
     other.core_ = nullptr;
   }
   /// START-2, START-3.
@@ -86,12 +82,11 @@ class started_region {
   friend class detail::team_host;
 
   /// Takes over a region, and the caller's turn.
-  started_region(detail::team_door& door, detail::team_core& core, int in_flight) noexcept;
+  started_region(detail::team_core& core, int in_flight) noexcept;
   void let_go() noexcept;
-  bool join_now();
+  bool join_now(bool gives_up = false);
   const char* refusal() const noexcept;
 
-  detail::team_door* door_ = nullptr;
   detail::team_core* core_ = nullptr;  ///< null: of none
   std::uint32_t number_ = 0;
   int in_flight_ = 0;  ///< exceptions, at start()

@@ -145,10 +145,9 @@ class loop_crew {
   LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
                                    loop_timing* timing) {
     bool took = false;
-    for (std::size_t watcher = board_.first_told(rank, at); watcher < board_.members();
-         watcher = board_.next_told(rank, at, watcher)) {
+    board_.for_each_told(rank, at, [&](std::size_t watcher) {
       if (take_share(self, watcher, at, timing)) took |= watcher != self;
-    }
+    });
     return took;
   }
   /// The same for one share.

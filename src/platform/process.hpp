@@ -158,7 +158,7 @@ class fork_section {
 struct fork_module;
 struct told_in_child;
 
-/// A region that a thread is in: detail/region/nesting.hpp.
+/// A region that a thread is in: turns.hpp.
 struct nested_region {
   const void* owner;      ///< the team
   std::uint32_t age;      ///< of the team: later ones have larger numbers

@@ -143,7 +143,7 @@ class group {
     }
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
-  /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
+  /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (turns.hpp).
   void destroy_kept_values() {
     if (LOCKSTEP_UNLIKELY(kept_.load(memory_order_relaxed) != 0)) destroy_those_kept();  // 1
   }

@@ -33,7 +33,7 @@ LOCKSTEP_INLINE bool region_board::next(std::size_t rank, assignment& out) {
   while (true) {
     if (stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
     watched_line what(lines_[line], is_news{own.seen}, stops_when_set{closed_},
-                      whereabouts{separation_, rank, 0}, asleep_[line].value, has_one_worker());
+                      whereabouts{separation_, rank, 0}, asleep_[line].value, members() == 2);
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
     if (what.has_slept) {
@@ -41,7 +41,7 @@ LOCKSTEP_INLINE bool region_board::next(std::size_t rank, assignment& out) {
     }
     read_line(line, out);
     // Meanwhile the loop may have ended, and a `run` have begun.
-    const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
+    const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
     const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
     stacked.came(own.anticipating.had_no_cpu());
     own.note(out.announced.word(), phases > 3);
@@ -58,34 +58,31 @@ LOCKSTEP_INLINE void region_board::relay(std::size_t rank, const assignment& fro
 
 LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_head& head,
                                                  const job& what, announcement as, bool wakes) {
-  tree_.for_each_led(rank, head.size, [&](const rank_tree::line& at) {
-    lines_.beside(at.index).what = what;
-    publish(at.index, head, as, wakes);
-  });
+  tree_.for_each_led(rank, head.size,
+                     [&](const rank_tree::line& at) { publish(at.index, head, what, as, wakes); });
 }
 
 LOCKSTEP_INLINE void region_board::collect(std::size_t rank, announcement of) {
   // Others may wait for reports in place of a member that waits elsewhere.
   cpu_separation* const known = rank == 0 ? separation_ : nullptr;
-  for (std::size_t watcher = first_told(rank, of); watcher < members();
-       watcher = next_told(rank, of, watcher)) {
+  for_each_told(rank, of, [&](std::size_t watcher) {
     reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),
                            histories_[rank].value.reports, deadline::never(),
                            whereabouts{known, 0, watcher});
-  }
+  });
 }
 
 LOCKSTEP_INLINE bool region_board::collect_shortly(std::size_t rank, announcement of,
                                                    unsigned polls) {
   bool all = true;
-  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
+  for_each_told(rank, of, [&](std::size_t at) {
     bool has_come = has_reported(at, of);
     for (; !has_come && polls > 0; --polls) {
       polling_pause();
       has_come = has_reported(at, of);
     }
     all &= has_come;
-  }
+  });
   return all;
 }
 
@@ -133,31 +130,27 @@ LOCKSTEP_INLINE void region_board::announce_nothing() {
   const auto nothing = [](loop_share&) {};
   job what;
   what.assign<loop_share>(nothing);
-  announce_loop(head, what, 1, true);
+  announce(head, what, 1);
   shares_.reset(0, current().phase());
   renew_below(0);
 }
 
 LOCKSTEP_INLINE void region_board::renew_below(std::size_t rank) {
   const announcement now = current();
-  for (std::size_t at = first_told(rank, now); at < members(); at = next_told(rank, now, at)) {
+  for_each_told(rank, now, [&](std::size_t at) {
     assignment claimed;
-    if (!claim(at, claimed)) continue;
+    if (!claim(at, claimed)) return;
     relay(at, claimed, true);
     renew_below(at);
     report(at, claimed.announced);
-  }
+  });
   collect(rank, now);
 }
 
 LOCKSTEP_INLINE bool region_board::claim(std::size_t rank, assignment& out) {
-  return claim_on(tree_.watched_by(rank), rank, out);
-}
-
-LOCKSTEP_INLINE bool region_board::claim_on(std::size_t line, std::size_t rank, assignment& out) {
   while (true) {
     const std::uint64_t known = shares_.look(rank);
-    read_line(line, out);
+    read_line(tree_.watched_by(rank), out);
     if (!out.is_loop() || rank >= out.announced.size()) return false;
     if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
     const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);

@@ -47,7 +47,6 @@
 #include <lockstep/detail/platform/system.hpp>
 #include "../base/rank_tree.hpp"
 #include "../wait/published_words.hpp"
-#include "announcement.hpp"
 #include "anticipation.hpp"
 #include "share_board.hpp"
 #include "team_barrier.hpp"
@@ -71,19 +70,24 @@ class region_board {
   /// Whether this worker tells others of regions, and collects their reports.
   bool is_leader(std::size_t rank) const noexcept { return tree_.is_leader(rank); }
 
-  /// Member 0: announces what(member&) to every worker that the region needs. Requires head.size > 1.
-  void announce(const region_head& head, const job& what) {
-    announce_job(head, next_announcement(head, 0), what, true);
-  }
-  /// The same where observers see the region. A function of its own: an announcement that depends on the look at the
-  /// observers would wait for it.
-  void announce_seen(const region_head& head, const job& what) {
-    announce_job(head, next_announcement(head, 0, true), what, true);
-  }
-  /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
-  /// all: a loop needs nobody.
-  void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
-    announce_job(head, next_announcement(head, parts), what, wakes);
+  /// Member 0: announces a region to every worker that it needs. A `run`, what(member&); or, with `parts`, a loop,
+  /// what(loop_share&), in so many parts a share: of that, sleepers are woken now, or by wake(), or not at all, for it needs
+  /// nobody. Where observers see a `run`, it is called with a constant for that: else it would wait for the look at them.
+  /// Requires head.size > 1.
+  LOCKSTEP_ALWAYS_INLINE void announce(const region_head& head, const job& what,
+                                       std::uint32_t parts = 0, bool wakes = true,
+                                       bool is_seen = false) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
+    own.announced = now.word();
+    if (lines_.size() == 1) {
+      publish(0, head, what, now, wakes);
+    } else {
+      const region_head told = head;  // so that the head itself need not be in memory
+      publish_lines(0, told, what, now, wakes);
+    }
   }
   /// Wakes the members that hear of regions of this size.
   void wake(std::size_t size);
@@ -114,16 +118,15 @@ class region_board {
   void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
   bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
-  /// Those to whom `rank` has announced the region, as far as the region needs them; of a loop whose shares have several
-  /// parts, the caller as well, first. Not below members() if there is none. They are gone through by
-  ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
-  std::size_t first_told(std::size_t rank, announcement of) const noexcept {
-    return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
-  }
-  std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
-    std::size_t next = after == rank ? tree_.first_told(rank) : tree_.next_told(after);
-    while (next < members() && !is_told(next, of)) next = tree_.next_told(next);
-    return next;
+  /// Calls f(watcher) for those to whom `rank` has announced the region, as far as the region needs them; of a loop whose
+  /// shares have several parts, for the caller as well, first.
+  template <class Function>
+  void for_each_told(std::size_t rank, announcement of, const Function& f) const {
+    if (rank == 0 && of.parts() > 1) f(rank);
+    for (std::size_t at = tree_.first_told(rank); at < members(); at = tree_.next_told(at)) {
+      // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
+      if (of.is_loop() ? at < of.size() : tree_.is_announced_to(at, of.size())) f(at);
+    }
   }
   std::size_t members() const noexcept { return tree_.members(); }
 
@@ -226,47 +229,22 @@ class region_board {
     out.line = &lines_.beside(line);
     out.announced = announcement(lines_[line].value());
   }
-  /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
-  bool claim_on(std::size_t line, std::size_t rank, assignment& out);
-
-  void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
-    if (lines_.size() == 1) {
-      lines_.beside(0).what = what;
-      publish(0, head, now, wakes);
-    } else {
-      const region_head told = head;  // so that the head itself need not be in memory
-      publish_lines(0, told, what, now, wakes);
-    }
-  }
-  announcement next_announcement(const region_head& head, std::uint32_t parts,
-                                 bool is_seen = false) {
-    caller_state& own = caller_[0].value;
-    if (own.phase - own.renewed > most_age_) renew();
-    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
-    own.announced = now.word();
-    return now;
-  }
   /// The lines that are published by this member.
   void publish_lines(std::size_t rank, const region_head& head, const job& what, announcement as,
                      bool wakes);
 
-  /// Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
-  bool is_told(std::size_t watcher, announcement of) const noexcept {
-    return of.is_loop() ? watcher < of.size() : tree_.is_announced_to(watcher, of.size());
-  }
-
   void renew();
   void renew_below(std::size_t rank);
 
-  void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
+  void publish(std::size_t line, const region_head& head, const job& what, announcement as,
+               bool wakes) {
     announced_region& beside = lines_.beside(line);
+    beside.what = what;
     beside.region = head.region;
     beside.barrier_phase = head.phase;
     lines_[line].publish_quietly(as.word());
     if (wakes) lines_[line].wake();
   }
-  bool has_one_worker() const noexcept { return members() == 2; }
 
   line_gap before_;
   const rank_tree tree_;

@@ -6,16 +6,14 @@
 
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/region.hpp>
-#include "../region/nesting.hpp"
-#include "../region/team_door.hpp"
+#include "../region/turns.hpp"
 #include "team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_INLINE started_region::started_region(detail::team_door& door, detail::team_core& core,
-                                               int in_flight) noexcept
-    : door_(&door), core_(&core), number_(core.started()), in_flight_(in_flight) {}
+LOCKSTEP_INLINE started_region::started_region(detail::team_core& core, int in_flight) noexcept
+    : core_(&core), number_(core.started()), in_flight_(in_flight) {}
 
 LOCKSTEP_INLINE started_region::operator bool() const noexcept {
   return core_ != nullptr && core_->started() == number_;
@@ -24,7 +22,6 @@ LOCKSTEP_INLINE started_region::operator bool() const noexcept {
 LOCKSTEP_INLINE started_region& started_region::operator=(started_region&& other) noexcept {
   if (this == &other) return *this;
   let_go();
-  door_ = other.door_;
   core_ = other.core_;
   number_ = other.number_;
   in_flight_ = other.in_flight_;
@@ -52,28 +49,22 @@ LOCKSTEP_INLINE void started_region::let_go() noexcept {
   if (!core_->can_join()) {
     detail::end_program("%s; its handle was let go, so that it could never end", refusal());
   }
-  if (detail::exceptions_in_flight() > in_flight_) {
-    detail::team_core& core = *core_;
-    core_ = nullptr;
-    const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
-    core.join(true);
-    return;
-  }
+  const bool gives_up = detail::exceptions_in_flight() > in_flight_;
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
-    join_now();
+    join_now(gives_up);
   } catch (...) {  // START-2
   }
 #else
-  join_now();
+  join_now(gives_up);
 #endif
 }
 
-LOCKSTEP_INLINE bool started_region::join_now() {
+LOCKSTEP_INLINE bool started_region::join_now(bool gives_up) {
   detail::team_core& core = *core_;
   core_ = nullptr;
-  const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
-  return core.join();
+  const detail::caller_turn mine(core.door().callers(), detail::has_begun_t());
+  return core.join(gives_up);
 }
 
 LOCKSTEP_INLINE const char* started_region::refusal() const noexcept {

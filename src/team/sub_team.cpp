@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// src/team/sub_team.cpp -- sub_team.hpp, and what of member makes one (layer: team)
+// src/team/sub_team.cpp -- sub_team.hpp, and the bodies of member.hpp (layer: team)
 #include <lockstep/sub_team.hpp>
 
+#include <cstdio>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
 
 #include <lockstep/detail/platform/error.hpp>
 #include "../region/group.hpp"
-#include "../region/nesting.hpp"
+#include "../region/turns.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -129,6 +130,18 @@ LOCKSTEP_INLINE sub_team member::first(std::size_t k, call_site where) {
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
+}
+
+LOCKSTEP_INLINE bool member::await_step_unless_stopped(std::size_t rank, std::size_t step) {
+  detail::checked_rank("lockstep::member::await_step", "members", rank, size());
+  if (rank != this->rank()) return at_.wait_for_step(rank, step);
+  if (step <= published_) return !at_.is_stopped();
+  char message[160];
+  std::snprintf(message, sizeof message,
+                "lockstep::member::await_step: this member would wait for ever: for its own step "
+                "%zu, while it has published %zu",
+                step, published_);
+  detail::fail<std::logic_error>(message);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -1,18 +1,99 @@
 // SPDX-License-Identifier: MIT
-// src/team/team.cpp -- team.hpp (layer: team)
+// src/team/team.cpp -- team.hpp, external_team.hpp, and the host of both (layer: team)
+#include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
 
 #include <cstdlib>
+#include <new>
 
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/region.hpp>
+#include "../platform/fork.hpp"
 #include "../platform/process.hpp"
+#include "../region/turns.hpp"
 #include "default_team.hpp"
+#include "display.hpp"
 #include "environment.hpp"
 #include "placement.hpp"
 #include "team_core.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+static_assert(std::is_trivially_destructible<team_door>::value ||
+                  !std::is_trivially_destructible<wait_word>::value,
+              "the door stays as it is");
+
+LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
+                                     thread_owner owner)
+    : team_host(options, made, owner, unstarted()) {
+  if (owner != thread_owner::team) return;
+  display_first_team(made);
+  core_->make_ready();
+}
+
+LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
+                                     thread_owner owns, unstarted)
+    : size_(made.members), policy_(made.policy), owner_(owns) {
+  static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= alignof(std::uint64_t),
+                "it has room");
+  const char* const kind = owns == thread_owner::user   ? "lockstep::external_team"
+                           : owns == thread_owner::team ? "lockstep::team"
+                                                        : "OpenMP";
+  ::new (static_cast<void*>(door_)) team_door(size_, policy_, kind, made.name.c_str());
+  number_ = door().number();
+  owner<team_core> core(new team_core(made, door(), options, owns));
+  listener_.reset(new fork_listener(
+      core.get(), [](void* self) noexcept { static_cast<team_core*>(self)->forget_others(); }));
+  core_ = core.release();
+}
+
+// Where the core stays, a thread may come yet, and finds it.
+LOCKSTEP_INLINE team_host::~team_host() {
+  listener_.reset();
+  if (door().shut(core_->ends_inside())) delete core_;
+}
+
+LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, source_place where) {
+  checked_range(
+      owner_ == thread_owner::user ? "lockstep::external_team::run" : "lockstep::team::run",
+      "members", members, 1, size_);
+  return run(members, part, where);
+}
+
+LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,
+                                                const char* kind) {
+  check_outside("start");
+  region_turn turn(door().callers(), door().age(), core_);
+  core_->make_ready();
+  core_->start(part, where, kind);
+  turn.keep();
+  return started_region(*core_, exceptions_in_flight());
+}
+
+LOCKSTEP_INLINE started_region team_host::started(int in_flight) noexcept {
+  if (core_->started() == 0 || !core_->can_join()) return started_region();
+  return started_region(*core_, in_flight);
+}
+
+LOCKSTEP_INLINE void team_host::check_outside(const char* function) {
+  if (door().may_wait()) return;
+  fail_use(
+      "%s::%s: called inside a region of this team, or of one that was made later, and "
+      "would wait for it; call it after run() has returned",
+      door().callers().whose().kind, function);
+}
+
+/// Between regions.
+template <class Function>
+void call_in_turn(team_host& of, const char* name, const Function& function) {
+  of.check_outside(name);
+  const caller_turn mine(of.door().callers());
+  function(of.core());
+}
+
+}  // namespace detail
 
 LOCKSTEP_INLINE team::team() : team(team_options()) {}
 
@@ -33,15 +114,23 @@ LOCKSTEP_INLINE team::team(const team_options& options, const detail::resolved_t
 
 LOCKSTEP_INLINE team::~team() = default;
 
-LOCKSTEP_INLINE void team::request_stop() { host_.request_stop(); }
+LOCKSTEP_INLINE void team::request_stop() { host_.core().request_stop(); }
 
-LOCKSTEP_INLINE void team::keep_ledger(bool yes) { host_.keep_ledger(yes); }
+LOCKSTEP_INLINE void team::keep_ledger(bool yes) {
+  call_in_turn(host_, "keep_ledger", [=](detail::team_core& core) { core.keep_ledger(yes); });
+}
 
-LOCKSTEP_INLINE void team::reset_ledger() { host_.reset_ledger(); }
+LOCKSTEP_INLINE void team::reset_ledger() {
+  call_in_turn(host_, "reset_ledger", [](detail::team_core& core) { core.reset_ledger(); });
+}
 
-LOCKSTEP_INLINE void team::pause() { host_.pause(); }
+LOCKSTEP_INLINE void team::pause() {
+  call_in_turn(host_, "pause", [](detail::team_core& core) { core.stop_threads(); });
+}
 
-LOCKSTEP_INLINE void team::resume() { host_.resume(); }
+LOCKSTEP_INLINE void team::resume() {
+  call_in_turn(host_, "resume", [](detail::team_core& core) { core.make_ready(); });
+}
 
 LOCKSTEP_INLINE team& default_team() {
   return detail::made_by_the_first<team>(detail::process().default_team, [](team&) {
@@ -51,6 +140,29 @@ LOCKSTEP_INLINE team& default_team() {
       if (made != nullptr) detail::team_access::host_of(*made).core().print_ledger();
     });
   });
+}
+
+LOCKSTEP_INLINE external_team::external_team(std::size_t members)
+    : external_team(options_for(members)) {}
+
+LOCKSTEP_INLINE external_team::external_team(std::size_t members, wait_policy policy)
+    : external_team(options_for(members).policy(policy)) {}
+
+LOCKSTEP_INLINE external_team::external_team(const team_options& options)
+    : team(options, detail::resolve(options), detail::thread_owner::user) {}
+
+LOCKSTEP_INLINE team_options external_team::options_for(std::size_t members) {
+  detail::checked_count("lockstep::external_team", "members", members);
+  return team_options().members(members).bind(binding::none()).cpu_separation(false);
+}
+
+LOCKSTEP_INLINE external_team::~external_team() = default;
+
+LOCKSTEP_INLINE void external_team::serve(std::size_t rank) { host_.core().serve(rank); }
+
+LOCKSTEP_INLINE void external_team::release() {
+  host_.door().close_to_lone_loops();
+  host_.core().close();
 }
 
 }  // namespace LOCKSTEP_ABI

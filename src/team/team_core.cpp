@@ -2,9 +2,10 @@
 // src/team/team_core.cpp -- the bodies of team_core.hpp (layer: team)
 #include "team_core.hpp"
 
+#include <new>
+
 #include "environment.hpp"
 #include "placement.hpp"
-#include "team_threads.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -46,14 +47,11 @@ struct team_core::region_work {
   }
 };
 
-// The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of team_door.hpp.
-LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_parts of, region_work& work) {
-  team_core* const core = of.core;
-  const region_turn turn(of.door.callers(), of.door.age(), core);
+// The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of turns.hpp.
+LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, region_work& work) {
+  const region_turn turn(door.callers(), door.age(), core);
   if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work.what, work.is_run, work.ends);
-  if ((work.is_run ? work.size > 1 : core->size_ > 1) && core->threads_ != nullptr) {
-    core->threads_->make_ready();
-  }
+  if ((work.is_run ? work.size : core->size_) > 1) core->make_ready();
   const region_head head = core->begin(work);
   core->announce(head, work);
   const nesting::inside here(core->region_);  // up to the last of the user's code
@@ -92,10 +90,10 @@ LOCKSTEP_ALWAYS_INLINE void team_core::plan_shares(region_work& work) {
 /// The workers know, and observers.
 LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const region_work& work) {
   if (work.is_announced() && !work.is_run) {
-    board_.announce_loop(head, work.what, work.plan->parts, work.plan->wakes);
+    board_.announce(head, work.what, work.plan->parts, work.plan->wakes);
   } else if (work.is_announced() && LOCKSTEP_UNLIKELY(work.is_seen)) {
     const region_head told = head;  // so that the head itself need not be in memory
-    board_.announce_seen(told, work.what);
+    board_.announce(told, work.what, 0, true, true);
   } else if (work.is_announced()) {
     board_.announce(head, work.what);
   }
@@ -157,25 +155,24 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
   return goes_on;
 }
 
-LOCKSTEP_INLINE bool team_core::run(team_parts of, std::size_t size, const job& f,
-                                    source_place where, const char* kind) {
-  region_work work(f, kind, where, size, true);
-  return live(of, work);
+LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
+                                    const char* kind) {
+  team_core::region_work work(part, kind, where, members, true);
+  return team_core::live(door(), core_, work);
 }
 
-LOCKSTEP_INLINE bool team_core::run_loop(team_parts of, const loop_request& wanted, const job& what,
+LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what,
                                          const loop_ends& ends) {
-  region_work work(what, "loop", wanted.where, 0, false);
-  work.loop = &wanted;
+  team_core::region_work work(what, "loop", of.where, 0, false);
+  work.loop = &of;
   work.ends = &ends;
-  return live(of, work);
+  return team_core::live(door(), core_, work);
 }
 
-LOCKSTEP_INLINE shares_outcome team_core::run_shares(team_parts of, const shares_request& wanted,
-                                                     const job& what) {
-  region_work work(what, "plan", wanted.where, wanted.shares, false);
-  work.shares = &wanted;
-  const bool is_complete = live(of, work);
+LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, const job& what) {
+  team_core::region_work work(what, "plan", of.where, of.shares, false);
+  work.shares = &of;
+  const bool is_complete = team_core::live(door(), core_, work);
   return {is_complete, work.all_came};
 }
 
@@ -202,7 +199,7 @@ LOCKSTEP_INLINE bool team_core::join(bool gives_up) {
   return finish(head, work);
 }
 
-/// As the only member of a region of its own: lone_region.hpp.
+/// As the only member of a region of its own: stop_source.hpp.
 LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what, bool is_run,
                                            const loop_ends* ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
@@ -237,7 +234,17 @@ LOCKSTEP_INLINE void team_core::tell_begin(std::uint32_t region, region_work wor
                         loop != nullptr ? loop->place : nullptr, loop != nullptr});
 }
 
-LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
+LOCKSTEP_INLINE void* team_core::operator new(std::size_t size) {
+  constexpr std::size_t boundary = 256;
+  static_assert(alignof(team_core) <= boundary, "it lies as it has to");
+  unsigned char* const raw = static_cast<unsigned char*>(::operator new(size + boundary));
+  const std::size_t gap = boundary - reinterpret_cast<std::uintptr_t>(raw) % boundary;
+  ::new (static_cast<void*>(raw + gap - sizeof(void*))) void*(raw);
+  return raw + gap;
+}
+
+LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door,
+                                     const team_options& options, thread_owner owner)
     : size_(made.members),
       door_(door),
       team_seen_(&group_, size_, made.can_run_at_once),
@@ -252,7 +259,12 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door)
                 door.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
-      seen_(team_seen_) {
+      seen_(team_seen_),
+      owner_(owner),
+      cpu_of_rank_(made.cpu_of_rank),
+      on_start_(options.on_start()),
+      on_exit_(options.on_exit()),
+      claimed_(owner == thread_owner::user ? size_ : 0) {
   if (made.is_crowded && observers() != 0) {
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
@@ -277,8 +289,6 @@ LOCKSTEP_INLINE void team_core::print_ledger() const noexcept {
   show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
 }
 
-LOCKSTEP_INLINE team_core::~team_core() { print_ledger(); }
-
 LOCKSTEP_INLINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
   assignment what;
@@ -293,6 +303,9 @@ LOCKSTEP_INLINE void team_core::work(std::size_t rank) {
 }
 
 LOCKSTEP_INLINE void team_core::forget_others() noexcept {
+  last_ = nullptr;
+  is_child_ = true;
+  if (are_gone()) door_.close_to_lone_loops();
   lone_region::request_stop(this);
   const bool in_region = nesting::contains(region_) || nesting::contains(caller_region_);
   door_.callers().forget_others(in_region);
@@ -321,7 +334,7 @@ LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_he
     done = next;
     if (crew_.is_orphaned() || !steering_.is_worth_announcing(done)) continue;
     crew_.note_begun(done);
-    board_.announce_loop(head, what, plan.parts, true);
+    board_.announce(head, what, plan.parts);
     return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
   }
   for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {

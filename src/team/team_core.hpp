@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // src/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
-// What team and external_team have in common. live() below is a region from top to bottom: the caller takes a turn
-// (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the reports, and
-// finishes. Every region follows these steps: those of run(), of loops, of plans, and those that are started and
-// joined. work() is the other side, what a worker does. For users: team.hpp.
+// What team, external_team and the teams of openmp/ have in common. live() below is a region from top to bottom: the caller
+// takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the
+// reports, and finishes. Every region follows these steps: those of run(), of loops, of plans, and those that are started
+// and joined. work() is the other side, what a worker does. The threads that work, of the team or of the user, are in
+// team_threads.cpp. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //           last has reported, else 0.
@@ -30,69 +31,54 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include <lockstep/detail/team/team_host.hpp>
 #include <lockstep/member.hpp>
+#include <lockstep/semaphore.hpp>
+#include <lockstep/team_options.hpp>
 #include "../loop/loop_crew.hpp"
 #include "../loop/loop_steering.hpp"
 #include "../observe/hooks.hpp"
 #include "../region/group.hpp"
-#include "../region/lone_region.hpp"
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
-#include "../region/team_door.hpp"
+#include "../region/turns.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct resolved_team;  ///< of placement.hpp
-class team_threads;
-
-class team_core;
-/// What a thread that comes to a team finds. The core is not looked at before the turn. By value, in two registers: made
-/// on the stack, it takes 2 ns of each region.
-struct team_parts {
-  team_door& door;
-  team_core* core;
-};
 
 class team_core {
  public:
-  /// The door outlives the last thread that uses this object, or is not touched.
-  team_core(const resolved_team& made, team_door& door);
+  /// Starts no threads yet. The door outlives the last thread that uses this object, or is not touched.
+  team_core(const resolved_team& made, team_door& door, const team_options& options,
+            thread_owner owner);
+  /// Ends the threads of the team; releases the user's, and waits until every one has left.
   ~team_core();
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
+  /// It lies at a boundary of 256 bytes: which of its parts share a line, or a pair of lines that are fetched together,
+  /// does not depend on where the heap has room. Elsewhere a barrier of two took up to 1.35 times as long (41 to 55 ns).
+  static void* operator new(std::size_t size);
+  static void operator delete(void* at) noexcept { ::operator delete(static_cast<void**>(at)[-1]); }
 
   std::size_t size() const noexcept { return size_; }
+  team_door& door() const noexcept { return door_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For what a thread runs alone.
   const lone_team& alone() const noexcept { return alone_; }
-  /// Once, before the first region; not for a team whose threads come by themselves.
-  void have(team_threads& threads) noexcept { threads_ = &threads; }
-  team_threads& threads() const noexcept { return *threads_; }
   /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
   /// stays as it is: CORE-6.
   bool ends_inside() noexcept;
-
-  // A region, from its caller's call to the return. The threads are made ready where others are needed. So few arguments
-  // that all are in registers: a place that is written to the stack by halves, and read as a whole, takes 6 ns.
-
-  /// f(member&) on the first `size` members. False if the region was stopped. `kind` and `where`: for observers.
-  static bool run(team_parts of, std::size_t size, const job& f, source_place where,
-                  const char* kind);
-  /// what(loop_share&) for all shares of a loop. False if it was stopped.
-  static bool run_loop(team_parts of, const loop_request& wanted, const job& what,
-                       const loop_ends& ends);
-  /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that
-  /// it has not begun.
-  static shares_outcome run_shares(team_parts of, const shares_request& wanted, const job& what);
 
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   void start(const job& f, source_place where, const char* kind);
   /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  bool join(bool gives_up = false);
+  bool join(bool gives_up);
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
@@ -117,22 +103,32 @@ class team_core {
   /// For objects in which members of regions wait.
   stop_source& stop() noexcept { return stop_; }
 
+  // The threads.
+
   /// What a worker does until close().
   void work(std::size_t rank);
   void close() { board_.close(); }
-  bool is_closed() const noexcept { return board_.is_closed(); }
-  /// While no worker lives: those that are started next begin at the beginning.
-  void reopen() noexcept { board_.reset(); }
-  /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
-  nesting::region hook_region() const noexcept {
-    return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
+  /// Before a region that needs them: starts those of the team. Throws where they cannot be started, or where the user's
+  /// are gone.
+  void make_ready() {
+    if (owner_ == thread_owner::user) {
+      if (are_gone()) refuse();
+    } else if (LOCKSTEP_UNLIKELY(last_ == nullptr) && size_ > 1 && owner_ == thread_owner::team) {
+      start_threads();
+    }
   }
+  /// Ends those of the team, if they are there. Requires: no region runs.
+  void stop_threads();
+  /// What one of the user's does until the team is closed.
+  void serve(std::size_t rank);
 
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
   void forget_others() noexcept;
 
  private:
+  friend class team_host;
+
   struct open_region {
     region_head head;
     job what;
@@ -142,7 +138,7 @@ class team_core {
 
   // A region from top to bottom, and its steps. Those that are not inlined get a copy of the work: the work itself is in
   // registers.
-  static bool live(team_parts of, region_work& work);
+  static bool live(team_door& door, team_core* core, region_work& work);
   region_head begin(region_work& work);
   void plan_shares(region_work& work);
   void announce(const region_head& head, const region_work& work);
@@ -162,6 +158,18 @@ class team_core {
 
   /// What a worker has to do in a `run`.
   void run_part(std::size_t rank, const assignment& what);
+
+  struct worker;
+  void start_threads();
+  [[noreturn]] void refuse() const;
+  /// Whether make_ready() fails from now on.
+  bool are_gone() const noexcept {
+    return owner_ == thread_owner::user && (is_child_ || board_.is_closed());
+  }
+  /// What the thread of a worker calls.
+  static void* run_worker(void* self);
+  void name_thread(std::size_t rank) const;
+  void call_hook(const team_options::hook& hook, std::size_t rank) const;
 
   line_gap before_;
   const std::size_t size_;
@@ -185,7 +193,15 @@ class team_core {
   line_gap after_;
   // The last: they move none of the others.
   const lone_team alone_{this, stop_, door_};
-  team_threads* threads_ = nullptr;
+  const thread_owner owner_;
+  bool is_child_ = false;  ///< of a process that has the threads
+  // Of the team's own.
+  worker* last_ = nullptr;  ///< that was started
+  const std::vector<unsigned> cpu_of_rank_;
+  const team_options::hook on_start_, on_exit_;
+  // Of the user's.
+  aligned_array<wait_word> claimed_;
+  semaphore left_{0};
 };
 
 }  // namespace detail

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
-// src/team/team_threads.cpp -- the bodies of team_threads.hpp (layer: team)
-#include "team_threads.hpp"
+// src/team/team_threads.cpp -- the threads of a team: those that it starts and keeps, or the user's that serve it (layer: team)
+//
+//   WORKERS-1  A thread that cannot be started ends make_ready() with std::system_error, after those that were
+//              started have ended.
+//   WORKERS-2  In a child process the threads are not there: forget_others() lets go of their handles, unjoined.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  claimed.exchange  relaxed  -      one thread a rank; the announcement orders the rest
+//   2  claimed.load      relaxed  -      at the end, after which nobody may come
+#include "team_core.hpp"
 
 #include <cstdio>
 #include <system_error>
@@ -8,55 +17,46 @@
 #include <lockstep/detail/platform/error.hpp>
 #include "../platform/plain_thread.hpp"
 #include "../platform/this_thread.hpp"
-#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-struct team_threads::worker {
-  team_threads& all;
+struct team_core::worker {
+  team_core& all;
   std::size_t rank;
   worker* before;
   plain_thread thread;
 };
 
-LOCKSTEP_INLINE team_threads::team_threads(team_core& core, const resolved_team& made,
-                                           const team_options& options, thread_owner owner)
-    : core_(core),
-      are_users_(owner == thread_owner::user),
-      cpu_of_rank_(made.cpu_of_rank),
-      on_start_(options.on_start()),
-      on_exit_(options.on_exit()),
-      claimed_(are_users_ ? core.size() : 0) {
-  std::snprintf(name_, sizeof name_, "%.15s", made.name.c_str());
-}
-
-LOCKSTEP_INLINE team_threads::~team_threads() {
-  stop();
-  if (are_users_) release();
-  for (std::size_t rank = 1; are_users_ && !is_child_ && rank < core_.size(); ++rank) {
-    if (claimed_[rank].load(memory_order_relaxed) != 0) left_.acquire();  // 2
+LOCKSTEP_INLINE team_core::~team_core() {
+  stop_threads();
+  if (owner_ == thread_owner::user) {
+    close();
+    for (std::size_t rank = 1; !is_child_ && rank < size_; ++rank) {
+      if (claimed_[rank].load(memory_order_relaxed) != 0) left_.acquire();  // 2
+    }
   }
+  print_ledger();
 }
 
-LOCKSTEP_INLINE void team_threads::start() {
+LOCKSTEP_INLINE void team_core::start_threads() {
   /// Ends those that were started if that were not all.
   struct all_or_none {
-    team_threads& threads;
+    team_core& of;
     bool are_all;
     ~all_or_none() {
-      if (!are_all) threads.stop();
+      if (!are_all) of.stop_threads();
     }
   };
-  core_.reopen();
+  board_.reset();
   std::size_t rank = 1;
   int error = 0;
   {
     all_or_none started = {*this, false};
-    for (; rank < core_.size(); ++rank) {
+    for (; rank < size_; ++rank) {
       owner<worker> next(new worker{*this, rank, last_, plain_thread()});
-      error = next->thread.start(run, next.get());
+      error = next->thread.start(run_worker, next.get());
       if (error != 0) break;
       last_ = next.release();
     }
@@ -67,7 +67,7 @@ LOCKSTEP_INLINE void team_threads::start() {
   std::snprintf(message, sizeof message,
                 "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
                 "or raise the limit on threads",
-                rank, core_.size() - 1);
+                rank, size_ - 1);
 #if LOCKSTEP_HAS_EXCEPTIONS
   throw std::system_error(error, std::generic_category(), message);
 #else
@@ -75,8 +75,8 @@ LOCKSTEP_INLINE void team_threads::start() {
 #endif
 }
 
-LOCKSTEP_INLINE void team_threads::stop() {
-  if (last_ != nullptr) core_.close();
+LOCKSTEP_INLINE void team_core::stop_threads() {
+  if (last_ != nullptr) close();
   while (last_ != nullptr) {
     worker* const before = last_->before;
     last_->thread.join();
@@ -85,48 +85,50 @@ LOCKSTEP_INLINE void team_threads::stop() {
   }
 }
 
-LOCKSTEP_INLINE void team_threads::serve(std::size_t rank) {
-  checked_rank("lockstep::external_team::serve", "members", rank, core_.size());
+LOCKSTEP_INLINE void team_core::serve(std::size_t rank) {
+  checked_rank("lockstep::external_team::serve", "members", rank, size_);
   if (rank == 0 || claimed_[rank].exchange(1, memory_order_relaxed) != 0) {  // 1
-    if (rank != 0 && core_.is_closed()) return;
+    if (rank != 0 && board_.is_closed()) return;
     fail_argument(
         "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
         "for one thread; give every thread a rank of its own, from 1 on");
   }
-  core_.work(rank);
+  work(rank);
   left_.release();
 }
 
-[[noreturn]] LOCKSTEP_INLINE void team_threads::refuse() const {
+[[noreturn]] LOCKSTEP_INLINE void team_core::refuse() const {
   fail_use(is_child_ ? "lockstep::external_team::run: this is a child process, which has none of "
                        "the serving threads; make a new team"
                      : "lockstep::external_team::run: release() was called, nobody serves any "
                        "more; make a new team");
 }
 
-LOCKSTEP_INLINE void team_threads::name_thread(std::size_t rank) const {
+/// Linux shows 15 characters: the rank is worth more than the end of the team's name.
+LOCKSTEP_INLINE void team_core::name_thread(std::size_t rank) const {
   char number[24];
   const int length = std::snprintf(number, sizeof number, " %zu", rank);
-  char name[48];
-  std::snprintf(name, sizeof name, "%.*s%s", 15 - length, name_, number);
-  name_this_thread(name);
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*s%s", 15 - length, name(), number);
+  name_this_thread(text);
 }
 
-LOCKSTEP_INLINE void* team_threads::run(void* self) {
-  team_threads& all = static_cast<const worker*>(self)->all;
+LOCKSTEP_INLINE void* team_core::run_worker(void* self) {
+  team_core& all = static_cast<const worker*>(self)->all;
   const std::size_t rank = static_cast<const worker*>(self)->rank;
   all.name_thread(rank);
   if (!all.cpu_of_rank_.empty()) pin_this_thread(all.cpu_of_rank_[rank]);
   all.call_hook(all.on_start_, rank);
-  all.core_.work(rank);
+  all.work(rank);
   all.call_hook(all.on_exit_, rank);
   return nullptr;
 }
 
-LOCKSTEP_INLINE void team_threads::call_hook(const team_options::hook& hook,
-                                             std::size_t rank) const {
+/// CORE-4: no team is younger than what marks the thread, so it waits for none.
+LOCKSTEP_INLINE void team_core::call_hook(const team_options::hook& hook, std::size_t rank) const {
   if (!hook) return;
-  const nesting::region where = core_.hook_region();
+  const nesting::region where = {this, region_.age + nesting::most_age_apart, nullptr, nullptr,
+                                 nullptr};
   const nesting::inside here(where);
   hook(rank);
 }

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "region/nesting.hpp"
+#include "region/turns.hpp"
 #include "support/effort.hpp"
 
 namespace {

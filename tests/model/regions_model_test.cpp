@@ -7,7 +7,7 @@
 #include "loop/loop_crew.hpp"
 #include "region/region_board.hpp"
 #include "region/stop_source.hpp"
-#include "region/team_door.hpp"
+#include "region/turns.hpp"
 
 #include <functional>
 #include <mutex>
@@ -118,8 +118,8 @@ class crew {
       loops_.run_unannounced(head, of.parts, work, 0, 0, 1);
       loops_.note_begun(1);
     }
-    board_.announce_loop(head, work, of.parts,
-                         of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
+    board_.announce(head, work, of.parts,
+                    of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
     // As if woken: to wait a moment changes nothing but who comes first.
     loops_.lead(head, work, true, &timing);
   }
@@ -339,7 +339,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
       job work;
       work.assign<loop_share>(part);
       threads({[&] {
-                 board.announce_loop(region_head{1, 2, 0}, work, 1, true);
+                 board.announce(region_head{1, 2, 0}, work, 1);
                  loops.lead(region_head{1, 2, 0}, work, true, nullptr);
                  check(found == round + 1, "the share has been awaited");
                  board.close();

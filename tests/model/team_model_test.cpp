@@ -10,7 +10,7 @@
 
 #include "model/bare_region.hpp"
 #include "model/scenario.hpp"
-#include "region/team_door.hpp"
+#include "region/turns.hpp"
 #include "support/starting_at.hpp"
 #include "team/default_team.hpp"
 

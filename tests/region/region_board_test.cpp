@@ -107,10 +107,7 @@ TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announ
             const announcement of(parts > 0 ? 1 : 2, size, parts);
             for (std::size_t rank = 0; rank < members; ++rank) {
               std::vector<std::size_t> told;
-              for (std::size_t at = board.first_told(rank, of); at < board.members();
-                   at = board.next_told(rank, of, at)) {
-                told.push_back(at);
-              }
+              board.for_each_told(rank, of, [&](std::size_t at) { told.push_back(at); });
               std::sort(told.begin(), told.end());
               ASSERT_EQ(told, told_by_lines(tree, rank, of))
                   << "rank " << rank << " of " << members << ", size " << size << ", width "
@@ -169,7 +166,7 @@ class crew {
     job work;
     work.assign<loop_share>(f);
     if (size == 1) return loops_.run_whole(head, work);
-    board.announce_loop(head, work, parts, wakes);
+    board.announce(head, work, parts, wakes);
     loops_.lead(head, work, false, nullptr);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/team_host.hpp -- what a team is made of: its door, its core and its threads (layer: team)
+// lockstep/detail/team/team_host.hpp -- what a team is made of: its door, and its core on the heap (layer: team)
 //
-// team and external_team have one each. It is in two parts (team_door.hpp): what a thread looks at before it has a turn
-// lies here, and stays as it is when the team ends. What members use is the body, on the heap.
+// Each team has one. What a thread looks at before it has a turn lies here, and stays as it is when the team ends; what
+// members use is the core (turns.hpp).
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP
 
@@ -25,7 +25,6 @@ namespace detail {
 
 // Of src/team, src/region, src/loop.
 struct resolved_team;
-struct team_body;
 class team_core;
 class team_door;
 class fork_listener;
@@ -34,14 +33,14 @@ struct loop_request;
 struct shares_outcome;
 struct shares_request;
 
-/// Who has the threads of a team: the team, or the user.
-enum class thread_owner : unsigned char { team, user };
+/// Who has the threads of a team: the team; the user, who has them serve; or others, that call team_core::work().
+enum class thread_owner : unsigned char { team, user, others };
 
 class team_host {
  public:
   /// Starts the threads, if the team has them.
   team_host(const team_options& options, const resolved_team& made, thread_owner owner);
-  /// Where the calling thread is in a region of the team, or another thread runs one, the body is left.
+  /// Where the calling thread is in a region of the team, or another thread runs one, the core is left.
   ~team_host();
   team_host(const team_host&) = delete;
   team_host& operator=(const team_host&) = delete;
@@ -52,41 +51,32 @@ class team_host {
   /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
   std::uint32_t number() const noexcept { return number_; }
 
-  /// part(member&) on the first `members` members. False if the region was stopped.
+  // A region, from its caller's call to the return. So few arguments that all are in registers: a place that is written to
+  // the stack by halves, and read as a whole, takes 6 ns, an argument on the stack and a call 2.
+
+  /// part(member&) on the first `members` members. False if the region was stopped. `kind`: for observers.
   bool run(std::size_t members, const job& part, source_place where, const char* kind = "run");
   /// The same on as many as the user says: fails if there are not so many.
   bool run_some(std::size_t members, const job& part, source_place where);
   /// what(loop_share&) for all shares of a loop. False if it was stopped.
   bool run_loop(const loop_request& of, const job& what, const loop_ends& ends);
-  /// As run_loop(), for shares that are no loop's: each once, by its member, or by a thread that waits for it.
+  /// The same for shares that are no loop's: each once, by its member, or by a thread that waits for it and finds that it
+  /// has not begun.
   shares_outcome run_shares(const shares_request& of, const job& what);
   /// A region of all members that is open until it is joined.
   started_region start(const job& part, source_place where, const char* kind = "started region");
   /// The handle of the region that the calling thread has started, if it can join that. `in_flight`: as the handle
   /// has it.
   started_region started(int in_flight) noexcept;
-  void request_stop();
 
-  void keep_ledger(bool yes);
-  void reset_ledger();
-
-  /// Ends the threads, and starts them.
-  void pause();
-  void resume();
-  /// For a team whose threads the user has.
-  void serve(std::size_t rank);
-  void release();
-
+  /// For what only an outside thread may call: TEAM-6.
+  void check_outside(const char* function);
   team_door& door() noexcept { return *reinterpret_cast<team_door*>(door_); }
   team_core& core() const noexcept { return *core_; }
 
  private:
   struct unstarted {};
   team_host(const team_options& options, const resolved_team& made, thread_owner owner, unstarted);
-
-  /// For what only an outside thread may call: TEAM-6.
-  void check_outside(const char* function);
-  static void in_child(void* self) noexcept;
 
   const std::size_t size_;
   std::uint32_t number_ = 0;
@@ -95,9 +85,8 @@ class team_host {
   // A team_door, which needs no destructor.
   static constexpr std::size_t door_size = 2 * sizeof(line_gap) + 192 + 16 * sizeof(wait_word);
   alignas(std::uint64_t) unsigned char door_[door_size];
-  owner<team_body> body_;
-  team_core* core_ = nullptr;      ///< of the body
-  owner<fork_listener> listener_;  // ends before all else
+  team_core* core_ = nullptr;
+  owner<fork_listener> listener_;
 };
 
 }  // namespace detail
