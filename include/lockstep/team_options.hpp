@@ -143,40 +143,20 @@ class team_options {
     return *this;
   }
   /// How members wait. Also wait_policy(), if given here, takes precedence over the environment.
-  team_options& policy(wait_policy how) {
-    policy_ = how;
-    has_policy_ = true;
-    return *this;
-  }
+  team_options& policy(wait_policy how) { return say(policy_, how); }
   /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
   /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
   /// not crowded.
-  team_options& anticipate(bool yes) {
-    anticipate_ = yes;
-    has_anticipate_ = true;
-    return *this;
-  }
+  team_options& anticipate(bool yes) { return say(anticipate_, yes); }
   /// Whether a team's for_each and its like learn what their iterations cost, and run on as many members as pay
   /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
-  team_options& learn(bool yes) {
-    learn_ = yes;
-    has_learn_ = true;
-    return *this;
-  }
+  team_options& learn(bool yes) { return say(learn_, yes); }
   /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
   /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
-  team_options& cpu_separation(bool yes) {
-    cpu_separation_ = yes;
-    has_cpu_separation_ = true;
-    return *this;
-  }
+  team_options& cpu_separation(bool yes) { return say(cpu_separation_, yes); }
   /// Whether the team counts who waits where and for whom: team::ledger(). False by default; costs a member two looks at
   /// the tick clock, some 20 to 30 ns, in each construct at which it meets others.
-  team_options& ledger(bool yes) {
-    ledger_ = yes;
-    has_ledger_ = true;
-    return *this;
-  }
+  team_options& ledger(bool yes) { return say(ledger_, yes); }
   /// Where members run; binding(): not said.
   team_options& bind(binding where) {
     bind_ = std::move(where);
@@ -208,34 +188,40 @@ class team_options {
 
   std::size_t members() const noexcept { return members_; }
   std::size_t cpus() const noexcept { return cpus_; }
-  bool has_policy() const noexcept { return has_policy_; }
-  wait_policy policy() const noexcept { return policy_; }
-  bool has_anticipate() const noexcept { return has_anticipate_; }
-  bool anticipate() const noexcept { return anticipate_; }
-  bool has_learn() const noexcept { return has_learn_; }
-  bool learn() const noexcept { return learn_; }
-  bool has_cpu_separation() const noexcept { return has_cpu_separation_; }
-  bool cpu_separation() const noexcept { return cpu_separation_; }
-  bool has_ledger() const noexcept { return has_ledger_; }
-  bool ledger() const noexcept { return ledger_; }
+  bool has_policy() const noexcept { return policy_.is_said; }
+  wait_policy policy() const noexcept { return policy_.value; }
+  bool has_anticipate() const noexcept { return anticipate_.is_said; }
+  bool anticipate() const noexcept { return anticipate_.value; }
+  bool has_learn() const noexcept { return learn_.is_said; }
+  bool learn() const noexcept { return learn_.value; }
+  bool has_cpu_separation() const noexcept { return cpu_separation_.is_said; }
+  bool cpu_separation() const noexcept { return cpu_separation_.value; }
+  bool has_ledger() const noexcept { return ledger_.is_said; }
+  bool ledger() const noexcept { return ledger_.value; }
   const binding& bind() const noexcept { return bind_; }
   const char* name() const noexcept { return name_.empty() ? "lockstep" : name_.data(); }
   const hook& on_start() const noexcept { return on_start_; }
   const hook& on_exit() const noexcept { return on_exit_; }
 
  private:
+  template <class Value>
+  struct option {
+    Value value;
+    bool is_said;
+  };
+  template <class Value>
+  team_options& say(option<Value>& of, Value value) {
+    of = {value, true};
+    return *this;
+  }
+
   std::size_t members_ = 0;
   std::size_t cpus_ = 0;
-  wait_policy policy_;
-  bool has_policy_ = false;
-  bool anticipate_ = true;
-  bool has_anticipate_ = false;
-  bool learn_ = true;
-  bool has_learn_ = false;
-  bool cpu_separation_ = true;
-  bool has_cpu_separation_ = false;
-  bool ledger_ = false;
-  bool has_ledger_ = false;
+  option<wait_policy> policy_ = {wait_policy(), false};
+  option<bool> anticipate_ = {true, false};
+  option<bool> learn_ = {true, false};
+  option<bool> cpu_separation_ = {true, false};
+  option<bool> ledger_ = {false, false};
   binding bind_;
   std::vector<char> name_;  ///< with its end
   hook on_start_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/region/share_board.hpp -- what members are told of a region, and who runs which part of a loop: each is claimed first
-// (layer: region)
+// src/region/share_board.hpp -- announcements of regions, and who runs which part of a loop (layer: region)
 //
 // A line of the region board says which region begins and what is to be done. Its first word announces the region; a
 // member that watches the line waits for that word to change. Beside it lie the rest of the head, and the job.

@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: MIT
-// src/region/turns.hpp -- what an outside thread meets before a region: the regions that it is in, its turn, the door of the
-// team (layer: region)
+// src/region/turns.hpp -- what a thread meets before a region: those that it is in, its turn, the door (layer: region)
+//
+// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
+//   #   access             order    pairs  why it suffices
+//   1   tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2   store              relaxed  -      in a child process: the only thread
+//   3   tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
+//   4   holder.store       relaxed  -      for a message only
+//   5   holder.load        relaxed  -      as 4
+//   6   said.exchange      relaxed  -      the first of several speaks
+//   7   shut.store         relaxed  -      a turn that begins at the same time is one of before
+//   8   shut.load          relaxed  -      as 7
+//   9   ages.fetch_add     relaxed  -      as 1
+//   10  runs.load          relaxed  -      a thread inside the region asks, which is ordered after its begin
+//   11  lone.load          relaxed  -      a loop that begins at the same time is one of before
+//   12  lone.load          acquire  13     who finds its loop stopped sees what came before the request
+//   13  lone.fetch_add     release  12     the other half
+//   14  lone.fetch_or      relaxed  -      as 11
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
 #define LOCKSTEP_SRC_REGION_TURNS_HPP
 
@@ -22,11 +38,6 @@ namespace detail {
 
 // A region and the one it was called from form a list, the same for all its members, so that a way back
 // through another team's threads is seen as well. All modules see the same list (this_thread.hpp).
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access          order    pairs  why it suffices
-//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
 namespace nesting {
 
 using region = nested_region;
@@ -36,7 +47,7 @@ constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
 
 /// The number of a team that is being made.
 inline std::uint32_t next_age() noexcept {
-  return process().team_ages.fetch_add(1, memory_order_relaxed);  // 1
+  return process().team_ages.fetch_add(1, memory_order_relaxed);  // 9
 }
 
 /// The region the calling thread is in, if any.
@@ -50,7 +61,7 @@ inline bool is_inside(const void* owner) noexcept {
 
 /// 0 for what marks a hook: it is in no region.
 inline std::uint32_t number_of(const region& of) noexcept {
-  return of.runs != nullptr ? of.runs->load(memory_order_relaxed) : 0;  // 2
+  return of.runs != nullptr ? of.runs->load(memory_order_relaxed) : 0;  // 10
 }
 /// Whether the calling thread is in region `number` of the team with these boards.
 inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
@@ -104,17 +115,6 @@ class inside {
 //           from each other, never wait in a circle.
 //   TURN-5  After shut() no turn begins. Threads that come wait for ever; so do those in the queue, and those that would
 //           run alone because they may not wait.
-//
-// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
-//   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  store              relaxed  -      in a child process: the only thread
-//   3  tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
-//   4  holder.store       relaxed  -      for a message only
-//   5  holder.load        relaxed  -      as 4
-//   6  said.exchange      relaxed  -      the first of several speaks
-//   7  shut.store         relaxed  -      a turn that begins at the same time is one of before
-//   8  shut.load          relaxed  -      as 7
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 class caller_queue {
@@ -217,49 +217,37 @@ class caller_queue {
 /// Says that a turn has begun already.
 struct has_begun_t {};
 
-/// A turn of the calling thread, as long as this object lives.
+/// A turn of the calling thread while this object lives.
 class caller_turn {
  public:
-  explicit caller_turn(caller_queue& of) : of_(of) { of_.take_turn(); }
-  /// One that has begun.
-  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
-  ~caller_turn() { of_.end_turn(); }
-  caller_turn(const caller_turn&) = delete;
-  caller_turn& operator=(const caller_turn&) = delete;
-
- private:
-  caller_queue& of_;
-};
-
-/// The calling thread's turn with a team while this object lives, or none: then its region runs on it alone. The thread
-/// has none if it is inside a region of this team already, or may not wait (TURN-1) and cannot have a turn at once.
-class region_turn {
- public:
-  /// `age` and `owner`: those of the team's regions. The owner is not looked at before the turn.
-  LOCKSTEP_ALWAYS_INLINE region_turn(caller_queue& callers, std::uint32_t age, const void* owner)
-      : callers_(callers) {
+  explicit caller_turn(caller_queue& of) : of_(of), is_mine_(true) { of_.take_turn(); }
+  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of), is_mine_(true) {}
+  /// Or none: the thread has none if it is inside a region of this team already, or may not wait (TURN-4) and cannot have a
+  /// turn at once. `age` and `owner`: those of the team's regions. The owner is not looked at before the turn.
+  LOCKSTEP_ALWAYS_INLINE caller_turn(caller_queue& of, std::uint32_t age, const void* owner)
+      : of_(of) {
     if (nesting::is_inside(owner)) return;
     if (nesting::may_wait_for(age)) {
-      callers_.take_turn();
+      of_.take_turn();
       is_mine_ = true;
     } else {
-      is_mine_ = callers_.try_take_turn();
-      if (!is_mine_ && LOCKSTEP_UNLIKELY(callers_.is_shut())) callers_.take_turn();
+      is_mine_ = of_.try_take_turn();
+      if (!is_mine_ && LOCKSTEP_UNLIKELY(of_.is_shut())) of_.take_turn();
     }
   }
   /// Inlined for certain: then nothing of this object is in memory.
-  LOCKSTEP_ALWAYS_INLINE ~region_turn() {
-    if (is_mine_) callers_.end_turn();
+  LOCKSTEP_ALWAYS_INLINE ~caller_turn() {
+    if (is_mine_) of_.end_turn();
   }
-  region_turn(const region_turn&) = delete;
-  region_turn& operator=(const region_turn&) = delete;
+  caller_turn(const caller_turn&) = delete;
+  caller_turn& operator=(const caller_turn&) = delete;
 
   explicit operator bool() const noexcept { return is_mine_; }
-  /// The turn goes on after this object: a caller_turn is to take it over.
+  /// The turn goes on after this object: another one is to take it over.
   void keep() noexcept { is_mine_ = false; }
 
  private:
-  caller_queue& callers_;
+  caller_queue& of_;
   bool is_mine_ = false;
 };
 
@@ -270,26 +258,19 @@ class region_turn {
 //   the door  what a thread looks at before it has a turn, or runs a loop without one (lone_loops.hpp). It lies in the
 //             team itself, and its end does nothing: at the end of the program its words are still there, and say that
 //             it is shut.
-//   the body  what members use, on the heap: destroyed with the team, or left where it is while a region runs.
+//   the core  what members use, on the heap (team_core.hpp): destroyed with the team, or left while a region runs.
 //
 //   DOOR-1  The destructor of a team shuts the door. No region and no loop begins any more: who comes then, or is queued,
 //           waits for ever (TURN-5). Loops that need no turn are sent to the queue.
-//   DOOR-2  It destroys the body only if it could have the last turn at once: then no thread is in a region. A loop without
-//           a turn uses nothing of the body.
+//   DOOR-2  It destroys the core only if it could have the last turn at once: then no thread is in a region. A loop without
+//           a turn uses nothing of the core.
 //
 //   bits of `lone`  for loops without a turn                              changed by
 //   31..1           how often what runs was stopped from outside           stop_lone_loops()
 //   0               closed: they are to ask for a turn, which says why     the end of the team; an external_team that has
 //                                                                          lost its threads
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access          order    pairs  why it suffices
-//   1  lone.load       relaxed  -      a loop that begins at the same time is one of before
-//   2  lone.load       acquire  3      who finds its loop stopped sees what came before the request
-//   3  lone.fetch_add  release  2      the other half
-//   4  lone.fetch_or   relaxed  -      as 1
-//
-// Cost   one load more to the body, of a line that nobody writes.
+// Cost   one load more to the core, of a line that nobody writes.
 class team_door {
  public:
   team_door(std::size_t members, wait_policy policy, const char* kind, const char* name)
@@ -313,19 +294,19 @@ class team_door {
   }
 
   /// What a loop without a turn reads before it begins.
-  std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 1
+  std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 11
   static constexpr bool is_closed(std::uint32_t look) noexcept { return (look & 1u) != 0; }
   /// Whether it was stopped since.
   bool may_stop_alone(std::uint32_t look) const noexcept {
-    return (lone_.load(memory_order_relaxed) ^ look) > 1;  // 1
+    return (lone_.load(memory_order_relaxed) ^ look) > 1;  // 11
   }
   bool is_stopped_alone(std::uint32_t look) const noexcept {
-    return (lone_.load(memory_order_acquire) ^ look) > 1;  // 2
+    return (lone_.load(memory_order_acquire) ^ look) > 1;  // 12
   }
-  void stop_lone_loops() noexcept { lone_.fetch_add(2, memory_order_release); }     // 3
-  void close_to_lone_loops() noexcept { lone_.fetch_or(1, memory_order_relaxed); }  // 4
+  void stop_lone_loops() noexcept { lone_.fetch_add(2, memory_order_release); }     // 13
+  void close_to_lone_loops() noexcept { lone_.fetch_or(1, memory_order_relaxed); }  // 14
 
-  /// For the destructor of the team, which may be called inside a region of it. False where the body has to stay.
+  /// For the destructor of the team, which may be called inside a region of it. False where the core has to stay.
   bool shut(bool is_inside) noexcept {
     close_to_lone_loops();
     const bool has_turn = callers_.shut();

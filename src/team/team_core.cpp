@@ -49,7 +49,7 @@ struct team_core::region_work {
 
 // The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of turns.hpp.
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, region_work& work) {
-  const region_turn turn(door.callers(), door.age(), core);
+  const caller_turn turn(door.callers(), door.age(), core);
   if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work.what, work.is_run, work.ends);
   if ((work.is_run ? work.size : core->size_) > 1) core->make_ready();
   const region_head head = core->begin(work);

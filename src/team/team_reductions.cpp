@@ -92,18 +92,6 @@ class range_reduction : public reduction_region {
                   void* result) noexcept
       : reduction_region(what, of, length, result) {}
 
-  /// Four words: they travel with the announcement, and where the value travels with the report, nothing else of this
-  /// object is read.
-  struct loop {
-    const operations* what;
-    const operands* of;
-    std::size_t length;
-    range_reduction* whole;
-
-    void operator()(loop_share& me) const { whole->run(me, *what, *of, length); }
-  };
-  loop work() noexcept { return {&what_, &of_, length_, this}; }
-
   void prepare(const loop_plan& plan, loop_cells& cells) {
     have_cells(plan, cells);
     if (is_beside(what_, leaves_, plan.shares, plan.parts)) {
@@ -124,13 +112,6 @@ class range_reduction : public reduction_region {
     leave_result(values);
   }
 
- private:
-  /// NODES-2. From what every share knows.
-  static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
-                        std::uint32_t parts) noexcept {
-    return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
-  }
-
   void run(loop_share& me, const operations& what, const operands& of, std::size_t length) {
     const std::size_t leaves = reduction_tree::leaves_of(length);
     tree_walk values(me, what, of, length);
@@ -143,6 +124,14 @@ class range_reduction : public reduction_region {
       run_nodes(me, values);
     }
   }
+
+ private:
+  /// NODES-2. From what every share knows.
+  static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
+                        std::uint32_t parts) noexcept {
+    return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
+  }
+
   /// Of a share in parts, or of a number of shares that is no power of two.
   void run_nodes(loop_share& me, tree_walk& values) {
     const index_range mine = me.block_of(index_range{0, nodes_});
@@ -164,12 +153,6 @@ class share_reduction : public reduction_region {
                   void* init) noexcept
       : reduction_region(what, of, length, nullptr, how), init_(init) {}
 
-  struct loop {
-    share_reduction* whole;
-    void operator()(loop_share& me) const { whole->run(me); }
-  };
-  loop work() noexcept { return {this}; }
-
   void prepare(const loop_plan& plan, loop_cells& cells) {
     if (is_beside()) return;
     have_cells(plan, cells);
@@ -186,7 +169,6 @@ class share_reduction : public reduction_region {
     }
   }
 
- private:
   void run(loop_share& me) {
     folded_parts own(me, what_, of_, length_);
     loops::hand_out_in(me, me, length_, how_, own.body());
@@ -203,6 +185,8 @@ class share_reduction : public reduction_region {
       (*cells_)[2 * me.rank() + 1].bytes[0] = 1;
     }
   }
+
+ private:
   /// Whether values travel with the reports, and say in the last byte of the cell whether there is one.
   bool is_beside() const noexcept { return what_.type == nullptr && !what_.fills_cell; }
 
@@ -216,16 +200,6 @@ class range_scan : public reduction_region {
              void* result) noexcept
       : reduction_region(what, of, length, result), init_(init) {}
 
-  struct sums {
-    range_scan* of;
-    void operator()(loop_share& me) const { of->sum(me); }
-  };
-  struct stores {
-    range_scan* of;
-    void operator()(loop_share& me) const { of->store(me); }
-  };
-  sums work() noexcept { return {this}; }
-  stores second() noexcept { return {this}; }
   /// After the first loop: whether the second one is needed.
   bool has_more() const noexcept { return has_result() && cells_ != nullptr; }
 
@@ -241,7 +215,6 @@ class range_scan : public reduction_region {
     leave_result(values);
   }
 
- private:
   void sum(loop_share& me) {
     if (me.is_alone()) {
       value_stack values(what_, of_);
@@ -262,6 +235,8 @@ class range_scan : public reduction_region {
       scan(me, mine, scan_pass::stores, values);
     }
   }
+
+ private:
   bool scan(const loop_share& me, index_range leaves, scan_pass how, value_stack& values) const {
     return what_.scan_leaves(of_, run_of(me, length_, leaves), how,
                              cells_ != nullptr ? &(*cells_)[0] : nullptr, values.top());
@@ -270,10 +245,10 @@ class range_scan : public reduction_region {
   const void* const init_;
 };
 
-template <class Reduction>
-bool run_region(team_host& on, const loop_request& request, Reduction& whole) {
+template <class Reduction, class Part>
+bool run_region(team_host& on, const loop_request& request, Reduction& whole, const Part& part) {
   job work;
-  work.carry<loop_share>(whole.work());
+  work.carry<loop_share>(part);
   return on.run_loop(request, work, ends_of(whole));
 }
 
@@ -289,8 +264,12 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
                                std::size_t length, schedule how, void* result) {
   if (length == 0) return outcome::empty;
   range_reduction whole(what, of, length, result);
-  const bool goes_on =
-      run_region(in.on, {length, what.pace, grain_of(how), true, false, in.where}, whole);
+  // Four words: they travel with the announcement, and where the value travels with the report, no share reads more.
+  const auto part = [&what, &of, length, &whole](loop_share& me) {
+    whole.run(me, what, of, length);
+  };
+  const loop_request request = {length, what.pace, grain_of(how), true, false, in.where};
+  const bool goes_on = run_region(in.on, request, whole, part);
   return outcome_of(goes_on, whole.has_result(), what, result);
 }
 
@@ -298,7 +277,8 @@ LOCKSTEP_INLINE bool reduce_fast(as_region in, const operations& what, const ope
                                  std::size_t length, schedule how, void* init) {
   share_reduction whole(what, of, length, how, init);
   const std::size_t grain = grain_of(how);
-  return run_region(in.on, {length, nullptr, grain, false, grain == 0, in.where}, whole);
+  return run_region(in.on, {length, nullptr, grain, false, grain == 0, in.where}, whole,
+                    [&whole](loop_share& me) { whole.run(me); });
 }
 
 LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
@@ -306,10 +286,10 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
   if (length == 0) return outcome::empty;
   range_scan whole(what, of, length, init, result);
   const loop_request request = {length, what.pace, grain_of(how), true, false, in.where};
-  bool goes_on = run_region(in.on, request, whole);
+  bool goes_on = run_region(in.on, request, whole, [&whole](loop_share& me) { whole.sum(me); });
   if (goes_on && whole.has_more()) {
     job work;
-    work.carry<loop_share>(whole.second());
+    work.carry<loop_share>([&whole](loop_share& me) { whole.store(me); });
     goes_on = in.on.run_loop(request, work, loop_ends());
   }
   return outcome_of(goes_on, whole.has_result(), what, result);
