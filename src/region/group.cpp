@@ -257,26 +257,19 @@ LOCKSTEP_INLINE void group::reset() {
 
 LOCKSTEP_INLINE void sub_group_list::add(sub_group& one) {
   lock_.lock();
-  one.next = first_;
-  first_ = &one;
+  groups_.push_front(one);
   lock_.unlock();
 }
 
 LOCKSTEP_INLINE void sub_group_list::destroy(sub_group& one) {
   lock_.lock();
-  sub_group** at = &first_;
-  while (*at != &one) at = &(*at)->next;
-  *at = one.next;
+  groups_.remove(one);
   lock_.unlock();
   delete &one;
 }
 
 LOCKSTEP_INLINE void sub_group_list::destroy_all() {
-  while (first_ != nullptr) {
-    sub_group* const one = first_;
-    first_ = one->next;
-    delete one;
-  }
+  while (sub_group* const one = groups_.pop_front()) delete one;
 }
 
 }  // namespace detail

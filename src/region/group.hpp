@@ -31,6 +31,7 @@
 #include <new>
 
 #include <lockstep/detail/region/member_state.hpp>
+#include "../platform/intrusive_list.hpp"
 #include "../wait/short_lock.hpp"
 #include "construct_boards.hpp"
 #include "share_board.hpp"
@@ -60,7 +61,7 @@ class sub_group_list {
 
  private:
   short_lock lock_;
-  sub_group* first_ = nullptr;
+  intrusive_list<sub_group> groups_;
 };
 
 class group {
@@ -171,7 +172,7 @@ class group {
 };
 
 /// What the members of a sub-team share; made by the member that is to have rank 0.
-struct sub_group {
+struct sub_group : list_node<sub_group> {
   sub_group(std::size_t size, group& of)
       : shared(size, of.barrier.policy(), of.barrier.stop(), &of.of_region()),
         users(static_cast<std::uint32_t>(size)) {}
@@ -185,7 +186,6 @@ struct sub_group {
 
   group shared;
   wait_word users;
-  sub_group* next = nullptr;
 };
 
 inline meeting_view begin_meeting(member_state& self, bool arrives) noexcept {

@@ -14,16 +14,13 @@ namespace detail {
 
 LOCKSTEP_INLINE void stop_source::add(stoppable& place) {
   lock_.lock();
-  place.next_ = first_;
-  first_ = &place;
+  places_.push_front(place);
   lock_.unlock();
 }
 
 LOCKSTEP_INLINE void stop_source::remove(stoppable& place) {
   lock_.lock();
-  stoppable** at = &first_;
-  while (*at != &place) at = &(*at)->next_;
-  *at = place.next_;
+  places_.remove(place);
   lock_.unlock();
 }
 
@@ -35,7 +32,7 @@ LOCKSTEP_INLINE void stop_source::request(std::uint32_t region) {
                                         memory_order_relaxed)) {             // 1
   }
   lock_.lock();
-  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+  for (stoppable* at = places_.first(); at != nullptr; at = at->next()) at->notify_all_sleepers();
   lock_.unlock();
 }
 

@@ -46,6 +46,7 @@
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/region_stopped.hpp>
+#include "../platform/intrusive_list.hpp"
 #include "../wait/short_lock.hpp"
 #include "turns.hpp"
 
@@ -54,18 +55,11 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-class stoppable;
 class lone_region;
-
-/// What the list needs. By itself: of a class with a friend, GCC says that its destructor is not virtual.
-class stoppable_link {
-  friend class stop_source;
-  stoppable* next_ = nullptr;
-};
 
 /// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
 /// kind is final: it adds itself last, and removes itself before it does anything else at its end.
-class stoppable : public stoppable_link {
+class stoppable : public list_node<stoppable> {
  public:
   /// To be called after the change that lets the sleepers go.
   virtual void notify_all_sleepers() = 0;
@@ -133,7 +127,7 @@ class stop_source {
 
   wait_word word_{0}, returned_{0};
   mutable short_lock lock_;
-  stoppable* first_ = nullptr;
+  intrusive_list<stoppable> places_;
   lone_region* const alone_ = nullptr;
 };
 

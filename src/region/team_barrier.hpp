@@ -268,9 +268,8 @@ class team_barrier final : public stoppable {
     const cell& value = value_of(known != nullptr ? other : 0, self.phase);
     const interrupts_wait<Arrival> ends = {{{stop_, self.region()}, self}, arrival};
     while (true) {
-      const bool has_come =
-          at.wait(arrival.awaits(self.phase, other, value), ends, self.history, deadline::never(),
-                  whereabouts{known, self.rank(), other});
+      const bool has_come = at.wait(arrival.awaits(self.phase, other, value), ends, self.history,
+                                    deadline::never(), whereabouts{known, self.rank(), other});
       if (!Arrival::may_be_called::value) return has_come;
       if (phase_reached{self.phase}(at.value()) || ends.stop.requested()) return true;
       arrival.help();

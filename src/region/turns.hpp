@@ -273,17 +273,12 @@ class caller_turn {
 // Cost   one load more to the core, of a line that nobody writes.
 class team_door {
  public:
-  team_door(std::size_t members, wait_policy policy, const char* kind, const char* name)
-      : size_(members),
-        age_(nesting::next_age()),
-        policy_(policy),
-        callers_(policy, caller_queue::label(this, kind, name)) {}
+  team_door(wait_policy policy, const char* kind, const char* name)
+      : age_(nesting::next_age()), callers_(policy, caller_queue::label(this, kind, name)) {}
   team_door(const team_door&) = delete;
   team_door& operator=(const team_door&) = delete;
 
-  std::size_t size() const noexcept { return size_; }
   std::uint32_t age() const noexcept { return age_; }
-  wait_policy policy() const noexcept { return policy_; }
   caller_queue& callers() noexcept { return callers_; }
   bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
 
@@ -323,9 +318,7 @@ class team_door {
   }
 
  private:
-  const std::size_t size_;
   const std::uint32_t age_;
-  const wait_policy policy_;
   wait_word lone_{0};
   caller_queue callers_;
 };

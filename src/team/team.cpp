@@ -41,7 +41,7 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
   const char* const kind = owns == thread_owner::user   ? "lockstep::external_team"
                            : owns == thread_owner::team ? "lockstep::team"
                                                         : "OpenMP";
-  ::new (static_cast<void*>(door_)) team_door(size_, policy_, kind, made.name.c_str());
+  ::new (static_cast<void*>(door_)) team_door(policy_, kind, made.name.c_str());
   number_ = door().number();
   owner<team_core> core(new team_core(made, door(), options, owns));
   listener_.reset(new fork_listener(

@@ -15,28 +15,12 @@ LOCKSTEP_INLINE index_range block_of_share(const loop_share& me, std::size_t len
   return me.block_of(index_range{0, length});
 }
 
-/// What the job of a loop carries: parts by a schedule.
-struct scheduled_parts {
-  std::size_t length;
-  schedule how;
-  const range_body* body;
-
-  void operator()(loop_share& me) const { loops::hand_out_in(me, me, length, how, *body); }
-};
-struct weighted_parts {
-  std::size_t length;
-  weighted_schedule* how;
-  const range_body* body;
-
-  void operator()(loop_share& me) const {
-    how->run_block(me.region(), index_range{0, length}, me.rank(), me.size(), *body);
-  }
-};
-
 inline bool run_scheduled(team_host& on, const loop_request& request, schedule how,
                           const range_body& body) {
   job work;
-  work.carry<loop_share>(scheduled_parts{request.iterations, how, &body});
+  const std::size_t length = request.iterations;
+  work.carry<loop_share>(
+      [length, how, &body](loop_share& me) { loops::hand_out_in(me, me, length, how, body); });
   return on.run_loop(request, work, loop_ends());
 }
 
@@ -75,7 +59,9 @@ LOCKSTEP_INLINE bool run_each(team_host& on, const range_body& body, std::size_t
 LOCKSTEP_INLINE bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
                                     weighted_schedule& how, source_place where) {
   job work;
-  work.carry<loop_share>(weighted_parts{length, &how, &body});
+  work.carry<loop_share>([length, &how, &body](loop_share& me) {
+    how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
+  });
   return on.run_loop({on.size(), nullptr, 0, false, true, where}, work, loop_ends());
 }
 

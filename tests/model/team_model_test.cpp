@@ -333,7 +333,7 @@ struct used_body {
 TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_DOOR_2) {
   explore_with(small(), [] {
     int data = 0;
-    team_door door(1, policy(), "a team", "");
+    team_door door(policy(), "a team", "");
     used_body* const body =
         new used_body(data);  // a team has the address beside its owner, as here
     threads({[&] {
@@ -354,7 +354,7 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
 TEST_P(team_in_short_model, a_loop_without_a_turn_sees_what_came_before_its_stop_LONE_3) {
   explore_with(small(), [] {
     int data = 0;
-    team_door door(1, policy(), "a team", "");
+    team_door door(policy(), "a team", "");
     const std::uint32_t look = door.look_alone();
     threads({[&] {
                data = 1;
@@ -370,7 +370,7 @@ TEST_P(team_in_short_model,
        a_body_is_left_where_a_thread_has_a_turn_and_none_begins_after_that_TURN_5) {
   explore_with(small(), [] {
     int data = 0;
-    team_door door(1, policy(), "a team", "");
+    team_door door(policy(), "a team", "");
     bool is_left = false;
     threads({[&] {
                if (!door.callers().try_take_turn()) return;
