@@ -113,7 +113,7 @@ class group {
   }
 
   /// After a region, when every member has ended its part.
-  void come_to_rest(bool was_stopped) {
+  LOCKSTEP_ALWAYS_INLINE void come_to_rest(bool was_stopped) {
     if (was_stopped) return reset();
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
     if (progress.used()) progress.reset();

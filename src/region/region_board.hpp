@@ -236,8 +236,8 @@ class region_board {
   void renew();
   void renew_below(std::size_t rank);
 
-  void publish(std::size_t line, const region_head& head, const job& what, announcement as,
-               bool wakes) {
+  LOCKSTEP_ALWAYS_INLINE void publish(std::size_t line, const region_head& head, const job& what,
+                                      announcement as, bool wakes) {
     announced_region& beside = lines_.beside(line);
     beside.what = what;
     beside.region = head.region;

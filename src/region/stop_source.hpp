@@ -216,7 +216,7 @@ bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t reg
 // A region or a loop that its caller runs alone.
 //
 // A loop that needs nobody else (lone_loops.hpp), and the region or loop of a thread that has no turn with the team
-// (caller_turn of turns.hpp): it is in a region of the team already, or may not wait for one.
+// (take_turn_for() of turns.hpp): it is in a region of the team already, or may not wait for one.
 //
 //   ALONE-1  Meanwhile the thread counts as inside a region of the team: what it calls of the team runs alone as well.
 //   ALONE-2  It is stopped by itself, and together with each region of the team that the thread is in. One that is in no

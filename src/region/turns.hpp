@@ -139,9 +139,20 @@ class caller_queue {
     if (LOCKSTEP_UNLIKELY(!turn_of(number)(serving().value()))) wait_for(number);
     note_holder();
   }
+  /// The same for a region of a team: `age` and `owner` are those of its regions; the owner is not looked at. False if the
+  /// thread has none: it is inside a region of this team already, or may not wait (TURN-4) and cannot have a turn at once.
+  LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner) {
+    if (nesting::is_inside(owner)) return false;
+    if (!nesting::may_wait_for(age)) {
+      if (try_take_turn()) return true;
+      if (!LOCKSTEP_UNLIKELY(is_shut())) return false;
+    }
+    take_turn();
+    return true;
+  }
   /// Takes a turn if it can be had at once.
   bool try_take_turn() noexcept { return !is_shut() && try_take(); }
-  void end_turn() { serving().publish(serving().peek() + 1); }
+  LOCKSTEP_ALWAYS_INLINE void end_turn() { serving().publish(serving().peek() + 1); }
 
   /// TURN-5. Takes the last turn, if it can be had at once: else a thread has one now, and may never end it.
   bool shut() noexcept {
@@ -220,35 +231,20 @@ struct has_begun_t {};
 /// A turn of the calling thread while this object lives.
 class caller_turn {
  public:
-  explicit caller_turn(caller_queue& of) : of_(of), is_mine_(true) { of_.take_turn(); }
-  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of), is_mine_(true) {}
-  /// Or none: the thread has none if it is inside a region of this team already, or may not wait (TURN-4) and cannot have a
-  /// turn at once. `age` and `owner`: those of the team's regions. The owner is not looked at before the turn.
-  LOCKSTEP_ALWAYS_INLINE caller_turn(caller_queue& of, std::uint32_t age, const void* owner)
-      : of_(of) {
-    if (nesting::is_inside(owner)) return;
-    if (nesting::may_wait_for(age)) {
-      of_.take_turn();
-      is_mine_ = true;
-    } else {
-      is_mine_ = of_.try_take_turn();
-      if (!is_mine_ && LOCKSTEP_UNLIKELY(of_.is_shut())) of_.take_turn();
-    }
-  }
+  explicit caller_turn(caller_queue& of) : of_(&of) { of_->take_turn(); }
+  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(&of) {}
   /// Inlined for certain: then nothing of this object is in memory.
   LOCKSTEP_ALWAYS_INLINE ~caller_turn() {
-    if (is_mine_) of_.end_turn();
+    if (of_ != nullptr) of_->end_turn();
   }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;
 
-  explicit operator bool() const noexcept { return is_mine_; }
   /// The turn goes on after this object: another one is to take it over.
-  void keep() noexcept { is_mine_ = false; }
+  void keep() noexcept { of_ = nullptr; }
 
  private:
-  caller_queue& of_;
-  bool is_mine_ = false;
+  caller_queue* of_;
 };
 
 // The part of a team that outlives it, and the owner of the other.

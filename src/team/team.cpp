@@ -65,7 +65,7 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
 LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,
                                                 const char* kind) {
   check_outside("start");
-  caller_turn turn(door().callers(), door().age(), core_);
+  caller_turn turn(door().callers());
   core_->make_ready();
   core_->start(part, where, kind);
   turn.keep();

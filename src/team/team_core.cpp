@@ -49,8 +49,10 @@ struct team_core::region_work {
 
 // The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of turns.hpp.
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, region_work& work) {
-  const caller_turn turn(door.callers(), door.age(), core);
-  if (LOCKSTEP_UNLIKELY(!turn)) return run_inline(core->alone(), work.what, work.is_run, work.ends);
+  if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core))) {
+    return run_inline(core->alone(), work.what, work.is_run, work.ends);
+  }
+  const caller_turn turn(door.callers(), has_begun_t());
   if ((work.is_run ? work.size : core->size_) > 1) core->make_ready();
   const region_head head = core->begin(work);
   core->announce(head, work);
@@ -97,7 +99,9 @@ LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const r
   } else if (work.is_announced()) {
     board_.announce(head, work.what);
   }
-  if (LOCKSTEP_UNLIKELY(work.is_seen)) tell_begin(head.region, work);
+  if (LOCKSTEP_UNLIKELY(work.is_seen)) {
+    tell_begin(head, work.kind, work.where, work.plan, work.loop);
+  }
 }
 
 /// The caller's part. Not through the line just published: it is on its way.
@@ -226,11 +230,11 @@ LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what,
   return goes_on;
 }
 
-LOCKSTEP_INLINE void team_core::tell_begin(std::uint32_t region, region_work work) {
-  const loop_request* const loop = work.loop;
-  if (loop != nullptr && seen_.since != 0) steering_.tell(*work.plan);
-  region_begins(seen_, {work.kind, region, work.size, work.is_run ? 0 : work.plan->parts,
-                        loop != nullptr ? loop->iterations : 0, work.where,
+LOCKSTEP_INLINE void team_core::tell_begin(region_head head, const char* kind, source_place where,
+                                           const loop_plan* plan, const loop_request* loop) {
+  if (loop != nullptr && seen_.since != 0) steering_.tell(*plan);
+  region_begins(seen_, {kind, head.region, head.size, plan != nullptr ? plan->parts : 0,
+                        loop != nullptr ? loop->iterations : 0, where,
                         loop != nullptr ? loop->place : nullptr, loop != nullptr});
 }
 

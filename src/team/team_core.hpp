@@ -136,8 +136,8 @@ class team_core {
   };
   struct region_work;
 
-  // A region from top to bottom, and its steps. Those that are not inlined get a copy of the work: the work itself is in
-  // registers.
+  // A region from top to bottom, and its steps. Those that are not inlined get parts of the work, by value: the work itself is
+  // in registers.
   static bool live(team_door& door, team_core* core, region_work& work);
   region_head begin(region_work& work);
   void plan_shares(region_work& work);
@@ -148,7 +148,8 @@ class team_core {
   bool finish(const region_head& head, const region_work& work);
   /// In place of it, where the caller has no turn.
   static bool run_inline(const lone_team& of, const job& what, bool is_run, const loop_ends* ends);
-  void tell_begin(std::uint32_t region, region_work work);
+  void tell_begin(region_head head, const char* kind, source_place where, const loop_plan* plan,
+                  const loop_request* loop);
 
   /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
   void perform_part(std::size_t rank, const region_head& head, const job& f, bool is_seen);
