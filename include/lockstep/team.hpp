@@ -13,7 +13,7 @@
 //       calls. A loop that is too short for two members is no region: it takes no turn (lone_loops.hpp).
 //   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the loops. What runs
-//       so is stopped together with the region around it (stop_source.hpp).
+//       so is stopped together with the region around it (turns.hpp).
 //       From inside a region of another team it waits for its turn if that team was made before this one;
 //       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
 //   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are

@@ -9,7 +9,7 @@
 //   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
 //   LONE-3  A request to stop by an iteration stops the loop, and no other. One by a thread that is in no region of the team
 //           stops all loops of the team that run so. The loop begins no chunk after that, and returns false. In a child
-//           process, after a fork() by an iteration, it is stopped (stop_source.hpp).
+//           process, after a fork() by an iteration, it is stopped (turns.hpp).
 //   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
 //           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
 //   LONE-5  A team of one member needs no hint.
@@ -25,7 +25,7 @@
 
 #include <lockstep/detail/loop/loop_place.hpp>
 #include "../observe/hooks.hpp"
-#include "../region/stop_source.hpp"
+#include "../region/turns.hpp"
 #include "loops.hpp"
 
 namespace lockstep {

@@ -203,7 +203,7 @@ LOCKSTEP_INLINE bool team_core::join(bool gives_up) {
   return finish(head, work);
 }
 
-/// As the only member of a region of its own: stop_source.hpp.
+/// As the only member of a region of its own: turns.hpp.
 LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what, bool is_run,
                                            const loop_ends* ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
