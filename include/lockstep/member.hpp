@@ -70,7 +70,7 @@ struct member_access;
 }  // namespace detail
 
 /// What the function of a region is given: its rank, and the constructs by which the members work together.
-class member {
+class member : detail::misplaced_calls<true> {
  public:
   member& operator=(const member&) = delete;
 
@@ -421,43 +421,16 @@ class member {
                                           init, static_schedule());
   }
 
-  // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
-  template <class... Arguments>
-  detail::if_misplaced_after_nowait<Arguments...> for_range(Arguments&&...) {
-    return detail::refuse_loop_after_nowait<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced_after_nowait<Arguments...> for_range_unless_stopped(Arguments&&...) {
-    return detail::refuse_loop_after_nowait<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced_after_nowait<Arguments...> for_each(Arguments&&...) {
-    return detail::refuse_loop_after_nowait<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced_after_nowait<Arguments...> for_each_unless_stopped(Arguments&&...) {
-    return detail::refuse_loop_after_nowait<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_ordered(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_ordered_unless_stopped(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
-    return detail::refuse_reduction<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
-    return detail::refuse_reduction<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_too_few<6, Arguments...> scan_each(Arguments&&...) {
-    return detail::refuse_reduction<Arguments...>();
-  }
+  // What is wrong with a call that fits none of the above.
+  using misplaced_calls::for_each;
+  using misplaced_calls::for_each_unless_stopped;
+  using misplaced_calls::for_ordered;
+  using misplaced_calls::for_ordered_unless_stopped;
+  using misplaced_calls::for_range;
+  using misplaced_calls::for_range_unless_stopped;
+  using misplaced_calls::reduce_each;
+  using misplaced_calls::reduce_range;
+  using misplaced_calls::scan_each;
 
   // --- parts of the team: sub_team.hpp ---
 

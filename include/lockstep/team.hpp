@@ -78,7 +78,7 @@ struct team_access;
 }  // namespace detail
 
 /// Threads that start once and then run regions and loops together, the caller among them.
-class team {
+class team : detail::misplaced_calls<false> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   team();
@@ -300,32 +300,13 @@ class team {
   /// All numbers begin at 0 again. Waits for its turn.
   void reset_ledger();
 
-  // What is wrong with a call that fits none of the above (detail/loop/misplaced.hpp).
-
-  template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_each(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_range(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_misplaced<Arguments...> for_ordered(Arguments&&...) {
-    return detail::refuse_loop<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
-    return detail::refuse_reduction<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
-    return detail::refuse_reduction<Arguments...>();
-  }
-  template <class... Arguments>
-  detail::if_too_few<6, Arguments...> scan_each(Arguments&&...) {
-    return detail::refuse_reduction<Arguments...>();
-  }
+  // What is wrong with a call that fits none of the above.
+  using misplaced_calls::for_each;
+  using misplaced_calls::for_ordered;
+  using misplaced_calls::for_range;
+  using misplaced_calls::reduce_each;
+  using misplaced_calls::reduce_range;
+  using misplaced_calls::scan_each;
 
   // --- the names of 0.9 ---
 

@@ -59,8 +59,8 @@ inline std::uint32_t next_age() noexcept {
 /// The region the calling thread is in, if any.
 inline const region*& innermost() noexcept { return innermost_region(); }
 
-inline bool is_inside(const void* owner) noexcept {
-  const region* at = innermost();
+/// Whether a thread whose innermost region is `at` is in one of this owner.
+inline bool is_inside(const void* owner, const region* at = innermost()) noexcept {
   while (at != nullptr && at->owner != owner) at = at->outer;
   return at != nullptr;
 }
@@ -83,9 +83,9 @@ inline bool contains(const region& what) noexcept {
   return at != nullptr;
 }
 
-/// Whether the calling thread may wait for its turn with a team: TURN-4 of turns.hpp.
-inline bool may_wait_for(std::uint32_t age) noexcept {
-  for (const region* at = innermost(); at != nullptr; at = at->outer) {
+/// Whether it may wait for its turn with a team: TURN-4.
+inline bool may_wait_for(std::uint32_t age, const region* at = innermost()) noexcept {
+  for (; at != nullptr; at = at->outer) {
     if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
   }
   return true;
@@ -147,9 +147,10 @@ class caller_queue {
   }
   /// The same for a region of a team: `age` and `owner` are those of its regions; the owner is not looked at. False if the
   /// thread has none: it is inside a region of this team already, or may not wait (TURN-4) and cannot have a turn at once.
-  LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner) {
-    if (nesting::is_inside(owner)) return false;
-    if (!nesting::may_wait_for(age)) {
+  LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner,
+                                            const nesting::region* innermost) {
+    if (nesting::is_inside(owner, innermost)) return false;
+    if (!nesting::may_wait_for(age, innermost)) {
       if (try_take_turn()) return true;
       if (!LOCKSTEP_UNLIKELY(is_shut())) return false;
     }

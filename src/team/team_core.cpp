@@ -49,21 +49,23 @@ struct team_core::region_work {
 
 // The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of turns.hpp.
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, region_work& work) {
-  if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core))) {
+  const nesting::region*& innermost = nesting::innermost();
+  if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
     return run_inline(core->alone(), work.what, work.is_run, work.ends);
   }
   const caller_turn turn(door.callers(), has_begun_t());
   if ((work.is_run ? work.size : core->size_) > 1) core->make_ready();
-  const region_head head = core->begin(work);
+  const region_head head = core->begin(work, innermost);
   core->announce(head, work);
-  const nesting::inside here(core->region_);  // up to the last of the user's code
+  const nesting::inside here(core->region_, innermost);  // up to the last of the user's code
   core->perform(head, work);
   core->collect(head, work);
   return core->finish(head, work);
 }
 
 /// The region has a size, a number, and the phase of the barrier that it begins after.
-LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work) {
+LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work,
+                                                    const nesting::region* outer) {
   work.is_seen = observers() != 0;
   const std::uint32_t phase = work.is_run ? group_.set_size(work.size) : 0;
   if (!work.is_run) plan_shares(work);
@@ -72,7 +74,6 @@ LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work) {
   number_ = number;
   stop_.keep_near(number);
   running_.store(number, memory_order_relaxed);  // 1
-  const nesting::region* const outer = nesting::innermost();
   if (region_.outer != outer) region_.outer = outer;
   return {number, work.size, phase};
 }
@@ -183,7 +184,7 @@ LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, c
 LOCKSTEP_INLINE void team_core::start(const job& f, source_place where, const char* kind) {
   started_.what = f;
   region_work work(started_.what, kind, where, size_, true);
-  started_.head = begin(work);
+  started_.head = begin(work, nesting::innermost());
   started_.is_seen = work.is_seen;
   announce(started_.head, work);
   caller_region_.outer = nesting::innermost();

@@ -139,7 +139,7 @@ class team_core {
   // A region from top to bottom, and its steps. Those that are not inlined get parts of the work, by value: the work itself is
   // in registers.
   static bool live(team_door& door, team_core* core, region_work& work);
-  region_head begin(region_work& work);
+  region_head begin(region_work& work, const nesting::region* outer);
   void plan_shares(region_work& work);
   void announce(const region_head& head, const region_work& work);
   void perform(const region_head& head, region_work& work);

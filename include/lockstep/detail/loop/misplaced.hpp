@@ -68,26 +68,15 @@ struct loop_call<true, nowait_t&, Others...> : loop_call<false, Others...> {};
 template <class... Others>
 struct loop_call<true, nowait_t, Others...> : loop_call<false, Others...> {};
 
-template <class... Arguments>
+template <bool TakesNowait, class... Arguments>
 using if_misplaced =
-    typename std::enable_if<loop_call<false, Arguments...>::is_misplaced, refused>::type;
-template <class... Arguments>
-using if_misplaced_after_nowait =
-    typename std::enable_if<loop_call<true, Arguments...>::is_misplaced, refused>::type;
+    typename std::enable_if<loop_call<TakesNowait, Arguments...>::is_misplaced, refused>::type;
 /// Of a reduction or scan, which has `Least` arguments or more.
 template <std::size_t Least, class... Arguments>
 using if_too_few =
     typename std::enable_if<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least),
                             refused>::type;
 
-template <class... Arguments>
-refused refuse_loop() {
-  return loop_call<false, Arguments...>::refuse();
-}
-template <class... Arguments>
-refused refuse_loop_after_nowait() {
-  return loop_call<true, Arguments...>::refuse();
-}
 template <class... Arguments>
 refused refuse_reduction() {
   static_assert(!has_nowait<Arguments...>::value,
@@ -97,6 +86,48 @@ refused refuse_reduction() {
                 "a scan with (0, n, init, f, op, store)");
   return {};
 }
+
+/// The overloads for calls that fit none of a team's or a member's.
+template <bool TakesNowait>
+struct misplaced_calls {
+  template <class... Arguments>
+  if_misplaced<TakesNowait, Arguments...> for_each(Arguments&&...) {
+    return loop_call<TakesNowait, Arguments...>::refuse();
+  }
+  template <class... Arguments>
+  if_misplaced<TakesNowait, Arguments...> for_range(Arguments&&...) {
+    return loop_call<TakesNowait, Arguments...>::refuse();
+  }
+  template <class... Arguments>
+  if_misplaced<false, Arguments...> for_ordered(Arguments&&...) {
+    return loop_call<false, Arguments...>::refuse();
+  }
+  template <class... Arguments>
+  if_misplaced<true, Arguments...> for_each_unless_stopped(Arguments&&...) {
+    return loop_call<true, Arguments...>::refuse();
+  }
+  template <class... Arguments>
+  if_misplaced<true, Arguments...> for_range_unless_stopped(Arguments&&...) {
+    return loop_call<true, Arguments...>::refuse();
+  }
+  template <class... Arguments>
+  if_misplaced<false, Arguments...> for_ordered_unless_stopped(Arguments&&...) {
+    return loop_call<false, Arguments...>::refuse();
+  }
+  template <class... Arguments>
+  if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<6, Arguments...> scan_each(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
+  }
+};
+
 template <class Function>
 bool refuse_single() {
   static_assert(sizeof(Function) == 0,

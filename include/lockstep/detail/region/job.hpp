@@ -57,16 +57,17 @@ class job {
     static_assert(region_call<Function, Argument>::fits,
                   "lockstep: the function of a region can be called neither as f(me), with a "
                   "lockstep::member&, nor as f()");
-    put<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
+    assign<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
   }
   /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy
   /// of it from itself.
   template <class Argument, class Closure>
   void carry(const Closure& closure) noexcept {
     static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
+    using way = region_call<const Closure, Argument>;
     ::new (static_cast<void*>(closure_)) Closure(closure);
     set<Argument>([](const job& self, Argument& with) {
-      (*reinterpret_cast<const Closure*>(self.closure_))(with);
+      way::call(*reinterpret_cast<const Closure*>(self.closure_), with, typename way::takes_one());
     });
   }
   /// The same: call(job, argument), with a copy of so many bytes at carried(), whole words.
@@ -96,16 +97,11 @@ class job {
 
  private:
   template <class Argument, class Function>
-  void put(Function& f, std::true_type /*travels*/) noexcept {
-    using closure = typename std::remove_const<Function>::type;
-    using way = region_call<Function, Argument>;
-    ::new (static_cast<void*>(closure_)) closure(f);
-    set<Argument>([](const job& self, Argument& with) {
-      way::call(*reinterpret_cast<const closure*>(self.closure_), with, typename way::takes_one());
-    });
+  void assign(const Function& f, std::true_type /*travels*/) noexcept {
+    carry<Argument, Function>(f);
   }
   template <class Argument, class Function>
-  void put(Function& f, std::false_type /*stays*/) noexcept {
+  void assign(Function& f, std::false_type /*stays*/) noexcept {
     using pointer = Function*;
     using way = region_call<Function, Argument>;
     ::new (static_cast<void*>(closure_)) pointer(&f);
