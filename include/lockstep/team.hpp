@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team.hpp -- persistent threads that run one function together (layer: team)
 //
-// run(f) calls f(member&) on every member, and returns when all calls have returned. What happens before
-// run() happens before every call; every call happens before the return of run(). The caller is member
-// 0; the other members are threads that the team starts once and keeps. Between regions they wait by
-// the team's policy: with the default they sleep after about 50 us, unless they have learned when the next region
-// is due (anticipation.hpp): then they sleep until shortly before it. 4 ms after the last region they use no CPU.
-// run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
-// external_team.hpp.
+// run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0; the other
+// members are threads that the team starts once and keeps. Between regions they wait by the team's policy: with the default
+// they sleep after about 50 us, unless they have learned when the next region is due (anticipation.hpp): then they sleep
+// until shortly before it. 4 ms after the last region they use no CPU. run() allocates nothing and takes no lock. What
+// members can do is in member.hpp. For threads of your own see external_team.hpp.
 //
 //   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls. A loop that is too short for two members is no region: it takes no turn (lone_loops.hpp).

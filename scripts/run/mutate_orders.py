@@ -42,8 +42,8 @@ LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_
 # Which test says most about a part, ROOM/NAME.
 FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
          "wait/parking_lot": "locks", "wait/short_lock": "locks",
-"team/critical_name": "locks",
-         "region/turns": "regions", "region/team_door": "regions",
+         "team/critical_name": "locks",
+         "region/turns": "regions",
          "region/share_board": "regions",
          "region/region_board": "regions", "base/rank_tree": "regions",
          "loop/loops": "constructs", "region/construct_boards": "constructs",
