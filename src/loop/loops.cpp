@@ -17,8 +17,10 @@ inline bool claim_share(const member_state& at, std::size_t rank, std::uint32_t 
 }
 
 /// What a member does at the end of a loop: see team_barrier::meet().
-class late_shares : public usual_arrival {
+class late_shares {
  public:
+  using may_be_called = std::false_type;
+
   late_shares(member_state& at, std::uint32_t loop, bool is_own, bool arrives,
               const rank_shares& shares, const cell_combine& combine, cell* values) noexcept
       : at_(at),

@@ -60,8 +60,6 @@ struct usual_arrival {
     return {phase};
   }
   static void meanwhile() noexcept {}
-  static constexpr bool is_called() noexcept { return false; }
-  static void help() noexcept {}
 };
 
 /// The same by flags, with a value that is stored right before the phase, and read right after it: whatever lies between,
@@ -264,16 +262,34 @@ class team_barrier final : public stoppable {
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
-    cpu_separation* const known = other < self.size() ? &separation_ : nullptr;
-    const cell& value = value_of(known != nullptr ? other : 0, self.phase);
-    const interrupts_wait<Arrival> ends = {{{stop_, self.region()}, self}, arrival};
+    return wait(self, at, other, arrival, typename Arrival::may_be_called());
+  }
+  template <class Arrival>
+  bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival,
+            std::false_type) {
+    return wait_once(self, at, other, stop_of(self), arrival);
+  }
+  template <class Arrival>
+  bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival,
+            std::true_type) {
+    const stops_while_all_may_come stop = stop_of(self);
+    const phase_reached is_over{self.phase};
     while (true) {
-      const bool has_come = at.wait(arrival.awaits(self.phase, other, value), ends, self.history,
-                                    deadline::never(), whereabouts{known, self.rank(), other});
-      if (!Arrival::may_be_called::value) return has_come;
-      if (phase_reached{self.phase}(at.value()) || ends.stop.requested()) return true;
+      wait_once(self, at, other, interrupts_wait<Arrival>{stop, arrival}, arrival);
+      if (is_over(at.value()) || stop.requested()) return true;
       arrival.help();
     }
+  }
+  stops_while_all_may_come stop_of(const member_state& self) const noexcept {
+    return {{stop_, self.region()}, self};
+  }
+  template <class Stop, class Arrival>
+  bool wait_once(member_state& self, const word& at, std::size_t other, Stop stop,
+                 Arrival& arrival) {
+    cpu_separation* const known = other < self.size() ? &separation_ : nullptr;
+    const cell& value = value_of(known != nullptr ? other : 0, self.phase);
+    return at.wait(arrival.awaits(self.phase, other, value), stop, self.history, deadline::never(),
+                   whereabouts{known, self.rank(), other});
   }
 
   line_gap before_;
