@@ -43,6 +43,17 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
       reinterpret_cast<unsigned char*>(&shared->barrier.value_of(1, 0)) - values_);
 }
 
+LOCKSTEP_INLINE void member_state::enter(std::size_t size, std::uint32_t region,
+                                         std::uint32_t phase_before) noexcept {
+  size_ = size;
+  region_ = region;
+  phase = phase_before;
+  has_left = false;
+  has_construct = false;
+  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
+  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
+}
+
 LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
   return shared.state(rank);
 }

@@ -64,17 +64,6 @@ class sub_group_list {
   intrusive_list<sub_group> groups_;
 };
 
-inline void member_state::enter(std::size_t size, std::uint32_t region,
-                                std::uint32_t phase_before) noexcept {
-  size_ = size;
-  region_ = region;
-  phase = phase_before;
-  has_left = false;
-  has_construct = false;
-  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
-  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
-}
-
 class group {
  public:
   /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `separates_cpus`: see
