@@ -110,7 +110,7 @@ class crew {
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
     loop_timing timing(board_);
-    timing.begin(of.size * of.parts, of.wakes == waking::after_a_part ? of.size : 0, -1);
+    timing.reset(of.size * of.parts, of.wakes == waking::after_a_part ? of.size : 0, -1);
     job work;
     work.assign<loop_share>(part);
     loops_.reset_counts();
