@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: MIT
-// 23_guide [members] [cells] -- the program of docs/guide.md: heat in a rod whose left end is hot
+// 23_guide -- the program of docs/guide.md: heat in a rod whose left end is hot
 //
-// The page has the code between the marks, word for word: scripts/check/openmp_page.py compares the two.
+// The page has the code between the marks, word for word: scripts/check/openmp_page.py compares the two. Typed from there
+// it is this program, so it takes no arguments and uses nothing of the other examples.
+// [begin]
 #include <cmath>
-#include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <lockstep/lockstep.hpp>
-#include <string>
 #include <vector>
 
-#include "numbered.hpp"
-
-namespace {
-
-void print(const std::string& what, double value) {
-  numbered::print_line(what + " " + std::to_string(static_cast<long>(std::floor(value))));
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
-  const std::size_t cells = given.number("cells", 3, 1000000, 100);
-  given.end();
-  const auto add = std::plus<double>();
+int main() {
+  const std::size_t cells = 100;
+  const std::plus<double> add{};
+  // [/begin]
 
   // [loop]
-  lockstep::team team(members);  // without a number: one thread for each CPU that may be used
+  lockstep::team team;  // one thread for each CPU that may be used; team(4) has four
 
   std::vector<double> now(cells), next(cells);
   now[0] = next[0] = 100;  // the left end is hot
@@ -40,8 +29,8 @@ int main(int argc, char** argv) {
 
   // [reduction]
   const double heat = team.reduce_each(0, cells, 0.0, [&](std::size_t i) { return now[i]; }, add);
+  std::printf("heat %.3f\n", heat);
   // [/reduction]
-  print("heat", heat);
 
   // [region]
   team.run([&](lockstep::member& me) {
@@ -55,12 +44,12 @@ int main(int argc, char** argv) {
       me.single([&] { now.swap(next); });  // one member does it, and all wait until it has
     }
   });
+  std::printf("middle %.0f\n", now[cells / 2]);
   // [/region]
-  print("middle", now[cells / 2] + 0.5);
 
-  std::vector<double> heats;
   // [graph]
   lockstep::buffer<std::vector<double>, 4> rods;  // places for 4 iterations
+  std::vector<double> heats;
   lockstep::graph g;
   auto simulate = g.node("simulate", [&](std::size_t iteration) {
     now[0] = next[0] = 100 + static_cast<double>(iteration);
@@ -76,7 +65,6 @@ int main(int argc, char** argv) {
   g.channel(simulate, measure, rods);
   lockstep::plan plan(g, team);
   plan.run(50);  // 50 iterations
+  std::printf("measured %zu, hottest %.0f\n", heats.size(), now[0]);
   // [/graph]
-  numbered::print_line("measured " + std::to_string(heats.size()));
-  print("hottest", now[0]);
 }

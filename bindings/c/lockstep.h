@@ -470,7 +470,10 @@ LOCKSTEP_C_API int lockstep_graph_edge_unless(lockstep_graph* graph, size_t test
 LOCKSTEP_C_API int lockstep_graph_repeat_while(lockstep_graph* graph, size_t test, size_t first);
 /* Iteration i of `to` comes after iteration i - delay of `from`. With delay 0 an edge. */
 LOCKSTEP_C_API int lockstep_graph_feedback(lockstep_graph* graph, size_t from, size_t to, size_t delay);
-/* Iterations overlap as far as feedback allows (before 1.1 each feedback said so); otherwise they come one after the other.
+/* An edge that lets iterations overlap: `from` is up to `depth` iterations ahead of `to`. What it hands on lies in an array of
+ * `depth` places: iteration i of both uses place i % depth, and nobody else does. ERROR_ARGUMENT for a depth of 0. Since 1.1. */
+LOCKSTEP_C_API int lockstep_graph_channel(lockstep_graph* graph, size_t from, size_t to, size_t depth);
+/* Iterations overlap as far as feedback and channels allow (before 1.1 each feedback said so); otherwise they come one after the other.
  * A plan is refused if an edge lets its beginning run ahead of its end without a bound: see lockstep::graph::overlap. */
 LOCKSTEP_C_API int lockstep_graph_overlap(lockstep_graph* graph);
 

@@ -189,7 +189,8 @@ module lockstep
       lockstep_barrier_arrive, lockstep_barrier_wait_for, &
       lockstep_graph_create, lockstep_graph_destroy, lockstep_graph_size, lockstep_graph_edge, &
       lockstep_graph_edge_if, lockstep_graph_edge_unless, lockstep_graph_repeat_while, &
-      lockstep_graph_feedback, lockstep_graph_overlap, lockstep_graph_cost, lockstep_graph_pin, lockstep_graph_keep_near, &
+      lockstep_graph_feedback, lockstep_graph_channel, lockstep_graph_overlap, &
+      lockstep_graph_cost, lockstep_graph_pin, lockstep_graph_keep_near, &
       lockstep_plan_create, lockstep_plan_destroy, lockstep_plan_run, lockstep_plan_measure, &
       lockstep_plan_refine, lockstep_plan_request_stop, lockstep_plan_members, &
       lockstep_trace_start, lockstep_is_tracing, lockstep_trace_scope_end, &
@@ -560,6 +561,12 @@ module lockstep
       import
       type(c_ptr), value :: graph
       integer(c_size_t), value :: from, to, delay
+      integer(c_int) :: code
+    end function
+    function lockstep_graph_channel(graph, from, to, depth) bind(c) result(code)
+      import
+      type(c_ptr), value :: graph
+      integer(c_size_t), value :: from, to, depth
       integer(c_int) :: code
     end function
     function lockstep_graph_overlap(graph) bind(c) result(code)

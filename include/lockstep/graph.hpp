@@ -183,6 +183,11 @@ class graph {
     values.joins_ = join_by_channel(from, to, Depth);
     return *this;
   }
+  /// The same for values that are no `buffer`: each of `depth` iterations that overlap has a place of its own.
+  graph& channel(const graph_block& from, const graph_block& to, std::size_t depth) {
+    static_cast<void>(join_by_channel(from, to, depth));
+    return *this;
+  }
   /// Iterations overlap as far as feedback and channels allow, GRAPH-4.
   graph& overlap();
   /// An edge with a delay, GRAPH-4. With delay 0 it is an edge. Between nodes of one loop, and where iterations do not

@@ -128,6 +128,7 @@ LOCKSTEP_INLINE graph& graph::edge_unless(const graph_node& test, const graph_bl
 LOCKSTEP_INLINE std::string graph::join_by_channel(const graph_block& from, const graph_block& to,
                                                    std::size_t depth) {
   check_join("channel", from, to);
+  detail::checked_range("lockstep::graph::channel", "places", depth, 1, 1000000);
   if (from.empty() || to.empty()) detail::fail_argument("lockstep::graph::channel: an empty block");
   join(from, to, detail::edge_kind::channel);
   for (const detail::node_index a : to.lasts_) {

@@ -213,6 +213,11 @@ int lockstep_graph_feedback(lockstep_graph* graph, size_t from, size_t to, size_
               [=](lockstep::graph& of, const auto& a, const auto& b) { of.feedback(a, b, delay); });
 }
 
+int lockstep_graph_channel(lockstep_graph* graph, size_t from, size_t to, size_t depth) {
+  return join(__func__, graph, "from", from, "to", to,
+              [=](lockstep::graph& of, const auto& a, const auto& b) { of.channel(a, b, depth); });
+}
+
 int lockstep_graph_overlap(lockstep_graph* graph) {
   LOCKSTEP_C_REFUSE_NULL(graph);
   return result_of(__func__, [=] {

@@ -265,6 +265,35 @@ static void feedback_orders_iterations(lockstep_team* team) {
   CHECK_OK(lockstep_graph_destroy(graph));
 }
 
+/* What a channel joins overlaps; what an edge joins stays in order beside it. */
+static int note(size_t iteration, void* context) {
+  struct run* run = context;
+  run->clock = (int64_t)iteration;
+  return consume(iteration, context);
+}
+static int follow(size_t iteration, void* context) {
+  const struct run* run = context;
+  return run->clock == (int64_t)iteration ? 0 : 2;
+}
+static void a_channel_leaves_the_others_in_order(lockstep_team* team) {
+  struct run run = {NULL, {0}, 0, 0, 0, 0, 0};
+  lockstep_graph* graph;
+  lockstep_plan* plan;
+  size_t from, to, last;
+  CHECK_OK(lockstep_graph_create(&graph));
+  CHECK_OK(lockstep_graph_node(graph, "produce", produce, &run, &from));
+  CHECK_OK(lockstep_graph_node(graph, "consume", note, &run, &to));
+  CHECK_OK(lockstep_graph_node(graph, "follow", follow, &run, &last));
+  CHECK_FAILS(lockstep_graph_channel(graph, from, to, 0), LOCKSTEP_ERROR_ARGUMENT, "0 places given");
+  CHECK_OK(lockstep_graph_channel(graph, from, to, 2));
+  CHECK_OK(lockstep_graph_edge(graph, to, last));
+  if (lockstep_team_size(team) > 1) CHECK_OK(lockstep_graph_pin(graph, to, 1));
+  CHECK_OK(lockstep_plan_create(graph, team, 0, &plan));
+  CHECK_OK(lockstep_plan_run(plan, 2000));
+  CHECK_OK(lockstep_plan_destroy(plan));
+  CHECK_OK(lockstep_graph_destroy(graph));
+}
+
 static void bad_graphs_are_refused(lockstep_team* team) {
   lockstep_graph* graph;
   lockstep_plan* plan;
@@ -311,6 +340,7 @@ static void null_is_refused(lockstep_team* team) {
   CHECK_NULL(lockstep_graph_edge_unless(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_repeat_while(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_feedback(NULL, 0, 1, 1));
+  CHECK_NULL(lockstep_graph_channel(NULL, 0, 1, 1));
   CHECK_NULL(lockstep_graph_overlap(NULL));
   CHECK_NULL(lockstep_graph_cost(NULL, 0, 1));
   CHECK_NULL(lockstep_graph_pin(NULL, 0, 1));
@@ -345,6 +375,7 @@ int main(void) {
     wide_nodes_meet(team);
     runs_end_early(team);
     feedback_orders_iterations(team);
+    a_channel_leaves_the_others_in_order(team);
     bad_graphs_are_refused(team);
     null_is_refused(team);
     CHECK_OK(lockstep_team_destroy(team));

@@ -73,6 +73,20 @@ def test_feedback_orders_iterations(team):
     assert all(done >= i - 1 for i, done in enumerate(first)) and all(done > i for i, done in enumerate(second))
 
 
+def test_a_channel_leaves_the_others_in_order(team):
+    places, seen, wrong = [None, None], [], []
+    graph = lockstep.Graph()
+    a = graph.node("a", lambda i: places.__setitem__(i % 2, i))
+    b = graph.node("b", lambda i: seen.append(places[i % 2]))
+    c = graph.node("c", lambda i: wrong.append(i) if seen[-1] != i else None)
+    with pytest.raises(ValueError, match="0 places given"):
+        graph.channel(a, b, 0)
+    graph.channel(a, b, 2)
+    graph.edge(b, c)
+    assert lockstep.Plan(graph, team).run(200)
+    assert seen == list(range(200)) and not wrong
+
+
 def test_exceptions_of_nodes_come_back(team):
     runs, after = [], []
 

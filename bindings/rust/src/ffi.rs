@@ -290,6 +290,7 @@ extern "C" {
     pub fn lockstep_graph_edge_unless(graph: *mut lockstep_graph, test: usize, to: usize) -> c_int;
     pub fn lockstep_graph_repeat_while(graph: *mut lockstep_graph, test: usize, first: usize) -> c_int;
     pub fn lockstep_graph_feedback(graph: *mut lockstep_graph, from: usize, to: usize, delay: usize) -> c_int;
+    pub fn lockstep_graph_channel(graph: *mut lockstep_graph, from: usize, to: usize, depth: usize) -> c_int;
     pub fn lockstep_graph_overlap(graph: *mut lockstep_graph) -> c_int;
     pub fn lockstep_graph_cost(graph: *mut lockstep_graph, node: usize, nanoseconds: i64) -> c_int;
     pub fn lockstep_graph_pin(graph: *mut lockstep_graph, node: usize, rank: usize) -> c_int;

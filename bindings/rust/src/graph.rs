@@ -247,7 +247,16 @@ impl<'a> Graph<'a> {
         self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_feedback(graph, from, to, delay) })
     }
 
-    /// Iterations overlap as far as feedback allows; without it they come one after the other.
+    /// An edge that lets iterations overlap: `from` is up to `depth` iterations ahead of `to`. Iteration i of both uses
+    /// place i % `depth` of what they share.
+    ///
+    /// # Errors
+    /// As [`Graph::edge`], and for a `depth` of 0.
+    pub fn channel(&mut self, from: Node, to: Node, depth: usize) -> Result<&mut Self> {
+        self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_channel(graph, from, to, depth) })
+    }
+
+    /// Iterations overlap as far as feedback and channels allow; without it they come one after the other.
     ///
     /// # Errors
     /// None today.

@@ -87,6 +87,24 @@ fn feedback_lets_iterations_overlap_in_order() {
 }
 
 #[test]
+fn a_channel_leaves_the_others_in_order() {
+    let team = Team::new(2).unwrap();
+    let (places, seen) = ([AtomicUsize::new(0), AtomicUsize::new(0)], AtomicUsize::new(0));
+    let mut graph = Graph::new();
+    let a = graph.node("a", |i| places[i % 2].store(i, Relaxed)).unwrap();
+    let b = graph
+        .node("b", |i| {
+            assert_eq!(places[i % 2].load(Relaxed), i);
+            seen.store(i, Relaxed);
+        })
+        .unwrap();
+    let c = graph.node("c", |i| assert_eq!(seen.load(Relaxed), i)).unwrap();
+    assert!(graph.channel(a, b, 0).is_err());
+    graph.channel(a, b, 2).unwrap().edge(b, c).unwrap().pin(a, 0).unwrap().pin(b, 1).unwrap();
+    Plan::new(&mut graph, &team).unwrap().run(1000).unwrap();
+}
+
+#[test]
 fn wide_nodes_have_members() {
     let team = Team::new(3).unwrap();
     let sum = AtomicUsize::new(0);

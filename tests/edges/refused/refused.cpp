@@ -165,5 +165,14 @@ int main() {
   static_cast<void>(sum);
 #elif REFUSED == 51
   team.sections(lockstep::nowait, [] {});
+#elif REFUSED == 52
+  team.for_each(std::string("abc"), takes_index);
+#elif REFUSED == 53
+  std::string text = "abc";
+  team.run([&](lockstep::member& me) { me.for_each(text, takes_index); });
+#elif REFUSED == 54
+  team.for_each(0, 9, takes_index, 16);
+#elif REFUSED == 55
+  team.run([](lockstep::member& me) { me.for_range(0, 9, 4, takes_indices); });
 #endif
 }

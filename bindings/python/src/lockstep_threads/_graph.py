@@ -103,8 +103,15 @@ class Graph(Handle):
         """Iteration i of `after` comes after iteration i - delay of `before`."""
         check(c.lockstep_graph_feedback(self._handle, _node(before), _node(after), whole(delay, "the delay")))
 
+    def channel(self, before, after, depth):
+        """An edge that lets iterations overlap: `before` is up to `depth` iterations ahead of `after`.
+
+        Iteration i of both uses place i % depth of what they share.
+        """
+        check(c.lockstep_graph_channel(self._handle, _node(before), _node(after), whole(depth, "the depth")))
+
     def overlap(self):
-        """Iterations overlap as far as feedback allows; without it they come one after the other."""
+        """Iterations overlap as far as feedback and channels allow; without it they come one after the other."""
         check(c.lockstep_graph_overlap(self._handle))
 
     def cost(self, node, seconds):

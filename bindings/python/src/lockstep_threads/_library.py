@@ -127,6 +127,7 @@ FUNCTIONS = {
     "lockstep_graph_edge_unless": (c_int, [_P, c_size_t, c_size_t]),
     "lockstep_graph_repeat_while": (c_int, [_P, c_size_t, c_size_t]),
     "lockstep_graph_feedback": (c_int, [_P, c_size_t, c_size_t, c_size_t]),
+    "lockstep_graph_channel": (c_int, [_P, c_size_t, c_size_t, c_size_t]),
     "lockstep_graph_overlap": (c_int, [_P]),
     "lockstep_graph_cost": (c_int, [_P, c_size_t, c_int64]),
     "lockstep_graph_pin": (c_int, [_P, c_size_t, c_size_t]),

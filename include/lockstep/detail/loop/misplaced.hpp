@@ -4,6 +4,8 @@
 // The loops are templates that take part in a call only where the bounds are bounds. So the compiler lists all of them
 // where a call fits none. For the usual mistakes there is an overload that says what is wrong:
 //   a loop without its first index       for_each(n, f)
+//   a container in place of its bounds   for_each(v, f)
+//   a chunk without its schedule         for_each(0, n, f, 16)
 //   nowait anywhere but in front         for_each(0, n, f, nowait)
 //   nowait for what has no such form     team.for_range(nowait, 0, n, f)
 // They take part only in calls that no other overload takes.
@@ -39,6 +41,29 @@ struct lacks_first<Last, Function, Others...>
     : std::integral_constant<bool, is_bound<typename std::decay<Last>::type>::value &&
                                        !is_bound<typename std::decay<Function>::type>::value> {};
 
+/// Whether they are a container and f, and perhaps a schedule.
+template <class Type, class = void>
+struct has_begin : std::false_type {};
+template <class Type>
+struct has_begin<Type, decltype(static_cast<void>(std::declval<Type&>().begin()))>
+    : std::true_type {};
+template <class... Arguments>
+struct lacks_bounds : std::false_type {};
+template <class Container, class Function, class... Others>
+struct lacks_bounds<Container, Function, Others...>
+    : has_begin<typename std::decay<Container>::type> {};
+
+/// Whether they are those of a loop, and a number where only a schedule may be.
+template <class... Arguments>
+struct has_bare_chunk : std::false_type {};
+template <class First, class Last, class Third, class Fourth>
+struct has_bare_chunk<First, Last, Third, Fourth>
+    : std::integral_constant<bool,
+                             is_bound<typename std::decay<First>::type>::value &&
+                                 is_bound<typename std::decay<Last>::type>::value &&
+                                 std::is_integral<typename std::decay<Third>::type>::value !=
+                                     std::is_integral<typename std::decay<Fourth>::type>::value> {};
+
 /// What a call that is refused returns: the sentence is to be the only one.
 struct refused {
   template <class Type>
@@ -49,15 +74,22 @@ struct refused {
 template <bool TakesNowait, class... Arguments>
 struct loop_call {
   static constexpr bool is_misplaced =
-      has_nowait<Arguments...>::value || lacks_first<Arguments...>::value;
+      has_nowait<Arguments...>::value || lacks_first<Arguments...>::value ||
+      lacks_bounds<Arguments...>::value || has_bare_chunk<Arguments...>::value;
 
   static refused refuse() {
     static_assert(
         !has_nowait<Arguments...>::value,
         "lockstep: nowait is the first argument of a member's for_each, for_range, single and "
         "sections: me.for_each(lockstep::nowait, 0, n, f); the other loops always wait");
-    static_assert(has_nowait<Arguments...>::value,
+    static_assert(has_nowait<Arguments...>::value || !lacks_first<Arguments...>::value,
                   "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
+    static_assert(has_nowait<Arguments...>::value || !lacks_bounds<Arguments...>::value,
+                  "lockstep: a loop has two bounds, as in (v.begin(), v.end(), f), where f takes "
+                  "an iterator, or (0, v.size(), f)");
+    static_assert(has_nowait<Arguments...>::value || !has_bare_chunk<Arguments...>::value,
+                  "lockstep: the last argument of a loop is a schedule, not a number: "
+                  "lockstep::dynamic_schedule(16)");
     return {};
   }
 };
