@@ -20,7 +20,7 @@ LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
     unsigned last;  // numbers have no gaps
   } levels[] = {{&cpu_place::package, 0}, {&cpu_place::node, 0}, {&cpu_place::cache, 0}};
   for (level& each : levels) {
-    for (const cpu_place& place : places) each.last = std::max(each.last, place.*each.number);
+    for (const cpu_place& place : places) each.last = (std::max)(each.last, place.*each.number);
   }
   std::stable_sort(levels, levels + 3,
                    [](const level& a, const level& b) { return a.last < b.last; });

@@ -64,7 +64,7 @@ struct gathered_waits {
     counts.add(of.waits);
     count += of.passes.get();
     total += of.waited.get();
-    worst = std::max(worst, of.longest_wait.get());
+    worst = (std::max)(worst, of.longest_wait.get());
   }
   ledger::waits in(double nanosecond) const noexcept {
     const double most = static_cast<double>(worst);
@@ -72,8 +72,8 @@ struct gathered_waits {
     result.count = count;
     result.total = static_cast<double>(total) / nanosecond;
     result.worst = most / nanosecond;
-    result.median = std::min(counts.quantile(0.5), most) / nanosecond;
-    result.p99 = std::min(counts.quantile(0.99), most) / nanosecond;
+    result.median = (std::min)(counts.quantile(0.5), most) / nanosecond;
+    result.p99 = (std::min)(counts.quantile(0.99), most) / nanosecond;
     return result;
   }
 };
@@ -106,7 +106,7 @@ struct gathered_construct {
     sums.seen += of.seen.get();
     sums.gain += time(of.gain.get());
     sums.skew += time(of.skew.get());
-    sums.worst_skew = std::max(sums.worst_skew, time(of.longest_skew.get()));
+    sums.worst_skew = (std::max)(sums.worst_skew, time(of.longest_skew.get()));
     sums.coming += time(of.coming.get());
     sums.after_loops += of.after_loops.get();
     sums.coming_after_loops += time(of.coming_after_loops.get());
@@ -121,7 +121,7 @@ struct gathered_construct {
     made.all = all.in(nanosecond);
     for (const gathered_waits& each : of_members) {
       made.members.push_back(each.in(nanosecond));
-      made.count = std::max(made.count, each.count);
+      made.count = (std::max)(made.count, each.count);
     }
     return made;
   }

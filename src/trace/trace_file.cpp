@@ -254,7 +254,7 @@ LOCKSTEP_INLINE void add_named_time(std::vector<named_time>& to, const trace_vie
   named_time& sums = same != to.end() ? *same : (to.push_back(made), to.back());
   ++sums.count;
   sums.sum += took;
-  sums.most = std::max(sums.most, took);
+  sums.most = (std::max)(sums.most, took);
 }
 
 /// Its line of the table of threads. What it did is counted by names as well.
@@ -277,7 +277,7 @@ LOCKSTEP_INLINE void add_track_line(std::string& text, std::vector<named_time>& 
     }
     add_named_time(names, all, each, took);
   }
-  const std::uint64_t whole = all.time(all.end), busy = inside - std::min(inside, waiting_inside);
+  const std::uint64_t whole = all.time(all.end), busy = inside - (std::min)(inside, waiting_inside);
   append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", one_line(at.name.text).c_str(),
          static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
          static_cast<double>(waiting) / 1000,

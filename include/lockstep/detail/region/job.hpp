@@ -34,12 +34,12 @@ struct region_call {
                                         ? is_callable<const Function&, Argument&>::value
                                         : is_callable<const Function&>::value;
 
-  template <class F>
-  static void call(F& f, Argument& with, std::true_type) {
+  template <class Callable>
+  static void call(Callable& f, Argument& with, std::true_type) {
     f(with);
   }
-  template <class F>
-  static void call(F& f, Argument&, std::false_type) {
+  template <class Callable>
+  static void call(Callable& f, Argument&, std::false_type) {
     f();
   }
 };
