@@ -89,9 +89,9 @@ class fan_in_out {
   fan_in_out(detail::first_phase first, std::size_t notifiers, std::size_t waiters,
              wait_policy policy, const char* name = "lockstep::fan_in_out",
              detail::wait_kind kind = detail::wait_kind::fan_in_out)
-      : name_(name),
-        board_(detail::checked_count(name, "notifiers", notifiers),
-               detail::checked_count(name, "waiters", waiters), policy, first.value, kind) {}
+      : board_(detail::checked_count(name, "notifiers", notifiers),
+               detail::checked_count(name, "waiters", waiters), policy, first.value, kind),
+        name_(name) {}
   /// With one notifier.
   void notify_all() { board_.advance(0); }
 
@@ -100,8 +100,8 @@ class fan_in_out {
     return detail::checked_rank(name_, "waiters", rank, waiters());
   }
 
+  detail::phase_board board_;  // first: reports give its address as the object's
   const char* const name_;
-  detail::phase_board board_;
 };
 
 /// Lets each of several threads return from one wait for every notification of one thread: a fan_in_out with one notifier.
