@@ -277,10 +277,7 @@ class builder {
       case 10: {
         const graph_node from = node(), to = node();
         const unsigned delay = input_.next();
-        if (delay >= 64) {
-          g_.overlap();
-          lockstep::detail::graph_access::body_of(g_).model.may_run_ahead = true;
-        }
+        if (delay >= 64) g_.overlap();
         g_.feedback(from, to, delay == 255 ? 2000000 : delay % 5);
         return;
       }
