@@ -5,8 +5,8 @@
 // graph::channel says that nobody writes too early. Each value has cache lines of its own.
 //
 // Order  none of its own: that of the graph's edges.
-// Errors debug builds end the program where an iteration looks for a value that a later one has overwritten. The message
-//        names both iterations, and the nodes that the channel joins.
+// Errors debug builds end the program where an iteration looks for a value that a later one has overwritten, or that an
+//        earlier one has not left there yet. The message names both iterations, and the nodes that the channel joins.
 // Cost   a remainder, which is a mask where the depth is a power of two.
 // Memory order
 //   #  access             order    pairs  why it suffices
@@ -37,6 +37,17 @@ namespace detail {
 /// Ends the program: `wanted` looks for its value in a slot that has that of `found`.
 [[noreturn]] void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
                                      std::size_t found, const std::string& joins) noexcept;
+/// The same: iteration `current` looks for what `wanted`, an earlier one, has not left there.
+[[noreturn]] void report_missing(const void* buffer, std::size_t wanted,
+                                 std::size_t current) noexcept;
+
+/// The iteration whose node the calling thread runs, where misuse is diagnosed. In a program whose lockstep is another
+/// module it is never set.
+constexpr std::size_t no_iteration = ~std::size_t{0};
+inline std::size_t& iteration_of_this_thread() noexcept {
+  static thread_local std::size_t iteration = no_iteration;
+  return iteration;
+}
 
 }  // namespace detail
 
@@ -83,6 +94,10 @@ class buffer {
     if (found == iteration) return;
     if (iteration >= Depth && found - iteration < least_negative && iteration < least_negative) {
       detail::report_overwritten(this, Depth, iteration, found, joins_);
+    }
+    const std::size_t current = detail::iteration_of_this_thread();
+    if (current != detail::no_iteration && iteration < current) {
+      detail::report_missing(this, iteration, current);
     }
     at.iteration.store(iteration, detail::memory_order_relaxed);  // 2
   }

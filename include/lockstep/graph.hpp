@@ -136,13 +136,17 @@ class graph {
     using form = detail::node_form<typename std::decay<Function>::type>;
     static_assert(form::alone::value >= 0,
                   "lockstep::graph::node: the function can be called neither as f() nor as "
-                  "f(iteration), with a std::size_t");
+                  "f(iteration), with a std::size_t; one that takes a member is given after "
+                  "lockstep::graph::whole_team");
     return add(std::move(name),
                detail::node_function::of<typename form::alone>(std::forward<Function>(f)),
                returns_bool<typename form::alone, Function>(), 1, false);
   }
   /// An empty node: where paths meet.
   graph_node node(std::string name);
+  /// Not null: a node without a name is called "".
+  template <class... Arguments>
+  graph_node node(std::nullptr_t, Arguments&&...) = delete;
 
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
   /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and

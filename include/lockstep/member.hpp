@@ -10,11 +10,9 @@
 //   step by step in a chain     publish and await_step, for_ordered
 // Constructs that members share wait at their end unless called with `nowait`; masked, which they do not, never does.
 //
-//   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
-//       loops, sections, single(nowait)), in the same order, with the same range and schedule. The same holds for
-//       static loops with nowait if a reduction or scan follows before the next wait: it begins with a wait then
-//       (REDUCE-5 of reductions.hpp).
-//       Debug builds end the program where members meet from different ones, with a message that names both places.
+//   MEMBER-1  All members of a region call the constructs that wait, and those with nowait, in the same order, with the
+//       same range and schedule. Debug builds end the program where members meet from different ones, with a message that
+//       names both places.
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
@@ -341,16 +339,24 @@ class member : detail::misplaced_calls<true> {
     if (rank() == 0) detail::loops::call_plain(f);
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
-  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
-  /// so a stop does not end it: f is called, to put in order what others look at afterwards.
+  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself, and with no construct that waits
+  /// inside. Waits for no member of its region, so a stop does not end it: f is called, to put in order what others look
+  /// at afterwards.
   template <class Name = void, class Function>
   void critical(Function&& f) {
     check_plain<Function>();
     struct held {
       mutex& lock;
-      explicit held(mutex& m) : lock(m) { lock.lock(); }
-      ~held() { lock.unlock(); }
-    } const here(detail::critical_name::mutex_of<Name>());
+      detail::member_state& by;
+      held(mutex& m, detail::member_state& at) : lock(m), by(at) {
+        lock.lock();
+        if (detail::diagnoses_misuse) ++by.criticals;
+      }
+      ~held() {
+        if (detail::diagnoses_misuse) --by.criticals;
+        lock.unlock();
+      }
+    } const here(detail::critical_name::mutex_of<Name>(), at_);
     f();
   }
 

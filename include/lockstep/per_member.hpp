@@ -131,9 +131,11 @@ class per_member {
   }
   /// The value of a rank. Requires rank < size(), and OWN-3.
   Type& operator[](std::size_t rank) noexcept {
+    check(rank);
     return *reinterpret_cast<Type*>(all_.lines[rank].bytes);
   }
   const Type& operator[](std::size_t rank) const noexcept {
+    check(rank);
     return *reinterpret_cast<const Type*>(all_.lines[rank].bytes);
   }
 
@@ -188,6 +190,11 @@ class per_member {
     std::size_t made = 0;
   };
 
+  void check(std::size_t rank) const noexcept {
+    if (!detail::diagnoses_misuse || rank < size()) return;
+    detail::end_program("lockstep::per_member: rank %zu is asked for, must be below %zu", rank,
+                        size());
+  }
   [[noreturn]] LOCKSTEP_NOINLINE void fail_local(std::size_t rank) const {
     if (rank == detail::member_state::no_rank) {
       detail::fail_use(

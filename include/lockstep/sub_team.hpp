@@ -44,7 +44,7 @@ class sub_team {
   explicit operator bool() const noexcept { return has_part_; }
   /// This member, in the sub-team: all constructs of member.hpp. Requires: it has a part in it.
   member& operator*() noexcept {
-    if (detail::diagnoses_misuse) check_region("used");
+    if (detail::diagnoses_misuse) check_use();
     return self();
   }
   member* operator->() noexcept { return &**this; }
@@ -63,6 +63,7 @@ class sub_team {
   void set_self(const member& as) noexcept;
   void take_over(sub_team& other) noexcept;
   void forget() noexcept;
+  void check_use() const noexcept;
   void check_region(const char* deed) const noexcept;
   void let_go() noexcept;
 

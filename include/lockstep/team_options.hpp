@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {
@@ -164,6 +165,7 @@ class team_options {
   }
   /// What debuggers and messages call the team; the rank is added to the names of its threads.
   team_options& name(const char* text) {
+    if (text == nullptr) detail::fail_argument("lockstep::team_options::name: null given");
     std::size_t size = 0;
     while (text[size] != 0) ++size;
     name_.assign(text, text + size + 1);

@@ -17,6 +17,13 @@ namespace detail {
       first);
 }
 
+[[noreturn]] LOCKSTEP_INLINE void fail_wrapped(unsigned long long first, unsigned long long last) {
+  fail_argument(
+      "lockstep: a loop from %llu to %llu: an unsigned bound has passed zero; write i + 1 < n for "
+      "i < n - 1, or give the bounds a signed type",
+      first, last);
+}
+
 [[noreturn]] LOCKSTEP_INLINE std::size_t fail_collapse(std::size_t planes, std::size_t rows,
                                                        std::size_t columns) {
   char outermost[32] = "";

@@ -185,7 +185,8 @@ class flow_builder {
       way += " -> " + name(made_.edges[e].to);
     }
     return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
-                        : "a cycle of edges: " + way;
+                        : "a cycle of edges: " + way +
+                              "; a loop is repeat_while, a way to a later iteration feedback";
   }
 
   // --- loops ---

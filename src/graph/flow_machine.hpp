@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/buffer.hpp>
 #include <lockstep/detail/graph/node_function.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/member.hpp>
@@ -119,6 +120,24 @@ struct walker_state {
   std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
   std::vector<std::uint32_t>
       entered;  ///< of each team-wide node: the region in which the member came to it last
+};
+
+/// Where misuse is diagnosed: buffers are told which iteration the calling thread runs.
+class iteration_mark {
+ public:
+  explicit iteration_mark(std::uint64_t iteration) noexcept {
+    if (!diagnoses_misuse) return;
+    before_ = iteration_of_this_thread();
+    iteration_of_this_thread() = static_cast<std::size_t>(iteration);
+  }
+  ~iteration_mark() {
+    if (diagnoses_misuse) iteration_of_this_thread() = before_;
+  }
+  iteration_mark(const iteration_mark&) = delete;
+  iteration_mark& operator=(const iteration_mark&) = delete;
+
+ private:
+  std::size_t before_ = no_iteration;
 };
 
 class flow_machine {
@@ -245,6 +264,7 @@ class flow_machine {
 
   /// Calls a node.
   bool run(const bound_call& what, std::uint64_t iteration, member* me) {
+    const iteration_mark here(iteration);
     return iteration >= looked_at ? what.call(what.held, converted<std::size_t>(iteration), me)
                                   : run_watched(what, iteration, me);
   }
@@ -313,6 +333,7 @@ class flow_machine {
     const bound_call *const begin = line.data(), *const end = begin + line.size();
     for (std::uint64_t i = 0; i < iterations; ++i) {
       if (stop()) return false;
+      const iteration_mark here(i);
       if (i < looked_at) {
         for (const bound_call& each : line) run_watched(each, i, nullptr);
         continue;

@@ -361,6 +361,10 @@ class flow_walk {
     }
     member_access access(state);
     of_.run_asked(what, iteration(), &access.self);
+    // A member that has returned too early is missed here.
+    if (diagnoses_misuse && !stop_.requested()) {
+      static_cast<void>(state.sync("the end of a team-wide node"));
+    }
   }
 
   bool decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {

@@ -22,6 +22,14 @@ LOCKSTEP_INLINE void report_overwritten(const void* buffer, std::size_t depth, s
       joins.c_str(), depth);
 }
 
+LOCKSTEP_INLINE void report_missing(const void* buffer, std::size_t wanted,
+                                    std::size_t current) noexcept {
+  end_program(
+      "lockstep::buffer at %p: iteration %zu looks for the value of iteration %zu, which is not "
+      "there: say by a channel, an edge or feedback that the node that writes it comes first",
+      buffer, current, wanted);
+}
+
 }  // namespace detail
 
 LOCKSTEP_INLINE graph_node graph_node::cost(std::chrono::nanoseconds time) const {
@@ -125,10 +133,12 @@ LOCKSTEP_INLINE graph& graph::edge_unless(const graph_node& test, const graph_bl
   return *this;
 }
 
+static constexpr std::size_t most_delay = 1000000;
+
 LOCKSTEP_INLINE std::string graph::join_by_channel(const graph_block& from, const graph_block& to,
                                                    std::size_t depth) {
   check_join("channel", from, to);
-  detail::checked_range("lockstep::graph::channel", "places", depth, 1, 1000000);
+  detail::checked_range("lockstep::graph::channel", "places", depth, 1, most_delay);
   if (from.empty() || to.empty()) detail::fail_argument("lockstep::graph::channel: an empty block");
   join(from, to, detail::edge_kind::channel);
   for (const detail::node_index a : to.lasts_) {
@@ -153,7 +163,6 @@ LOCKSTEP_INLINE graph& graph::repeat_while(const graph_node& test, const graph_n
 }
 LOCKSTEP_INLINE graph& graph::feedback(const graph_node& from, const graph_node& to,
                                        std::size_t delay) {
-  constexpr std::size_t most_delay = 1000000;
   check_own("feedback", from.of_);
   check_own("feedback", to.of_);
   detail::checked_range("lockstep::graph::feedback", "as the delay", delay, 0, most_delay);

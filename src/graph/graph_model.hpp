@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/graph.hpp>
 
 namespace lockstep {
@@ -61,6 +62,11 @@ struct graph_model {
 
 /// What a graph owns, and its handles point to.
 struct graph_body {
+  graph_body() = default;
+  ~graph_body() { misuse::ended_for_plans(this); }
+  graph_body(const graph_body&) = delete;
+  graph_body& operator=(const graph_body&) = delete;
+
   graph_model model;
   std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
 };

@@ -19,7 +19,8 @@ namespace detail {
 
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
                                      call_site made_in)
-    : model(of.model),
+    : graph(of),
+      model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
       host(on),
@@ -34,6 +35,8 @@ LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, 
   }
   make();
   learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
+  misuse::used_by_plan(&graph);
+  misuse::used_by_plan(host.team);
 }
 
 LOCKSTEP_INLINE void plan_body::make() {
@@ -113,12 +116,23 @@ LOCKSTEP_INLINE void plan_body::learn() {
 LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
   const char* why = nullptr;
   if (host.team == nullptr) why = "the plan was made without a team, to look at";
-  if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
+  if (is_running) {
+    why =
+        "the plan runs; a node cannot run the plan that it is part of, and each thread needs a "
+        "plan of its own";
+  }
   if (is_open()) {
     why = "a run was started, and not joined; a node cannot run the plan that it is part of";
   }
   if (why != nullptr) fail_use("lockstep::plan::%s: %s", function, why);
   if (has_started) end_started();
+}
+
+LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
+  if (!diagnoses_misuse || (misuse::lives_for_plans(&graph) && misuse::lives_for_plans(host.team)))
+    return;
+  end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
+              function, misuse::lives_for_plans(&graph) ? "team" : "graph");
 }
 
 /// Also while the caller joins it: its part is a part of the run. Before start() has returned the region is not known.
@@ -185,6 +199,7 @@ job plan_body::part() {
 LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                     const char* function) {
   if (is_running || has_started || host.team == nullptr) check_ready(function);
+  check_lives(function);
   if (count == 0) return true;
   iterations = count;
   gate = asks;
@@ -228,6 +243,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
 
 LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
   if (is_running || has_started || host.team == nullptr) check_ready("start");
+  check_lives("start");
   if (!host.team->has_own_threads()) {
     fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
   }

@@ -38,6 +38,12 @@ struct plan_team {
 
 struct plan_body {
   plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
+  ~plan_body() {
+    misuse::unused_by_plan(&graph);
+    misuse::unused_by_plan(host.team);
+  }
+  plan_body(const plan_body&) = delete;
+  plan_body& operator=(const plan_body&) = delete;
 
   void make();
   /// Takes over the times that were measured. False if there are none.
@@ -61,6 +67,8 @@ struct plan_body {
   template <class Argument>
   job part();
   void check_ready(const char* function);
+  /// In builds that diagnose misuse: ends the program if graph or team have ended.
+  void check_lives(const char* function) const;
   /// Whether a run was started, and is not over.
   bool is_open() const noexcept;
   /// A run that was started, and has been joined since.
@@ -71,6 +79,7 @@ struct plan_body {
   /// region.
   void run_on_caller(const stops_with_region& around);
 
+  const graph_body& graph;
   graph_model model;
   flow checked;
   const std::vector<node_function>& functions;

@@ -136,7 +136,7 @@ class ordered_iterations {
 
   void begin(std::size_t position) noexcept {
     position_ = position;
-    has_passed_ = false;
+    has_taken_ = has_passed_ = false;
   }
   /// An iteration that has not taken its turn passes it all the same.
   void end() {
@@ -145,6 +145,12 @@ class ordered_iterations {
 
   /// False once the region is stopped.
   bool take() {
+    if (has_taken_) {
+      fail_use(
+          "lockstep::member::for_ordered: turn(f) is called a second time in an iteration; call it "
+          "once, with all that has to be in order");
+    }
+    has_taken_ = true;
     if (wait()) return true;
     if (throws_) leave_stopped_region();
     return false;
@@ -164,7 +170,7 @@ class ordered_iterations {
   loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;
-  bool has_passed_ = false;
+  bool has_taken_ = false, has_passed_ = false;
   std::size_t position_ = 0;
   ordered_turn turn_;
 };

@@ -27,6 +27,9 @@ LOCKSTEP_INLINE group::~group() = default;
 LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
     : stop_(&stop), stop_word_(&stop.word()) {
   region_ = 1;
+  if (!diagnoses_misuse) return;
+  thread_ = 0;
+  without_wait = criticals = 0;
 }
 
 LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
@@ -51,7 +54,10 @@ LOCKSTEP_INLINE void member_state::enter(std::size_t size, std::uint32_t region,
   has_left = false;
   has_construct = false;
   last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
-  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
+  if (!diagnoses_misuse) return;
+  in_construct.kind = told[0].kind = told[1].kind = nullptr;
+  without_wait = criticals = 0;
+  thread_ = number_of_this_thread();
 }
 
 LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
@@ -65,7 +71,7 @@ LOCKSTEP_INLINE bool member_state::means_stopped() const noexcept { return stop_
 // What is seen goes a way of its own, so that this one keeps nothing over the wait.
 LOCKSTEP_INLINE bool member_state::sync(const char* kind, call_site where) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_seen(kind, where);
-  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
+  if (diagnoses_misuse && kind != nullptr) begin_construct(kind, where, 0);
   return is_alone() ? !is_stopped() : sync_unseen();
 }
 
@@ -81,7 +87,7 @@ LOCKSTEP_INLINE bool member_state::sync_seen(const char* kind, call_site where) 
     if (kind != nullptr) come_to(kind, where);
     return !is_stopped();
   }
-  if (diagnoses_misuse && kind != nullptr) in_construct = {kind, where, 0, 0};
+  if (diagnoses_misuse && kind != nullptr) begin_construct(kind, where, 0);
   const meeting_view seen = meeting_begins(*this, kind, where, true);
   const bool goes_on = sync_unseen();
   if (seen != meeting_view::none) meeting_ends(*this, seen, kind, where);
@@ -143,6 +149,7 @@ LOCKSTEP_INLINE void member_state::note_without_wait(std::size_t length) noexcep
   const bool is_like_others = last_without_wait != phase || blocks_without_wait == length;
   blocks_without_wait = is_like_others ? length : no_blocks;
   last_without_wait = phase;
+  if (diagnoses_misuse) ++without_wait;
 }
 
 LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcept {
@@ -177,6 +184,22 @@ LOCKSTEP_INLINE void group::destroy_those_kept() {
 
 LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+}
+
+LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site where,
+                                                   std::size_t extent) noexcept {
+  const char* wrong = nullptr;
+  if (thread_ != 0 && thread_ != number_of_this_thread()) {
+    wrong = "called by another thread than its own; each member calls constructs on its own me";
+  } else if (criticals != 0) {
+    wrong = "called inside critical, where the others cannot come to it; leave critical first";
+  }
+  if (wrong != nullptr && where.file != nullptr) {
+    end_program("lockstep::member: %s of rank %zu (%s:%u) is %s", kind, rank_, where.file,
+                where.line, wrong);
+  }
+  if (wrong != nullptr) end_program("lockstep::member: %s of rank %zu is %s", kind, rank_, wrong);
+  in_construct = {kind, where, extent, 0};
 }
 
 LOCKSTEP_INLINE const member_state* member_state::returned_member(std::size_t rank) const noexcept {
@@ -229,7 +252,9 @@ LOCKSTEP_INLINE void member_state::check_returned() const noexcept {
       "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
       "to the same constructs in the same order, with the same arguments",
       low, lows.kind, places[0], high, highs.kind, places[1],
-      std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+      is_same(lows, highs)                      ? ", after another number of constructs with nowait"
+      : std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size"
+                                                : "");
 }
 
 LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {

@@ -127,7 +127,10 @@ class group {
     const construct_note& mine = self.told[self.phase & 1u];
     for (std::size_t rank = 0; rank < self.size(); ++rank) {
       const construct_note& theirs = state(rank).told[self.phase & 1u];
-      if (is_same(mine, theirs)) continue;
+      const bool is_like_mine =
+          mine.kind == nullptr || theirs.kind == nullptr ||
+          self.told_without_wait[self.phase & 1u] == state(rank).told_without_wait[self.phase & 1u];
+      if (is_like_mine && is_same(mine, theirs)) continue;
       if (self.is_stopped()) return;
       const bool is_first = self.rank() < rank;
       report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,

@@ -36,8 +36,10 @@ LOCKSTEP_INLINE wait_policy policy_of_barrier(std::ptrdiff_t expected, wait_poli
 [[noreturn]] LOCKSTEP_INLINE void report_arrivals(const void* barrier, std::ptrdiff_t n,
                                                   std::uint32_t left) {
   char text[160];
-  std::snprintf(text, sizeof text, "%td arrivals by %s while the phase expects %lu", n,
-                label_of_this_thread().text, static_cast<unsigned long>(left));
+  std::snprintf(text, sizeof text,
+                "%td arrivals by %s while the phase expects %lu; give the constructor the number "
+                "of all that arrive",
+                n, label_of_this_thread().text, static_cast<unsigned long>(left));
   misuse::report(barrier, "lockstep::barrier", text);
 }
 

@@ -195,7 +195,8 @@ LOCKSTEP_INLINE void condition_variable::notify_slowly(std::uint32_t wanted) {
       if (detail::misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
           all.target != next.target) {
         detail::misuse::report(this, "lockstep::condition_variable",
-                               "two threads wait on it with two different mutexes");
+                               "two threads wait on it with two different mutexes; all waits on it "
+                               "need the same one");
       }
       all.append(next);
     }

@@ -26,6 +26,7 @@ struct event::next_notification {
 };
 
 LOCKSTEP_INLINE bool event::wait_slowly(deadline until, call_site where) {
+  detail::misuse::check_only_waiter(this, kind);
   detail::word_waiter<next_notification> what(word_, next_notification{taken_}, where);
   const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 5
                                             detail::wait_engine::single_yield_time);

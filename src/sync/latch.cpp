@@ -38,8 +38,10 @@ LOCKSTEP_INLINE wait_status latch::wait_slowly(deadline until, call_site where) 
 LOCKSTEP_INLINE void latch::diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
   if (n >= 0 && n <= left) return;
   char text[160];
-  std::snprintf(text, sizeof text, "count_down(%td) by %s while %td are left to count", n,
-                detail::label_of_this_thread().text, left);
+  std::snprintf(text, sizeof text,
+                "count_down(%td) by %s while %td are left to count; give the constructor the sum "
+                "of all counts",
+                n, detail::label_of_this_thread().text, left);
   detail::misuse::report(object, kind, text);
 }
 

@@ -11,6 +11,8 @@
 //   2  terminated.load   acquire  1      the other half
 #include <lockstep/ranked_barrier.hpp>
 
+#include <cstdio>
+
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
@@ -87,7 +89,15 @@ struct ranked_barrier::state {
     return terminated.load(detail::memory_order_acquire) != 0;  // 2
   }
 
-  void arrive(std::size_t rank, own_state& self) {
+  void arrive(const ranked_barrier& of, std::size_t rank, own_state& self) {
+    if (detail::misuse::diagnosed && self.arrived != self.waited && !is_terminated()) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "rank %zu arrives again before its last arrival was waited for; each rank is "
+                    "for one thread",
+                    rank);
+      detail::misuse::report(&of, "lockstep::ranked_barrier", text);
+    }
     self.was_last =
         phases.arrive(rank, participants, ++self.arrived, [](detail::nothing_beside&) {});
   }
@@ -147,12 +157,12 @@ LOCKSTEP_INLINE wait_policy ranked_barrier::policy() const noexcept {
 LOCKSTEP_INLINE bool ranked_barrier::arrive_and_wait(std::size_t rank, call_site where) {
   state& all = *state_;
   state::own_state& self = all.checked(rank);
-  all.arrive(rank, self);
+  all.arrive(*this, rank, self);
   return all.wait(*this, rank, self, deadline::never(), where) == wait_status::ready;
 }
 
 LOCKSTEP_INLINE void ranked_barrier::arrive(std::size_t rank) {
-  state_->arrive(rank, state_->checked(rank));
+  state_->arrive(*this, rank, state_->checked(rank));
 }
 
 LOCKSTEP_INLINE bool ranked_barrier::try_wait(std::size_t rank) {

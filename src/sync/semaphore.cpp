@@ -55,10 +55,13 @@ LOCKSTEP_INLINE void permit_count::hand_over() {
                                                              std::ptrdiff_t there,
                                                              std::ptrdiff_t most) {
   constexpr const char* kind = "lockstep::counting_semaphore";
-  char message[160];
-  std::snprintf(message, sizeof message,
-                "%s: release of %td permits by %s while it has %td of at most %td", kind, count,
-                label_of_this_thread().text, there, most);
+  char message[240];
+  std::snprintf(
+      message, sizeof message,
+      "%s%srelease of %td permits by %s while it has %td of at most %td; release what was "
+      "acquired, or give it a larger maximum",
+      misuse::diagnosed ? "" : kind, misuse::diagnosed ? "" : ": ", count,
+      label_of_this_thread().text, there, most);
   if (misuse::diagnosed) misuse::report(this, kind, message);
   fail<std::invalid_argument>(message);
 }

@@ -64,6 +64,13 @@ LOCKSTEP_INLINE void sub_team::forget() noexcept {
   boards_ = nullptr;
 }
 
+LOCKSTEP_INLINE void sub_team::check_use() const noexcept {
+  if (has_part_) return check_region("used");
+  detail::end_program(
+      "lockstep::sub_team at %p: used by a member that has no part in it; ask if (part) first",
+      static_cast<const void*>(this));
+}
+
 /// What the region had may be gone: only what the calling thread has for itself is looked at.
 LOCKSTEP_INLINE void sub_team::check_region(const char* deed) const noexcept {
   if (!detail::diagnoses_misuse || boards_ == nullptr) return;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/region.hpp>
 #include "../platform/fork.hpp"
 #include "../platform/process.hpp"
@@ -52,7 +53,17 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
 // Where the core stays, a thread may come yet, and finds it.
 LOCKSTEP_INLINE team_host::~team_host() {
   listener_.reset();
-  if (door().shut(core_->ends_inside())) delete core_;
+  misuse::ended_for_plans(this);
+  if (door().shut(core_->ends_inside())) delete core_;  // its hooks may still call the team
+  // Who comes to a static team after its end waits for the end of the program. Volatile: a compiler leaves out what nobody
+  // may read after the end.
+  if (diagnoses_misuse && !is_static(this)) *const_cast<volatile std::uint32_t*>(&number_) = 0;
+}
+
+LOCKSTEP_INLINE void team_host::check_lives() const {
+  if (!diagnoses_misuse || number_ != 0) return;
+  end_program("lockstep::team at %p: used after its end; a team outlives its last call",
+              static_cast<const void*>(this));
 }
 
 LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, source_place where) {
@@ -64,6 +75,7 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
 
 LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,
                                                 const char* kind) {
+  check_lives();
   check_outside("start");
   caller_turn turn(door().callers());
   core_->make_ready();

@@ -162,12 +162,14 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
+  check_lives();
   team_core::region_work work(part, kind, where, members, true);
   return team_core::live(door(), core_, work);
 }
 
 LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what,
                                          const loop_ends& ends) {
+  check_lives();
   team_core::region_work work(what, "loop", of.where, 0, false);
   work.loop = &of;
   work.ends = &ends;
@@ -175,6 +177,7 @@ LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what
 }
 
 LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, const job& what) {
+  check_lives();
   team_core::region_work work(what, "plan", of.where, of.shares, false);
   work.shares = &of;
   const bool is_complete = team_core::live(door(), core_, work);

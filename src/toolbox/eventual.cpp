@@ -27,7 +27,7 @@ LOCKSTEP_INLINE bool eventual_word::wait_slowly(wait_word& word, wait_policy pol
 }
 
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_second_value() {
-  fail<std::logic_error>("lockstep::eventual: set a second time");
+  fail<std::logic_error>("lockstep::eventual: set a second time; call reset() between two values");
 }
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_without_exception() {
   fail<std::invalid_argument>("lockstep::eventual: set_exception without an exception");

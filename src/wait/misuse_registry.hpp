@@ -36,7 +36,8 @@ class waiting_scope {
 /// Which thread holds or waits on which object. One table for the process.
 class registry {
  public:
-  enum class role { owner, reader, waiter };
+  enum class role { owner, reader, waiter, plan };
+  static constexpr std::uint64_t any_thread = 0;
 
   /// ATFORK-3.
   static void watch_forks() noexcept { detail::watch_forks<around_fork>(); }
@@ -57,7 +58,8 @@ class registry {
     list& entries = entries_of(home);
     for (std::size_t i = 0; i < entries.size; ++i) {
       const entry& each = entries.data[i];
-      if (each.object != object || each.as != as || each.who.number != thread) continue;
+      if (each.object != object || each.as != as) continue;
+      if (thread != any_thread && each.who.number != thread) continue;
       entries.remove(i);
       return true;
     }
@@ -129,7 +131,9 @@ class registry {
     }
     static void forget_others(list& entries) {
       for (std::size_t at = entries.size; at-- > 0;) {
-        if (entries.data[at].who.number != detail::number_of_this_thread()) entries.remove(at);
+        const entry& each = entries.data[at];
+        if (each.as == role::plan || each.who.number == detail::number_of_this_thread()) continue;
+        entries.remove(at);
       }
     }
   };

@@ -8,6 +8,8 @@
 
 #include <lockstep/build_info.hpp>
 #include <lockstep/graph.hpp>
+#include <lockstep/plan.hpp>
+#include <lockstep/team.hpp>
 
 namespace {
 
@@ -39,6 +41,26 @@ TEST(buffer, says_which_iteration_has_overwritten_which) {
   for (int run = 0; run < 3; ++run) {  // they begin at 0
     for (std::size_t i = 0; i < 9; ++i) values[i - 1] = values[i];
   }
+}
+
+TEST(buffer, says_which_iteration_has_not_left_its_value_yet) {
+  if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
+  buffer<int, 4> values;
+  lockstep::team team(1);
+  graph g;
+  g.node("make", [&](std::size_t i) {
+    if (i > 0) ++values[i - 1];
+    values[i] = 1;
+  });
+  lockstep::plan plan(g, team);
+  EXPECT_TRUE(plan.run(10));
+  graph late;
+  late.node("use", [&](std::size_t i) {
+    if (i > 20) ++values[i - 1];
+  });
+  lockstep::plan wrong(late, team);
+  EXPECT_DEATH(wrong.run(30),
+               "iteration 21 looks for the value of iteration 20, which is not there");
 }
 
 }  // namespace

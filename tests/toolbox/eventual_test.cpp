@@ -65,7 +65,7 @@ TEST(eventual, a_static_one_is_empty_until_set_and_again_after_reset) {
 }
 
 TEST(eventual, EVENTUAL_1_setting_it_again_fails_by_name_and_changes_nothing) {
-  const std::string text = "lockstep::eventual: set a second time";
+  const std::string text = "lockstep::eventual: set a second time; call reset() between two values";
   eventual<int> value;
   value.set_value(1);
   EXPECT_EQ(message_of([&] { value.set_value(2); }), text);

@@ -174,5 +174,7 @@ int main() {
   team.for_each(0, 9, takes_index, 16);
 #elif REFUSED == 55
   team.run([](lockstep::member& me) { me.for_range(0, 9, 4, takes_indices); });
+#elif REFUSED == 56
+  team.run([](lockstep::member) {});
 #endif
 }

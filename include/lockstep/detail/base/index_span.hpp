@@ -132,6 +132,7 @@ constexpr bool is_below_zero(Type value) noexcept {
 }
 
 [[noreturn]] void fail_first_index(long long first);
+[[noreturn]] void fail_wrapped(unsigned long long first, unsigned long long last);
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_length() {
   fail_argument("lockstep: a loop has more iterations than std::size_t has numbers");
 }
@@ -157,6 +158,11 @@ index_span<index_between<First, Last>> span_of(First first, Last last, std::fals
   }
   const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
                                         static_cast<word>(static_cast<index>(a)));
+  // No loop ends that has so many: an unsigned bound has passed zero, as in v.size() - 1 of an empty v.
+  if (diagnoses_misuse && !std::is_signed<index>::value && sizeof(word) >= 8 &&
+      length > static_cast<word>(-1) / 2) {
+    fail_wrapped(static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
+  }
   if (sizeof(word) > sizeof(std::size_t) && length > static_cast<std::size_t>(-1)) fail_length();
   return {static_cast<index>(a), static_cast<std::size_t>(length)};
 }

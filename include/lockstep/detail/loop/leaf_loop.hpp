@@ -186,7 +186,8 @@ template <class Index, class Function>
 leaf_of_each<Index, Function> each_of(const index_span<Index>& span, Function& f) {
   static_assert(is_callable<Function&, Index&>::value,
                 "lockstep: the function of for_each must be callable with one "
-                "index, f(i): of the common type of the bounds, or the iterator");
+                "index, f(i): of the common type of the bounds, or the iterator, not what it "
+                "points to");
   return {{span.first}, f};
 }
 

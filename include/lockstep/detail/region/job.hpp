@@ -56,7 +56,7 @@ class job {
   void assign(Function& f) noexcept {
     static_assert(region_call<Function, Argument>::fits,
                   "lockstep: the function of a region can be called neither as f(me), with a "
-                  "lockstep::member&, nor as f()");
+                  "lockstep::member& (by reference, it is not copied), nor as f()");
     assign<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
   }
   /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy

@@ -106,14 +106,16 @@ class member_state : public member_view {
   /// check_constructs() of group.hpp.
   void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
     if (diagnoses_misuse) {
-      in_construct = {kind, where, extent, 0};
+      begin_construct(kind, where, extent);
       tell_construct();
     }
     if (LOCKSTEP_UNLIKELY(observers() != 0)) member_comes(*this, kind, where, extent);
   }
   /// Before the member arrives in the next phase: as the cells of that phase.
   void tell_construct() noexcept {
-    if (diagnoses_misuse) told[next_phase() & 1u] = in_construct;
+    if (!diagnoses_misuse) return;
+    told[next_phase() & 1u] = in_construct;
+    told_without_wait[next_phase() & 1u] = without_wait;
   }
 
   /// Blocks until all have arrived; false once the region is stopped. `kind`: begins that construct first, as come_to()
@@ -194,6 +196,8 @@ class member_state : public member_view {
       0;  ///< the region that it has returned from, with its phase: GROUP-4
 
  private:
+  /// Where misuse is diagnosed: ends the program if the others cannot meet this member there, else notes the construct.
+  void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
   bool sync_unseen();
   bool sync_seen(const char* kind, call_site where);
@@ -207,6 +211,13 @@ class member_state : public member_view {
   const wait_word* stop_word_ = nullptr;
   unsigned char* values_ = nullptr;  ///< the cells of rank 0
   std::size_t values_apart_ = 0;     ///< bytes from one rank's to the next's
+  // Where misuse is diagnosed; elsewhere nobody sets them: a region that runs alone makes a state each time.
+  std::uint64_t thread_;  ///< that entered the region; 0: not known
+
+ public:
+  std::uint32_t told_without_wait[2];
+  std::uint32_t without_wait;  ///< constructs of this region that did not wait at their end
+  std::uint32_t criticals;     ///< critical parts that it is in
 };
 
 }  // namespace detail

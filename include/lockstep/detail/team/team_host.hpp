@@ -78,6 +78,9 @@ class team_host {
   struct unstarted {};
   team_host(const team_options& options, const resolved_team& made, thread_owner owner, unstarted);
 
+  /// In builds that diagnose misuse: ends the program if the team has ended; its number is 0 then.
+  void check_lives() const;
+
   const std::size_t size_;
   std::uint32_t number_ = 0;
   const wait_policy policy_;

@@ -53,6 +53,14 @@ void check_no_reader(const void* object, const char* kind);
 /// The calling thread waits on `object` from now on; that thread does not any more.
 void waiting(const void* object);
 void let_go(const void* object, std::uint64_t thread);
+/// Before the calling thread waits on `object`, which has one waiter at a time.
+void check_only_waiter(const void* object, const char* kind);
+/// A plan uses `object`, its graph or its team, from now on; it does not any more; `object` ends.
+void used_by_plan(const void* object);
+void unused_by_plan(const void* object);
+void ended_for_plans(const void* object);
+/// Whether `object` has not ended since used_by_plan().
+bool lives_for_plans(const void* object);
 /// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
 /// nobody joins it: it ends with the program, and never finds the object gone.
 void destroying(const void* object, const char* kind);
@@ -72,6 +80,11 @@ inline void unlocking_shared(const void* object, const char*) { note_if_watched(
 inline void check_no_reader(const void*, const char*) {}
 inline void waiting(const void*) {}
 inline void let_go(const void*, std::uint64_t) {}
+inline void check_only_waiter(const void*, const char*) {}
+inline void used_by_plan(const void*) {}
+inline void unused_by_plan(const void*) {}
+inline void ended_for_plans(const void*) {}
+inline bool lives_for_plans(const void*) { return true; }
 inline void destroying(const void*, const char*) {}
 inline void destroying_lock(const void*, const char*) {}
 
