@@ -49,6 +49,11 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+template <class Type>
+struct future_slots;
+}  // namespace detail
+
 /// The values of a future_set, by the index of their contributions. The set owns them.
 template <class Type>
 class future_values {
@@ -58,9 +63,13 @@ class future_values {
   const Type* begin() const noexcept { return slots_->data(); }
   const Type* end() const noexcept { return begin() + size(); }
 
+ private:
+  template <class T>
+  friend struct detail::future_slots;
+  template <class T>
+  friend class future_set;
   explicit future_values(const detail::aligned_array<Type>& of) noexcept : slots_(&of) {}
 
- private:
   const detail::aligned_array<Type>* slots_;
 };
 

@@ -60,7 +60,7 @@ def program():
     functions = "".join(f"void use_{name}(long n) {{ {made} for (long i = 0; i < n; ++i) loop_of_{name}(); }}\n"
                         for name, made in OBJECTS.items())
     marks = "".join(f"void loop_of_{name}();\n" for name in OBJECTS)
-    return f"#include <lockstep/lockstep.hpp>\n{marks}{functions}{MEETINGS}"
+    return f"#include <lockstep/lockstep.hpp>\n#include <lockstep/toolbox.hpp>\n{marks}{functions}{MEETINGS}"
 
 
 def wide_reads(code):
