@@ -131,11 +131,11 @@ class per_member {
   }
   /// The value of a rank. Requires rank < size(), and OWN-3.
   Type& operator[](std::size_t rank) noexcept {
-    check(rank);
+    check_rank(rank);
     return *reinterpret_cast<Type*>(all_.lines[rank].bytes);
   }
   const Type& operator[](std::size_t rank) const noexcept {
-    check(rank);
+    check_rank(rank);
     return *reinterpret_cast<const Type*>(all_.lines[rank].bytes);
   }
 
@@ -190,7 +190,7 @@ class per_member {
     std::size_t made = 0;
   };
 
-  void check(std::size_t rank) const noexcept {
+  void check_rank(std::size_t rank) const noexcept {
     if (!detail::diagnoses_misuse || rank < size()) return;
     detail::end_program("lockstep::per_member: rank %zu is asked for, must be below %zu", rank,
                         size());

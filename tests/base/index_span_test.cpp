@@ -74,7 +74,13 @@ TEST(index_span, SPAN_3_reaches_the_limits_of_its_type) {
   EXPECT_EQ(index_at(small.first, 255), bytes::max());
 
   const std::size_t most = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(span_of(std::size_t{1}, most).length, most - 1);
+  EXPECT_EQ(span_of(most - most / 2, most).length, most / 2);
+}
+
+TEST(index_span, SPAN_6_says_that_an_unsigned_bound_has_passed_zero) {
+  if (!lockstep::detail::diagnoses_misuse) GTEST_SKIP() << "misuse is not diagnosed";
+  const std::vector<int> empty;
+  EXPECT_THROW(span_of(std::size_t{0}, empty.size() - 1), std::invalid_argument);
 }
 
 TEST(index_span, SPAN_3_counts_positions_by_their_distance) {

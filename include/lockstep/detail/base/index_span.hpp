@@ -11,6 +11,7 @@
 //   SPAN-3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
 //   SPAN-4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
 //   SPAN-5  The copy of an iterator may throw: on the caller of the loop, or as the function does.
+//   SPAN-6  Where misuse is diagnosed, 2^63 numbers of an unsigned type or more fail (std::invalid_argument).
 #ifndef LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
 #define LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
 
