@@ -33,11 +33,11 @@ int main(int argc, char** argv) {
       {
         LOCKSTEP_TRACE_SCOPE("uneven");
         const std::size_t times = me.rank() + 1 == me.size() ? 2 : 1;
-        for (std::size_t k = 0; k < times; ++k) {
-          me.for_range(lockstep::nowait, 0, cells, [&](std::size_t first, std::size_t last) {
+        me.for_range(lockstep::nowait, 0, cells, [&](std::size_t first, std::size_t last) {
+          for (std::size_t k = 0; k < times; ++k) {
             for (std::size_t i = first; i < last; ++i) row[i] = std::sqrt(row[i] + 1);
-          });
-        }
+          }
+        });
         me.sync_threads();
       }
       const double sum = me.sync_sum(row[0]);

@@ -25,7 +25,7 @@ WORK = ROOT / "build" / "site-work"
 # The navigation: each document of the repository in one section.
 SECTIONS = {
     "Start": "docs/README docs/guide docs/overview docs/faq docs/packages",
-    "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/visibility "
+    "Guides": "docs/coming-from-openmp docs/graphs docs/what-a-loop-costs docs/visibility docs/misuse "
               "docs/openmp docs/adapters docs/ports docs/mpi",
     "Languages": "docs/languages bindings/*/README",
     "Reference": "api/index",
