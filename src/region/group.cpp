@@ -186,6 +186,15 @@ LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
 }
 
+/// " (file:line)", or nothing where that is not known.
+struct place_text {
+  explicit place_text(call_site where) noexcept {
+    if (where.file == nullptr) return;
+    std::snprintf(text, sizeof text, " (%s:%u)", where.file, where.line);
+  }
+  char text[300] = "";
+};
+
 LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site where,
                                                    std::size_t extent) noexcept {
   const char* wrong = nullptr;
@@ -194,11 +203,10 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
   } else if (criticals != 0) {
     wrong = "called inside critical, where the others cannot come to it; leave critical first";
   }
-  if (wrong != nullptr && where.file != nullptr) {
-    end_program("lockstep::member: %s of rank %zu (%s:%u) is %s", kind, rank_, where.file,
-                where.line, wrong);
+  if (wrong != nullptr) {
+    end_program("lockstep::member: %s of rank %zu%s is %s", kind, rank_, place_text(where).text,
+                wrong);
   }
-  if (wrong != nullptr) end_program("lockstep::member: %s of rank %zu is %s", kind, rank_, wrong);
   in_construct = {kind, where, extent, 0};
 }
 
@@ -218,40 +226,26 @@ LOCKSTEP_INLINE void member_state::check_returned() const noexcept {
 
 [[noreturn]] LOCKSTEP_INLINE void member_state::report_returned(
     const member_state& missing) const noexcept {
-  const auto name = [](const construct_note& of, char(&to)[300]) {
-    const char* const kind = of.kind != nullptr ? of.kind : "no construct";
-    if (of.where.file == nullptr) {
-      std::snprintf(to, sizeof to, "%s", kind);
-    } else {
-      std::snprintf(to, sizeof to, "%s (%s:%u)", kind, of.where.file, of.where.line);
-    }
+  const auto name = [](const construct_note& of) noexcept {
+    return of.kind != nullptr ? of.kind : "no construct";
   };
-  char here[300], there[300];
-  name(in_construct, here);
-  name(missing.in_construct, there);
   end_program(
-      "lockstep::member: rank %zu of %zu waits in %s, phase %u; missing: rank %zu, which has "
-      "returned from its part; it was last in %s, phase %u; all members come to the same "
+      "lockstep::member: rank %zu of %zu waits in %s%s, phase %u; missing: rank %zu, which has "
+      "returned from its part; it was last in %s%s, phase %u; all members come to the same "
       "constructs in the same order",
-      rank_, size_, here, static_cast<unsigned>(phase), missing.rank(), there,
-      static_cast<unsigned>(missing.phase));
+      rank_, size_, name(in_construct), place_text(in_construct.where).text,
+      static_cast<unsigned>(phase), missing.rank(), name(missing.in_construct),
+      place_text(missing.in_construct.where).text, static_cast<unsigned>(missing.phase));
 }
 
 [[noreturn]] LOCKSTEP_INLINE void group::report_constructs(std::size_t low,
                                                            const construct_note& lows,
                                                            std::size_t high,
                                                            const construct_note& highs) {
-  char places[2][300] = {};
-  for (const bool is_low : {true, false}) {
-    const call_site where = (is_low ? lows : highs).where;
-    char* const place = places[is_low ? 0 : 1];
-    if (where.file == nullptr) continue;
-    std::snprintf(place, sizeof places[0], " (%s:%u)", where.file, where.line);
-  }
   end_program(
       "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
       "to the same constructs in the same order, with the same arguments",
-      low, lows.kind, places[0], high, highs.kind, places[1],
+      low, lows.kind, place_text(lows.where).text, high, highs.kind, place_text(highs.where).text,
       is_same(lows, highs)                      ? ", after another number of constructs with nowait"
       : std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size"
                                                 : "");
