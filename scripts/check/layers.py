@@ -7,6 +7,7 @@ usage: layers.py [tree]
 In include/: public headers lie directly in lockstep/, the others in lockstep/detail/ROOM/; in src/: headers and sources lie
 in src/ROOM/. Each file names its layer in its banner, and includes only headers of that layer and of the layers before it.
 Nothing outside of src/ includes a header of it, but for tests, and openmp/, which compile the sources themselves.
+In openmp/ the two fronts gnu/ and llvm/, and api/, include runtime/, never the other way round, and no front the other.
 Questions about system, compiler or architecture are asked in the room platform only; macros but include guards are defined there only and are
 called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a file has in namespace lockstep
 it has in the inline namespace LOCKSTEP_ABI; a file has at most 600 lines, the SPDX line and a banner that gives
@@ -28,6 +29,8 @@ LAYERLESS = ("lockstep/lockstep.hpp", "lockstep/mpi.hpp", "thread_synchronizer.h
              "src/lockstep_mpi.cpp", "src/lockstep_mpi_checked.cpp", "src/thread_synchronizer.cpp")
 # What MPI libraries ask to be told before their header is read.
 MPI_SETTINGS = ("OMPI_SKIP_MPICXX", "MPICH_SKIP_MPICXX")
+# What each folder of openmp/ may include beside itself.
+OPENMP = {"runtime": (), "api": ("runtime",), "gnu": ("runtime", "api"), "llvm": ("runtime", "api")}
 SEAM = "lockstep/detail/platform/atomic.hpp"
 MAX_LINES = 600
 
@@ -166,6 +169,18 @@ def check_any_file(report, path, name):
             report.add(path, number, "a path of somebody's machine")
 
 
+def check_openmp(report, path):
+    folder = path.parent.name
+    if folder not in OPENMP:
+        report.add(path, 1, f"'{folder}' is no folder of openmp/; they are {', '.join(OPENMP)}")
+        return
+    for number, _, included in includes(path.read_text(encoding="utf-8")):
+        other = PurePosixPath(included).parts[0]
+        is_ours = len(PurePosixPath(included).parts) > 1 and other in OPENMP
+        if is_ours and other != folder and other not in OPENMP[folder]:
+            report.add(path, number, f"openmp/{folder}/ includes {included}")
+
+
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "layers")
@@ -180,6 +195,8 @@ def main(argv):
         check_seam(report, path, name, lines)
         check_namespace(report, path, lines)
         check_banner(report, path, name, text)
+    for path in sorted(each for each in (root / "openmp").rglob("*") if each.suffix in (".hpp", ".cpp")):
+        check_openmp(report, path)
     files = repository_files(root)
     for path in files:
         check_any_file(report, path, path.relative_to(root).as_posix())

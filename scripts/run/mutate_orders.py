@@ -36,7 +36,7 @@ OTHERS, MODELLED = ("platform", "mpi"), ("mpi/node_board",)
 MODEL = ROOT / "tests" / "model"
 PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers", "tasks")
 # Sources that are no part of the library: the program "tasks" includes them.
-TASKS = {"openmp/task_pool", "openmp/task_dependences"}
+TASKS = {"openmp/runtime/task_pool", "openmp/runtime/task_dependences"}
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a part, ROOM/NAME.

@@ -46,8 +46,8 @@ inline void modelled_free(void* memory) noexcept {
 #define aligned_alloc modelled_aligned_alloc
 #define calloc modelled_calloc
 #define free modelled_free
-#include "../../openmp/task_dependences.cpp"
-#include "../../openmp/task_pool.cpp"
+#include "../../openmp/runtime/task_dependences.cpp"
+#include "../../openmp/runtime/task_pool.cpp"
 #undef aligned_alloc
 #undef calloc
 #undef free

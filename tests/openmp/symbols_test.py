@@ -18,7 +18,7 @@ import support
 # All nodes that GCC 4.2 to 16 gives names of OpenMP.
 NODES = ("GOMP_1.0 GOMP_2.0 GOMP_3.0 GOMP_4.0 GOMP_4.0.1 GOMP_4.5 GOMP_5.0 GOMP_5.0.1 GOMP_5.1 GOMP_5.1.1 "
          "GOMP_5.1.2 GOMP_5.1.3 GOMP_6.0 GOMP_6.0.1 "
-         "OMP_1.0 OMP_2.0 OMP_3.0 OMP_3.1 OMP_4.0 OMP_4.5 OMP_5.0 OMP_5.0.1 OMP_5.0.2 OMP_5.1 OMP_5.1.1 OMP_5.2").split()
+         "OMP_1.0 OMP_2.0 OMP_3.0 OMP_3.1 OMP_4.0 OMP_4.5 OMP_5.0 OMP_5.0.1 OMP_5.0.2 OMP_5.1 OMP_5.1.1 OMP_5.2 VERSION").split()
 # Of later GCCs than these nodes are, or of OpenACC and its plugins.
 FOREIGN = re.compile(r"@@?(OACC|GOACC|GOMP_PLUGIN)_|@@?GOMP_6\.(0\.[2-9]|[1-9])")
 # What GCC 14 to 16 added, as their libraries have it: the machine's GCC may be older.
@@ -69,7 +69,7 @@ class Symbols(unittest.TestCase):
 
     def test_nothing_is_exported_but_the_interface(self):
         for name in exported(support.LIBRARY):
-            self.assertRegex(name, r"^(GOMP|omp)_[a-z0-9_]+@@?G?OMP_[0-9.]+$")
+            self.assertRegex(name, r"^((GOMP|omp)_[a-z0-9_]+@@?G?OMP_[0-9.]+|(__kmpc|kmp|omp)_[a-z0-9_]+@@?VERSION)$")
 
     def test_all_versions_are_there(self):
         versions = re.findall(r"Name: (\S+)", readelf("--version-info", str(support.LIBRARY)).split("Version needs")[0])

@@ -41,6 +41,16 @@ class CheckLayers(TreeTest):
         self.assert_bad(source("", "util"), "'util' is not a layer")
         self.assert_bad({"src/wait/engine.cpp": f"{SPDX}// engine.cpp -- a test (layer: wait)\n"}, "no banner")
 
+    def test_the_fronts_of_openmp_include_its_runtime_and_never_the_other_way_round(self):
+        def source(folder, included):
+            return {f"openmp/{folder}/x.cpp": f'{SPDX}#include "{included}"\n'}
+        self.assert_good({**source("gnu", "runtime/part.hpp"), **source("llvm", "api/api.hpp"), **source("runtime", "part.hpp"),
+                          **source("api", "platform/cpus.hpp")})
+        self.assert_bad(source("runtime", "llvm/ident.hpp"), "openmp/runtime/ includes llvm/ident.hpp")
+        self.assert_bad(source("api", "gnu/x.hpp"), "openmp/api/ includes")
+        self.assert_bad(source("llvm", "gnu/x.hpp"), "openmp/llvm/ includes")
+        self.assert_bad(source("intel", "runtime/part.hpp"), "'intel' is no folder")
+
     def test_headers_of_include_know_nothing_of_src(self):
         private = {"src/platform/texts.hpp": f"{SPDX}// src/platform/texts.hpp -- a test (layer: platform)\n"}
         self.assert_bad({**sync('#include "../../src/platform/texts.hpp"\n'), **private}, "is to be included as", "above all")

@@ -11,6 +11,7 @@ options of openmp/CMakeLists.txt, which CMake has written to compile_commands.js
 import concurrent.futures
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ REPORT = "WARNING: ThreadSanitizer"
 SUPPRESSED = "race:last_values\nrace:barriers._omp_fn\n"
 PROGRAMS = ("parallel.c", "reductions.c", "loops.c", "loop_clauses.c", "ordered.c", "worksharing.c", "cancel.c",
             "task_trees.c", "task_dependences.c", "task_events.c", "task_groups.c", "task_loops.c", "objects.cpp", "../programs/locks.c")
-# File of openmp/, what stands there once, what takes its place; and which programs may notice it.
+# File of openmp/runtime/, what stands there once, what takes its place; and which programs may notice it.
 ACQUIRE, RELEASE, ACQ_REL, RELAXED = (f"detail::memory_order_{order}" for order in ("acquire", "release", "acq_rel", "relaxed"))
 MUTANTS = (
     ("task_pool.hpp", f"others.load({ACQUIRE})", f"others.load({RELAXED})", ("task_groups.c", "task_trees.c")),
@@ -48,7 +49,7 @@ MUTANTS = (
 def options_of_runtime(commands):
     """The standard, definitions, directories and -f... of the library; its other options are those of the build."""
     entries = [each for each in json.loads(Path(commands).read_text(encoding="utf-8"))
-               if Path(each["file"]).parent == ROOT / "openmp"]
+               if Path(each["file"]).is_relative_to(ROOT / "openmp")]
     if not entries:
         raise SystemExit(f"{commands} has no file of {ROOT / 'openmp'}: configure with LOCKSTEP_BUILD_OPENMP=ON")
     words = shlex.split(entries[0]["command"])
@@ -64,7 +65,7 @@ def compile_all(sources, directory, options):
     directory.mkdir(parents=True, exist_ok=True)
 
     def one(source):
-        made = directory / (source.name + ".o")
+        made = directory / f"{source.parent.name}_{source.name}.o"
         subprocess.run([*conformance.COMPILERS[".cpp"][:1], *options, "-c", str(source), "-o", str(made)], check=True)
         return made
 
@@ -121,15 +122,18 @@ def has_thread_sanitizer(directory):
 def mutant_library(index, objects, directory, options):
     """The library with one order weakened: only what that changes is compiled again."""
     file, old, new, _ = MUTANTS[index]
+    file = f"runtime/{file}"
     copy = directory / f"mutant{index}"
     shutil.copytree(ROOT / "openmp", copy, dirs_exist_ok=True)
     text = (copy / file).read_text(encoding="utf-8")
     if text.count(old) != 1:
         raise SystemExit(f"openmp/{file} has {text.count(old)} times '{old}': MUTANTS is out of date")
     (copy / file).write_text(text.replace(old, new), encoding="utf-8")
-    sources = [path for path in sorted(copy.glob("*.cpp"))
-               if path.name == file or (file.endswith(".hpp") and f'"{file}"' in path.read_text(encoding="utf-8"))]
-    changed = {path.name: path for path in compile_all(sources, copy / "objects", options)}
+    header = re.compile(rf'"(runtime/)?{Path(file).name}"') if file.endswith(".hpp") else None
+    sources = [path for path in sorted(copy.rglob("*.cpp"))
+               if path == copy / file or (header and header.search(path.read_text(encoding="utf-8")))]
+    own = [option.replace(str(ROOT / "openmp"), str(copy)) for option in options]
+    changed = {path.name: path for path in compile_all(sources, copy / "objects", own)}
     return link([changed.get(path.name, path) for path in objects], copy)
 
 
@@ -140,7 +144,7 @@ def main():
         print("skipped: no g++ with ThreadSanitizer that works here")
         return conformance.SKIPPED
     options = options_of_runtime(commands)
-    sources = [*sorted((ROOT / "openmp").glob("*.cpp")), ROOT / "src" / "lockstep.cpp"]
+    sources = [*sorted((ROOT / "openmp").rglob("*.cpp")), ROOT / "src" / "lockstep.cpp"]
     objects = compile_all(sources, directory / "objects", options)
     library = link(objects, directory)
     programs = {source: (conformance.Program(conformance.HERE / source, directory), executable(source, directory))
@@ -160,7 +164,7 @@ def main():
         if not any(races(*programs[source], weakened, threads, 60)
                    for _ in range(3) for source in noticed_by for threads in (4, 2)):
             bad += 1
-            print(f"openmp/{file}: nobody notices '{new}' in place of '{old}'")
+            print(f"openmp/runtime/{file}: nobody notices '{new}' in place of '{old}'")
     print(f"{len(MUTANTS)} mutants, {bad} not noticed")
     return 1 if bad else 0
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// openmp/api/api.hpp -- the functions of omp.h that others of our files call: Fortran's forms, the functions for devices
+#ifndef LOCKSTEP_OPENMP_API_API_HPP
+#define LOCKSTEP_OPENMP_API_API_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/abi.hpp"
+
+OPENMP_API void omp_set_num_threads(int);
+OPENMP_API int omp_get_num_threads();
+OPENMP_API int omp_get_max_threads();
+OPENMP_API int omp_get_thread_num();
+OPENMP_API int omp_get_num_procs();
+OPENMP_API int omp_in_parallel();
+OPENMP_API void omp_set_dynamic(int);
+OPENMP_API int omp_get_dynamic();
+OPENMP_API void omp_set_nested(int);
+OPENMP_API int omp_get_nested();
+OPENMP_API double omp_get_wtime();
+OPENMP_API double omp_get_wtick();
+OPENMP_API void omp_set_schedule(unsigned, int);
+OPENMP_API void omp_get_schedule(unsigned*, int*);
+OPENMP_API int omp_get_thread_limit();
+OPENMP_API void omp_set_max_active_levels(int);
+OPENMP_API int omp_get_max_active_levels();
+OPENMP_API int omp_get_supported_active_levels();
+OPENMP_API int omp_get_level();
+OPENMP_API int omp_get_ancestor_thread_num(int);
+OPENMP_API int omp_get_team_size(int);
+OPENMP_API int omp_get_active_level();
+OPENMP_API int omp_in_final();
+OPENMP_API int omp_in_explicit_task();
+OPENMP_API int omp_get_cancellation();
+OPENMP_API int omp_get_proc_bind();
+OPENMP_API int omp_get_num_places();
+OPENMP_API int omp_get_place_num_procs(int);
+OPENMP_API void omp_get_place_proc_ids(int, int*);
+OPENMP_API int omp_get_place_num();
+OPENMP_API int omp_get_partition_num_places();
+OPENMP_API void omp_get_partition_place_nums(int*);
+OPENMP_API void omp_set_default_device(int);
+OPENMP_API int omp_get_default_device();
+OPENMP_API int omp_get_num_devices();
+OPENMP_API int omp_get_device_num();
+OPENMP_API int omp_get_num_teams();
+OPENMP_API int omp_get_team_num();
+OPENMP_API int omp_is_initial_device();
+OPENMP_API int omp_get_initial_device();
+OPENMP_API int omp_get_max_task_priority();
+OPENMP_API void omp_fulfill_event(std::uintptr_t);
+OPENMP_API void omp_set_num_teams(int);
+OPENMP_API int omp_get_max_teams();
+OPENMP_API void omp_set_teams_thread_limit(int);
+OPENMP_API int omp_get_teams_thread_limit();
+OPENMP_API int omp_pause_resource(int, int);
+OPENMP_API int omp_pause_resource_all(int);
+OPENMP_API const char* omp_get_uid_from_device(int);
+OPENMP_API int omp_get_device_from_uid(const char*);
+OPENMP_API const char* omp_get_interop_str(const void*, int, int*);
+OPENMP_API const char* omp_get_interop_name(const void*, int);
+OPENMP_API const char* omp_get_interop_type_desc(const void*, int);
+OPENMP_API const char* omp_get_interop_rc_desc(const void*, int);
+OPENMP_API void omp_display_env(int);
+OPENMP_API void omp_display_affinity(const char*);
+
+#endif  // LOCKSTEP_OPENMP_API_API_HPP

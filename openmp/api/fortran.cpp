@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// The functions of omp.h as Fortran calls them: arguments by address, names with '_' behind, with '_8_' where the program
+// is compiled with integers of 8 bytes. Texts have their length behind the arguments, and blanks in place of an end mark.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "api.hpp"
+#include "runtime/abi.hpp"
+#include "runtime/display.hpp"
+#include "runtime/part.hpp"
+
+using namespace lockstep::openmp;
+
+OPENMP_API std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void*);
+OPENMP_API void omp_destroy_allocator(std::uintptr_t);
+OPENMP_API void omp_set_default_allocator(std::uintptr_t);
+OPENMP_API std::uintptr_t omp_get_default_allocator();
+
+namespace {
+
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+
+/// Into the range of an int.
+int narrow(i64 value) {
+  return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : static_cast<int>(value);
+}
+
+/// Blanks at the end belong to the text, as with GCC's runtime.
+std::string text_of(const char* text, std::size_t length) { return std::string(text, length); }
+
+/// As much as fits, and blanks behind.
+int fill(char* to, std::size_t size, const std::string& text) {
+  const std::size_t copied = text.size() < size ? text.size() : size;
+  std::memcpy(to, text.data(), copied);
+  std::memset(to + copied, ' ', size - copied);
+  return static_cast<int>(text.size());
+}
+
+void give(const char** text, std::size_t* length, const char* from) {
+  *text = from;
+  *length = from != nullptr ? std::strlen(from) : 0;
+}
+
+}  // namespace
+
+// --- without arguments ---
+
+OPENMP_API i32 omp_get_num_threads_() { return omp_get_num_threads(); }
+OPENMP_API i32 omp_get_max_threads_() { return omp_get_max_threads(); }
+OPENMP_API i32 omp_get_thread_num_() { return omp_get_thread_num(); }
+OPENMP_API i32 omp_get_num_procs_() { return omp_get_num_procs(); }
+OPENMP_API i32 omp_in_parallel_() { return omp_in_parallel(); }
+OPENMP_API i32 omp_get_dynamic_() { return omp_get_dynamic(); }
+OPENMP_API i32 omp_get_nested_() { return omp_get_nested(); }
+OPENMP_API i32 omp_get_thread_limit_() { return omp_get_thread_limit(); }
+OPENMP_API i32 omp_get_max_active_levels_() { return omp_get_max_active_levels(); }
+OPENMP_API i32 omp_get_supported_active_levels_() { return omp_get_supported_active_levels(); }
+OPENMP_API i32 omp_get_level_() { return omp_get_level(); }
+OPENMP_API i32 omp_get_active_level_() { return omp_get_active_level(); }
+OPENMP_API i32 omp_in_final_() { return omp_in_final(); }
+OPENMP_API i32 omp_in_explicit_task_() { return omp_in_explicit_task(); }
+OPENMP_API i32 omp_get_cancellation_() { return omp_get_cancellation(); }
+OPENMP_API i32 omp_get_proc_bind_() { return omp_get_proc_bind(); }
+OPENMP_API i32 omp_get_num_places_() { return omp_get_num_places(); }
+OPENMP_API i32 omp_get_place_num_() { return omp_get_place_num(); }
+OPENMP_API i32 omp_get_partition_num_places_() { return omp_get_partition_num_places(); }
+OPENMP_API i32 omp_get_default_device_() { return omp_get_default_device(); }
+OPENMP_API i32 omp_get_num_devices_() { return omp_get_num_devices(); }
+OPENMP_API i32 omp_get_device_num_() { return omp_get_device_num(); }
+OPENMP_API i32 omp_get_num_teams_() { return omp_get_num_teams(); }
+OPENMP_API i32 omp_get_team_num_() { return omp_get_team_num(); }
+OPENMP_API i32 omp_is_initial_device_() { return omp_is_initial_device(); }
+OPENMP_API i32 omp_get_initial_device_() { return omp_get_initial_device(); }
+OPENMP_API i32 omp_get_max_task_priority_() { return omp_get_max_task_priority(); }
+OPENMP_API i32 omp_get_max_teams_() { return omp_get_max_teams(); }
+OPENMP_API i32 omp_get_teams_thread_limit_() { return omp_get_teams_thread_limit(); }
+OPENMP_API double omp_get_wtime_() { return omp_get_wtime(); }
+OPENMP_API double omp_get_wtick_() { return omp_get_wtick(); }
+
+// --- that set one number ---
+
+OPENMP_API void omp_set_num_threads_(const i32* value) { omp_set_num_threads(*value); }
+OPENMP_API void omp_set_num_threads_8_(const i64* value) { omp_set_num_threads(narrow(*value)); }
+OPENMP_API void omp_set_dynamic_(const i32* value) { omp_set_dynamic(*value); }
+OPENMP_API void omp_set_dynamic_8_(const i64* value) { omp_set_dynamic(*value != 0); }
+OPENMP_API void omp_set_nested_(const i32* value) { omp_set_nested(*value); }
+OPENMP_API void omp_set_nested_8_(const i64* value) { omp_set_nested(*value != 0); }
+OPENMP_API void omp_set_max_active_levels_(const i32* value) { omp_set_max_active_levels(*value); }
+OPENMP_API void omp_set_max_active_levels_8_(const i64* value) {
+  omp_set_max_active_levels(narrow(*value));
+}
+OPENMP_API void omp_set_default_device_(const i32* value) { omp_set_default_device(*value); }
+OPENMP_API void omp_set_default_device_8_(const i64* value) {
+  omp_set_default_device(narrow(*value));
+}
+OPENMP_API void omp_set_num_teams_(const i32* value) { omp_set_num_teams(*value); }
+OPENMP_API void omp_set_num_teams_8_(const i64* value) { omp_set_num_teams(narrow(*value)); }
+OPENMP_API void omp_set_teams_thread_limit_(const i32* value) {
+  omp_set_teams_thread_limit(*value);
+}
+OPENMP_API void omp_set_teams_thread_limit_8_(const i64* value) {
+  omp_set_teams_thread_limit(narrow(*value));
+}
+OPENMP_API void omp_display_env_(const i32* value) { omp_display_env(*value); }
+OPENMP_API void omp_display_env_8_(const i64* value) { omp_display_env(*value != 0); }
+
+// --- that are asked with one number ---
+
+OPENMP_API i32 omp_get_ancestor_thread_num_(const i32* of) {
+  return omp_get_ancestor_thread_num(*of);
+}
+OPENMP_API i32 omp_get_ancestor_thread_num_8_(const i64* of) {
+  return omp_get_ancestor_thread_num(narrow(*of));
+}
+OPENMP_API i32 omp_get_team_size_(const i32* of) { return omp_get_team_size(*of); }
+OPENMP_API i32 omp_get_team_size_8_(const i64* of) { return omp_get_team_size(narrow(*of)); }
+OPENMP_API i32 omp_get_place_num_procs_(const i32* of) { return omp_get_place_num_procs(*of); }
+OPENMP_API i32 omp_get_place_num_procs_8_(const i64* of) {
+  return omp_get_place_num_procs(narrow(*of));
+}
+OPENMP_API i32 omp_pause_resource_(const i32* kind, const i32* device) {
+  return omp_pause_resource(*kind, *device);
+}
+OPENMP_API i32 omp_pause_resource_all_(const i32* kind) { return omp_pause_resource_all(*kind); }
+OPENMP_API void omp_fulfill_event_(std::intptr_t event) {  // omp_lib says `value`
+  omp_fulfill_event(static_cast<std::uintptr_t>(event));
+}
+
+// --- schedules ---
+
+OPENMP_API void omp_set_schedule_(const i32* kind, const i32* chunk) {
+  omp_set_schedule(static_cast<unsigned>(*kind), *chunk);
+}
+OPENMP_API void omp_set_schedule_8_(const i32* kind, const i64* chunk) {
+  omp_set_schedule(static_cast<unsigned>(*kind), narrow(*chunk));
+}
+OPENMP_API void omp_get_schedule_(i32* kind, i32* chunk) {
+  unsigned found = 0;
+  omp_get_schedule(&found, chunk);
+  *kind = static_cast<i32>(found);
+}
+OPENMP_API void omp_get_schedule_8_(i32* kind, i64* chunk) {
+  i32 narrow_chunk = 0;
+  omp_get_schedule_(kind, &narrow_chunk);
+  *chunk = narrow_chunk;
+}
+
+// --- places ---
+
+OPENMP_API void omp_get_place_proc_ids_(const i32* place, i32* cpus) {
+  omp_get_place_proc_ids(*place, cpus);
+}
+OPENMP_API void omp_get_partition_place_nums_(i32* places) { omp_get_partition_place_nums(places); }
+
+// Numbers of 4 bytes are written to the array of 8, and widened from the last to the first.
+namespace {
+
+void widen(i64* numbers, int count) {
+  for (int i = count - 1; i >= 0; --i) {
+    i32 narrow_number = 0;
+    std::memcpy(&narrow_number,
+                reinterpret_cast<const char*>(numbers) + 4 * static_cast<std::size_t>(i), 4);
+    numbers[i] = narrow_number;
+  }
+}
+
+}  // namespace
+
+OPENMP_API void omp_get_place_proc_ids_8_(const i64* place, i64* cpus) {
+  omp_get_place_proc_ids(narrow(*place), reinterpret_cast<int*>(cpus));
+  widen(cpus, omp_get_place_num_procs(narrow(*place)));
+}
+OPENMP_API void omp_get_partition_place_nums_8_(i64* places) {
+  omp_get_partition_place_nums(reinterpret_cast<int*>(places));
+  widen(places, omp_get_partition_num_places());
+}
+
+// --- texts ---
+
+OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) {
+  display::set_affinity_format(text_of(format, length).c_str());
+}
+OPENMP_API i32 omp_get_affinity_format_(char* to, std::size_t size) {
+  return fill(to, size, display::affinity_format());
+}
+OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) {
+  omp_display_affinity(text_of(format, length).c_str());
+}
+OPENMP_API i32 omp_capture_affinity_(char* to, const char* format, std::size_t size,
+                                     std::size_t length) {
+  return fill(to, size, display::filled_in(text_of(format, length).c_str(), here()));
+}
+
+// --- texts as results: a pointer and a length, which are given first; arguments by value ---
+
+OPENMP_API void omp_get_interop_str_(const char** text, std::size_t* length, const void* of,
+                                     int property, int* result) {
+  give(text, length, omp_get_interop_str(of, property, result));
+}
+OPENMP_API void omp_get_interop_name_(const char** text, std::size_t* length, const void* of,
+                                      int property) {
+  give(text, length, omp_get_interop_name(of, property));
+}
+OPENMP_API void omp_get_interop_type_desc_(const char** text, std::size_t* length, const void* of,
+                                           int property) {
+  give(text, length, omp_get_interop_type_desc(of, property));
+}
+OPENMP_API void omp_get_interop_rc_desc_(const char** text, std::size_t* length, const void* of,
+                                         int result) {
+  give(text, length, omp_get_interop_rc_desc(of, result));
+}
+OPENMP_API void omp_get_uid_from_device_(const char** text, std::size_t* length, i32 device) {
+  give(text, length, omp_get_uid_from_device(device));
+}
+OPENMP_API void omp_get_uid_from_device_8_(const char** text, std::size_t* length, i64 device) {
+  give(text, length, omp_get_uid_from_device(narrow(device)));
+}
+OPENMP_API i32 omp_get_device_from_uid_(const char* name, std::size_t length) {
+  return omp_get_device_from_uid(text_of(name, length).c_str());
+}
+
+// --- allocators ---
+
+OPENMP_API std::intptr_t omp_init_allocator_(const std::intptr_t* space, const i32* count,
+                                             const void* traits) {
+  return static_cast<std::intptr_t>(
+      omp_init_allocator(static_cast<std::uintptr_t>(*space), *count, traits));
+}
+OPENMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t* space, const i64* count,
+                                               const void* traits) {
+  return static_cast<std::intptr_t>(
+      omp_init_allocator(static_cast<std::uintptr_t>(*space), narrow(*count), traits));
+}
+OPENMP_API void omp_destroy_allocator_(const std::intptr_t* which) {
+  omp_destroy_allocator(static_cast<std::uintptr_t>(*which));
+}
+OPENMP_API void omp_set_default_allocator_(const std::intptr_t* which) {
+  omp_set_default_allocator(static_cast<std::uintptr_t>(*which));
+}
+OPENMP_API std::intptr_t omp_get_default_allocator_() {
+  return static_cast<std::intptr_t>(omp_get_default_allocator());
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// `#pragma omp error`.
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/abi.hpp"
+
+namespace {
+
+/// What an error directive says, in the form that GCC's runtime gives it: programs and their tests read it. A length of
+/// all ones: the text ends with a zero byte.
+void say_directive(const char* severity, const char* message, std::size_t length) noexcept {
+  if (message != nullptr && length == static_cast<std::size_t>(-1)) length = std::strlen(message);
+  std::fprintf(stderr, "\nlibgomp: %serror directive encountered", severity);
+  if (message != nullptr) {
+    std::fputs(": ", stderr);
+    std::fwrite(message, 1, length, stderr);
+  }
+  std::fputc('\n', stderr);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_warning(const char* message, std::size_t length) {
+  say_directive("", message, length);
+}
+
+OPENMP_API void GOMP_error(const char* message, std::size_t length) {
+  say_directive("fatal error: ", message, length);
+  std::exit(EXIT_FAILURE);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Regions, as compilers from GCC 4.9 on call them.
+#include <cstdint>
+
+#include "runtime/loops.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/task_reductions.hpp"
+
+using namespace lockstep::openmp;
+
+namespace {
+
+proc_bind bind_of(unsigned flags) noexcept { return static_cast<proc_bind>(flags & 7u); }
+
+void run_loop(outlined_function function, void* data, unsigned threads, const loop_spec& loop,
+              unsigned flags) noexcept {
+  part& self = here();
+  region_request request;
+  request.bind = bind_of(flags);
+  request.loop = &loop;
+  run_region(self, function, data, resolve_threads(self, threads), request);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_parallel(outlined_function function, void* data, unsigned threads,
+                              unsigned flags) {
+  part& self = here();
+  region_request request;
+  request.bind = bind_of(flags);
+  run_region(self, function, data, resolve_threads(self, threads), request);
+}
+
+OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* data,
+                                             unsigned threads, unsigned flags) {
+  part& self = here();
+  const unsigned size = resolve_threads(self, threads);
+  region_request request;
+  request.bind = bind_of(flags);
+  request.group = begin_parallel_reductions(*static_cast<std::uintptr_t**>(data), size);
+  run_region(self, function, data, size, request);
+  end_parallel_reductions(request.group);
+  return size;
+}
+
+OPENMP_API void GOMP_parallel_loop_static(outlined_function function, void* data, unsigned threads,
+                                          long start, long end, long increment, long chunk,
+                                          unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::fixed, true, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_dynamic(outlined_function function, void* data, unsigned threads,
+                                           long start, long end, long increment, long chunk,
+                                           unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::dynamic, true, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_guided(outlined_function function, void* data, unsigned threads,
+                                          long start, long end, long increment, long chunk,
+                                          unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::guided, true, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_dynamic(outlined_function function, void* data,
+                                                        unsigned threads, long start, long end,
+                                                        long increment, long chunk,
+                                                        unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::dynamic, false, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_guided(outlined_function function, void* data,
+                                                       unsigned threads, long start, long end,
+                                                       long increment, long chunk, unsigned flags) {
+  run_loop(function, data, threads,
+           loop_spec::of(start, end, increment).with(schedule_kind::guided, false, chunk), flags);
+}
+OPENMP_API void GOMP_parallel_loop_runtime(outlined_function function, void* data, unsigned threads,
+                                           long start, long end, long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), false),
+           flags);
+}
+OPENMP_API void GOMP_parallel_loop_nonmonotonic_runtime(outlined_function function, void* data,
+                                                        unsigned threads, long start, long end,
+                                                        long increment, unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true),
+           flags);
+}
+OPENMP_API void GOMP_parallel_loop_maybe_nonmonotonic_runtime(outlined_function function,
+                                                              void* data, unsigned threads,
+                                                              long start, long end, long increment,
+                                                              unsigned flags) {
+  run_loop(function, data, threads, as_runtime(loop_spec::of(start, end, increment), here(), true),
+           flags);
+}
+
+OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, unsigned threads,
+                                       unsigned count, unsigned flags) {
+  part& self = here();
+  const loop_spec sections = sections_of(count);
+  region_request request;
+  request.bind = bind_of(flags);
+  request.loop = &sections;
+  run_region(self, function, data, resolve_threads(self, threads, count), request);
+}

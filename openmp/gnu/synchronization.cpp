@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// barrier, single, copyprivate, critical, atomic and cancel. (master and masked call nothing of us.)
+#include <lockstep/mutex.hpp>
+
+#include "runtime/abi.hpp"
+#include "runtime/barrier.hpp"
+#include "runtime/cancel.hpp"
+#include "runtime/shared_region.hpp"
+
+using namespace lockstep::openmp;
+
+OPENMP_API void GOMP_barrier() { static_cast<void>(pass_barrier(here())); }
+
+OPENMP_API bool GOMP_single_start() { return begins_single(here()); }
+
+/// Null for the member that runs the single; for the others what that has made, once it has. A barrier comes after the
+/// copies were taken.
+OPENMP_API void* GOMP_single_copy_start() {
+  part& self = here();
+  if (begins_single(self)) return nullptr;
+  static_cast<void>(pass_barrier(self, "copyprivate"));
+  return self.shared->copied;
+}
+OPENMP_API void GOMP_single_copy_end(void* data) {
+  part& self = here();
+  if (self.is_alone()) return;
+  self.shared->copied = data;
+  static_cast<void>(pass_barrier(self, "copyprivate"));
+}
+
+// --- critical sections, with a name and without; and atomic operations that the processor does not have ---
+
+namespace {
+
+constinit lockstep::mutex critical_lock;
+constinit lockstep::mutex atomic_lock;
+
+/// A name is a word of the program, of zeros at first. So is a mutex of lockstep.
+static_assert(sizeof(lockstep::mutex) <= sizeof(void*) &&
+                  alignof(lockstep::mutex) <= alignof(void*),
+              "it fits");
+lockstep::mutex& lock_of(void** name) noexcept { return *reinterpret_cast<lockstep::mutex*>(name); }
+
+}  // namespace
+
+OPENMP_API void GOMP_critical_start() { critical_lock.lock(); }
+OPENMP_API void GOMP_critical_end() { critical_lock.unlock(); }
+OPENMP_API void GOMP_critical_name_start(void** name) { lock_of(name).lock(); }
+OPENMP_API void GOMP_critical_name_end(void** name) { lock_of(name).unlock(); }
+OPENMP_API void GOMP_atomic_start() { atomic_lock.lock(); }
+OPENMP_API void GOMP_atomic_end() { atomic_lock.unlock(); }
+
+// --- cancellation, where OMP_CANCELLATION allows it ---
+
+namespace {
+
+/// What the compiler passes: 1 parallel, 2 loop, 4 sections, 8 taskgroup.
+cancel_kind kind_of(int number) noexcept {
+  if ((number & (2 | 4)) != 0) return cancel_kind::work;
+  return (number & 8) != 0 ? cancel_kind::taskgroup : cancel_kind::parallel;
+}
+
+}  // namespace
+
+OPENMP_API bool GOMP_cancellation_point(int kind) { return is_cancelled(here(), kind_of(kind)); }
+OPENMP_API bool GOMP_cancel(int kind, bool does) {
+  return does ? cancel(here(), kind_of(kind)) : is_cancelled(here(), kind_of(kind));
+}
+OPENMP_API bool GOMP_barrier_cancel() { return !pass_barrier(here()); }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// task, taskwait, taskyield, taskgroup, taskloop, and their reductions.
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/barrier.hpp"
+#include "runtime/task_groups.hpp"
+#include "runtime/task_reductions.hpp"
+#include "runtime/taskloop.hpp"
+#include "runtime/tasks.hpp"
+
+using namespace lockstep::openmp;
+
+namespace {
+
+/// The bits of GOMP_task's and GOMP_taskloop's flags.
+enum task_flag : unsigned {
+  task_final = 1u << 1,
+  task_depends = 1u << 3,
+  task_has_priority = 1u << 4,
+  loop_goes_up = 1u << 8,
+  loop_has_grainsize = 1u << 9,
+  loop_if = 1u << 10,  ///< not set: if(false)
+  loop_without_group = 1u << 11,
+  loop_reduces = 1u << 12,
+  task_is_detached = 1u << 13,
+  loop_is_strict = 1u << 14
+};
+
+task_request request_of(const part& self, outlined_function function, void* data,
+                        copy_function copy, long size, long align, unsigned flags,
+                        int priority) noexcept {
+  return {function,
+          data,
+          copy,
+          static_cast<std::size_t>(size),
+          align > 0 ? static_cast<std::size_t>(align) : 1,
+          self.running->is_final || (flags & task_final) != 0,
+          allowed_priority(priority)};
+}
+
+[[gnu::noinline]] void make_special_task(outlined_function function, void* data, copy_function copy,
+                                         long size, long align, bool may_wait, unsigned flags,
+                                         void** depend, int priority, void* event) noexcept {
+  part& self = here();
+  make_task(self, request_of(self, function, data, copy, size, align, flags, priority),
+            {!may_wait, depend, event});
+}
+
+/// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
+[[gnu::noinline]] void make_plain_task(outlined_function function, void* data, long size,
+                                       long align, bool may_wait, unsigned flags) noexcept {
+  part& self = here();
+  if (!process_settings().can_cancel && (!may_wait || runs_tasks_at_once(self))) {
+    const bool is_final = self.running->is_final || (flags & task_final) != 0;
+    return run_at_once(self, function, data, is_final);
+  }
+  make_task(self, request_of(self, function, data, nullptr, size, align, flags, 0), {!may_wait});
+}
+
+}  // namespace
+
+// Programs of older compilers pass fewer arguments. What stands in the place of the last ones belongs to the caller, and
+// is not even to be written to. A compiler may keep variables of a function in the places of its arguments, so this one
+// has none.
+OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
+                          long align, bool may_wait, unsigned flags, void** depend, int priority,
+                          void* event) {
+  if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0)
+    return make_plain_task(function, data, size, align, may_wait, flags);
+  make_special_task(function, data, copy, size, align, may_wait, flags,
+                    (flags & task_depends) != 0 ? depend : nullptr,
+                    (flags & task_has_priority) != 0 ? priority : 0,
+                    (flags & task_is_detached) != 0 ? event : nullptr);
+}
+
+OPENMP_API void GOMP_taskwait() { wait_for_children(here()); }
+OPENMP_API void GOMP_taskwait_depend(void** depend) { wait_for_dependences(here(), depend); }
+
+OPENMP_API void GOMP_taskyield() {
+  part& self = here();
+  if (self.tasks != nullptr) self.shared->tasks.yield(self);
+}
+
+/// taskwait with depend and nowait, of compilers since GCC 13: a task that does nothing.
+OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
+  GOMP_task([](void*) {}, nullptr, nullptr, 0, 1, true, task_depends, depend, 0, nullptr);
+}
+
+// --- taskgroup ---
+
+OPENMP_API void GOMP_taskgroup_start() { begin_taskgroup(here()); }
+OPENMP_API void GOMP_taskgroup_end() {
+  part& self = here();
+  if (self.running->group != nullptr) end_taskgroup(self);
+}
+
+// --- taskloop ---
+
+namespace {
+
+template <class Number>
+void run(outlined_function function, void* data, copy_function copy, long size, long align,
+         unsigned flags, unsigned long wanted, int priority, Number first, Number end,
+         Number step) noexcept {
+  part& self = here();
+  taskloop_request how;
+  how.goes_up = (flags & loop_goes_up) != 0;
+  how.has_grainsize = (flags & loop_has_grainsize) != 0;
+  how.is_strict = (flags & loop_is_strict) != 0;
+  how.is_undeferred = (flags & loop_if) == 0;
+  how.has_group = (flags & loop_without_group) == 0;
+  // The task's data begins with its bounds; the array of its reductions follows.
+  if ((flags & loop_reduces) != 0) how.reductions = static_cast<std::uintptr_t**>(data)[2];
+  how.wanted = wanted;
+  run_taskloop(self, request_of(self, function, data, copy, size, align, flags, priority), how,
+               first, end, step);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_taskloop(outlined_function function, void* data, copy_function copy, long size,
+                              long align, unsigned flags, unsigned long wanted, int priority,
+                              long first, long end, long step) {
+  run(function, data, copy, size, align, flags, wanted, priority, first, end, step);
+}
+OPENMP_API void GOMP_taskloop_ull(outlined_function function, void* data, copy_function copy,
+                                  long size, long align, unsigned flags, unsigned long wanted,
+                                  int priority, ull first, ull end, ull step) {
+  run(function, data, copy, size, align, flags, wanted, priority, first, end, step);
+}
+
+// --- reductions ---
+
+OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* reductions) {
+  part& self = here();
+  task_group* const group = self.running->group;
+  make_copies(reductions, self.size);
+  group->reductions = reductions;
+}
+
+/// After the program has combined the copies. The group may have ended.
+OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* reductions) {
+  free_copies(reductions);
+}
+
+/// For a task with in_reduction: replaces `count` addresses by those of the calling member's copies, and appends the
+/// addresses of the first `originals` variables themselves.
+OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals,
+                                          void** addresses) {
+  const part& self = here();
+  for (std::size_t i = 0; i < count; ++i) {
+    const found_copy found = copy_of(self, reinterpret_cast<std::uintptr_t>(addresses[i]));
+    addresses[i] = reinterpret_cast<void*>(found.own);
+    if (i < originals) addresses[count + i] = reinterpret_cast<void*>(found.original);
+  }
+}
+
+/// The end of a loop, of sections or of a scope with reductions. Member 0 has combined all; if the region is cancelled,
+/// each has destroyed its own copies.
+OPENMP_API void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
+  part& self = here();
+  end_construct_reductions(self, is_cancelled);
+  if (!is_cancelled) pass_barrier(self);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/affinity.hpp -- places: which CPUs the members of a region run on (OMP_PLACES, OMP_PROC_BIND, GOMP_CPU_AFFINITY)
+#ifndef LOCKSTEP_OPENMP_RUNTIME_AFFINITY_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_AFFINITY_HPP
+
+#include <vector>
+
+#include "abi.hpp"
+#include "part.hpp"
+
+namespace lockstep::openmp::affinity {
+
+/// Whether threads are bound at all in this process: places are known, and the first level is not bind(false).
+bool is_on() noexcept;
+/// How many CPUs the calling thread may use now, at most the container's quota; where threads are bound, the process.
+int available_cpus() noexcept;
+/// Of a thread that is in no region.
+thread_places initial_places() noexcept;
+/// The places of the member `rank` of a region of `size`, encountered by a thread with `parent`, bound as `how` says.
+/// Pure, but for the list of places.
+thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size,
+                               proc_bind how) noexcept;
+/// Binds the calling thread to a place, unless it is there already; -1 lets it go where the process may.
+void bind_this_thread(int place) noexcept;
+
+/// For OMP_DISPLAY_AFFINITY, at the begin of a member's part: says where it runs, if that is new for the thread.
+/// Call only where process_settings().displays_affinity.
+void display_if_new(const part& of) noexcept;
+
+/// Reads OMP_PLACES or GOMP_CPU_AFFINITY. False: the text is wrong, or names no CPU that this process may use.
+bool read_places(const char* text) noexcept;
+bool read_cpu_affinity(const char* text) noexcept;
+/// From now on threads are bound, if there are places.
+void turn_on() noexcept;
+/// One place for each CPU, where threads are to be bound and nobody has said to what.
+void use_each_cpu() noexcept;
+int count() noexcept;
+/// The CPUs of a place, ascending or as written. Requires: 0 <= place < count().
+const std::vector<unsigned>& cpus_of(int place) noexcept;
+
+}  // namespace lockstep::openmp::affinity
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_AFFINITY_HPP

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "barrier.hpp"
+
+#include "shared_region.hpp"
+
+namespace lockstep::openmp {
+namespace {
+
+/// What a member does while it waits: it runs tasks. For team_barrier.
+struct task_arrival : detail::usual_arrival {
+  using may_be_called = std::true_type;
+
+  part& self;
+  task_pool& tasks;
+  unsigned looks = 0;
+
+  bool is_called() const noexcept { return tasks.has_ready(); }
+  /// Those that are not far behind need no help, and nobody who looks into their deques. In a crowd each look is put off:
+  /// whoever takes the hint back is woken by the next task, at the cost of somebody who makes some.
+  void help() noexcept {
+    const bool is_crowded = self.at->shared().barrier.policy().is_crowded();
+    if (looks++ < short_wait) {
+      if (is_crowded) {
+        detail::yield_thread();
+      } else {
+        detail::polling_pause();
+      }
+    } else {
+      tasks.run_ready(self);
+      if (is_crowded) looks = 0;
+    }
+  }
+  static constexpr unsigned short_wait = 8;
+};
+
+[[gnu::noinline]] bool pass_alone(part& self) noexcept {
+  const std::uint32_t parity = self.barriers & 1u;
+  if (self.tasks != nullptr) self.shared->tasks.run_own(self);
+  if (self.shared != nullptr && !self.is_cancelled && self.shared->tasks.has_unfinished(parity)) {
+    self.shared->tasks.finish(self, parity);
+  }
+  ++self.barriers;
+  return !self.is_cancelled;
+}
+
+[[gnu::noinline]] bool pass_observed(part& self, const char* kind) noexcept {
+  detail::member_state& at = *self.at;
+  const detail::meeting_view seen = detail::meeting_begins(at, kind, call_site::none(), true);
+  task_arrival arrival{{}, self, self.shared->tasks};
+  const bool goes_on = at.shared().barrier.arrive_and_wait(at, arrival);
+  if (seen != detail::meeting_view::none) detail::meeting_ends(at, seen, kind, call_site::none());
+  return goes_on;
+}
+
+}  // namespace
+
+bool pass_barrier(part& self, const char* kind) noexcept {
+  if (self.is_alone()) return pass_alone(self);
+  detail::member_state& at = *self.at;
+  task_pool& tasks = self.shared->tasks;
+  if (__builtin_expect(self.tasks != nullptr, 0)) tasks.run_own(self);
+  bool goes_on;
+  if (__builtin_expect(detail::observers() != 0, 0)) {
+    goes_on = pass_observed(self, kind);
+  } else {
+    task_arrival arrival{{}, self, tasks};
+    goes_on = at.shared().barrier.arrive_and_wait(at, arrival);
+  }
+  const std::uint32_t parity = self.barriers & 1u;
+  if (goes_on && __builtin_expect(tasks.has_unfinished(parity), 0)) {
+    tasks.finish(self, parity);
+    goes_on = !at.is_stopped();
+  }
+  ++self.barriers;  // tasks that are made in finish() are still of this parity
+  return goes_on;
+}
+
+void wake_barrier(detail::member_state& at) noexcept { at.shared().barrier.notify_all_sleepers(); }
+
+bool is_region_cancelled(const part& self) noexcept {
+  return self.is_alone() ? self.is_cancelled : self.at->is_stopped();
+}
+
+}  // namespace lockstep::openmp

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/control_variables.hpp -- the internal control variables of OpenMP, and where they come from
+//
+// Each task has a copy of task_variables: what omp_set_...() changes holds for the task, and is copied to those it makes.
+// process_variables are read from the environment once, before main() (environment.cpp), and do not change but where a
+// function of the interface says so.
+#ifndef LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lockstep/wait_policy.hpp>
+
+#include "abi.hpp"
+
+namespace lockstep::openmp {
+
+/// schedule(kind, chunk). A chunk of 0 means that none was given.
+struct schedule {
+  schedule_kind kind = schedule_kind::dynamic;
+  bool is_monotonic = false;
+  long chunk = 1;
+
+  bool operator==(const schedule&) const = default;
+};
+
+/// The control variables that belong to a task's data environment.
+struct task_variables {
+  int threads = 1;  ///< nthreads-var
+  int max_active_levels = 1;
+  int thread_limit = 2147483647;
+  int default_device = 0;
+  bool is_dynamic = false;
+  proc_bind bind = proc_bind::no;
+  schedule run_schedule;
+  std::uintptr_t allocator = 1;  ///< omp_allocator_handle_t: def-allocator-var
+
+  bool operator==(const task_variables&) const = default;
+};
+
+/// OMP_TARGET_OFFLOAD.
+enum class target_offload : int { usual, mandatory, disabled };
+
+/// The control variables that the process has once, and what else the environment says.
+struct process_variables {
+  task_variables initial;             ///< of the initial task
+  std::vector<int> threads_of_level;  ///< OMP_NUM_THREADS: by level of nesting; empty: not given
+  std::vector<proc_bind> bind_of_level;
+  /// At the start, and what the default number of threads is: CPUs that may be used, at most the container's quota.
+  int usable_cpus = 1;
+  int cpus_of_quota = 2147483647;      ///< rounded up; none, or more than CPUs: no limit
+  bool has_max_active_levels = false;  ///< OMP_MAX_ACTIVE_LEVELS or OMP_NESTED was given
+  bool can_cancel = false;             ///< OMP_CANCELLATION
+  int max_task_priority = 0;
+  int num_teams = 0, teams_thread_limit = 0;
+  std::size_t stack_size = 0;  ///< of threads, in bytes; 0: the system's
+  wait_policy waiting;         ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
+  bool has_waiting =
+      false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
+  bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY
+  target_offload offload = target_offload::usual;
+
+  /// Whether a list says something for regions inside of others.
+  bool has_levels() const noexcept {
+    return threads_of_level.size() > 1 || bind_of_level.size() > 1;
+  }
+};
+
+/// Levels of nesting that omp_set_max_active_levels() takes.
+constexpr int supported_active_levels = 255;
+
+/// Never destroyed: programs call from their own destructors.
+union settings_storage {
+  process_variables value;
+  settings_storage() noexcept;  // environment.cpp: reads the environment, before the constructors of programs
+  ~settings_storage() {}
+};
+extern settings_storage settings_of_process;
+
+/// Of this process.
+inline process_variables& process_settings() noexcept { return settings_of_process.value; }
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP

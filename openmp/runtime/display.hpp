@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/display.hpp -- what users are shown: the settings (OMP_DISPLAY_ENV) and where threads run (affinity formats)
+#ifndef LOCKSTEP_OPENMP_RUNTIME_DISPLAY_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_DISPLAY_HPP
+
+#include <cstddef>
+#include <string>
+
+namespace lockstep::openmp {
+
+struct part;
+
+namespace display {
+
+/// What OMP_WAIT_POLICY (null: not given) and GOMP_SPINCOUNT said, to be shown.
+void note_waiting(const char* policy, bool has_count, unsigned long long looks) noexcept;
+/// The settings on stderr, in the form of the specification.
+void show_environment(bool is_verbose) noexcept;
+
+/// OMP_AFFINITY_FORMAT. The text is copied.
+void set_affinity_format(const char* format) noexcept;
+std::string affinity_format() noexcept;
+/// The format filled in for the calling thread, whose part it is. Null: the format of the process.
+std::string filled_in(const char* format, const part& of) noexcept;
+
+}  // namespace display
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_DISPLAY_HPP

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/doacross.hpp -- iterations that wait for named earlier ones: ordered(n), depend(source), depend(sink: ...)
+//
+// The outermost loop is workshared. Who runs an iteration of it runs the iterations inside one after the other, so one
+// word says how far they have come: a word for each chunk of the outermost loop, or for each member where chunks are
+// blocks. It holds the number, in program order, of the iteration that was posted last, and 1.
+//
+//   DOACROSS-1  The words of a chunk only grow. Whoever waits for an iteration goes on once the word has its number, or
+//               more: a later one of the same chunk was posted.
+//   DOACROSS-2  What happens before the post of an iteration happens before the return of every wait for it.
+//
+// Memory order: that of published_words.hpp.
+#ifndef LOCKSTEP_OPENMP_RUNTIME_DOACROSS_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_DOACROSS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/member.hpp>
+#include "wait/published_words.hpp"
+
+#include "loop_cursor.hpp"
+
+namespace lockstep::openmp {
+
+struct part;
+
+class doacross_board {
+ public:
+  static constexpr unsigned most_dimensions = 64;
+
+  doacross_board() noexcept = default;
+  doacross_board(const doacross_board&) = delete;
+  doacross_board& operator=(const doacross_board&) = delete;
+  ~doacross_board() { free_words(); }
+
+  /// By the first member of the construct, before others use it: the loop is `outer`, of `size` members, with `dimensions`
+  /// counts of iterations, the outermost first.
+  void begin(const loop_spec& outer, unsigned size, const ull* counts, unsigned dimensions,
+             wait_policy policy) noexcept;
+
+  unsigned dimensions() const noexcept { return dimensions_; }
+
+  /// All of this iteration that others may wait for is done. `at`: its numbers, the outermost first.
+  template <class Number>
+  void post(const Number* at) noexcept {
+    word_of(static_cast<ull>(at[0])).publish(number_of(at) + 1);
+  }
+  /// Blocks until it was posted, or the region is cancelled.
+  template <class Number>
+  void wait(detail::member_state& self, const Number* at) noexcept {
+    wait_for(self, static_cast<ull>(at[0]), number_of(at) + 1);
+  }
+
+ private:
+  struct is_posted {
+    ull number;
+    bool operator()(ull word) const noexcept { return word >= number; }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = detail::wait_kind::step_of_member;
+      to.phase = static_cast<std::uint32_t>(number);
+    }
+  };
+  struct line {
+    detail::atomic<ull> word{0};
+  };
+
+  /// In program order, within its chunk of the outermost loop: the numbers of a chunk do not overflow where the number
+  /// of iterations that a thread runs does not.
+  template <class Number>
+  ull number_of(const Number* at) const noexcept {
+    ull number = static_cast<ull>(at[0]);
+    for (unsigned i = 1; i < dimensions_; ++i)
+      number = number * counts_[i] + static_cast<ull>(at[i]);
+    return number;
+  }
+  std::size_t index_of(ull outermost) const noexcept;
+  detail::published_word<ull> word_of(ull outermost) noexcept {
+    const std::size_t index = index_of(outermost);
+    return {words_[index * stride_].word, marks_[index], policy_, detail::fence_payer_of(policy_)};
+  }
+  void wait_for(detail::member_state& self, ull outermost, ull number) noexcept;
+  void free_words() noexcept;
+
+  unsigned dimensions_ = 0;
+  ull counts_[most_dimensions];
+  ull chunk_ = 1;  ///< iterations of the outermost loop for each word; 0: a block for each member
+  ull long_blocks_ = 0,
+      block_ = 0;  ///< so many members have a block of block_ + 1, the others of block_
+  std::size_t how_many_ = 0, capacity_ = 0, stride_ = 1, marks_capacity_ = 0;
+  line* words_ = nullptr;
+  detail::sleeper_mark* marks_ = nullptr;
+  wait_policy policy_;
+};
+
+/// Begins a loop whose iterations wait for one another, with what begin_loop_with() takes beside.
+void begin_doacross(part& self, const loop_spec& loop, const ull* counts, unsigned dimensions,
+                    std::uintptr_t* reductions, void** memory) noexcept;
+/// Of the loop that the part is in; null in a region of one, where all earlier iterations are done.
+doacross_board* doacross_of(part& self) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_DOACROSS_HPP

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Worksharing loops, in all forms that compilers call them.
+#include "loops.hpp"
+
+#include <cstddef>
+
+#include "barrier.hpp"
+#include "shared_region.hpp"
+#include "task_reductions.hpp"
+
+namespace lockstep::openmp {
+
+loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic,
+                     bool has_turns) noexcept {
+  const schedule& how = self.variables().run_schedule;
+  if (how.kind == schedule_kind::automatic)
+    return loop.with(schedule_kind::fixed, true, 0, has_turns);
+  return loop.with(how.kind, how.is_monotonic || !may_be_nonmonotonic, how.chunk, has_turns);
+}
+
+loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk,
+                      bool has_turns) noexcept {
+  const unsigned bits = static_cast<unsigned>(number);
+  const bool is_monotonic = (bits & monotonic_bit) != 0;
+  const schedule_kind how = static_cast<schedule_kind>(bits & ~monotonic_bit);
+  if (how == schedule_kind::runtime) return as_runtime(loop, self, !is_monotonic, has_turns);
+  if (how == schedule_kind::automatic) return loop.with(schedule_kind::fixed, true, 0, has_turns);
+  return loop.with(how, is_monotonic, chunk, has_turns);
+}
+
+loop_spec sections_of(unsigned count) noexcept {
+  loop_spec made =
+      loop_spec::of(0L, static_cast<long>(count), 1L).with(schedule_kind::dynamic, true, 1);
+  made.is_of_sections = true;
+  return made;
+}
+
+void begin_loop(part& self, const loop_spec& loop) noexcept {
+  self.loop.begin(loop, self.at, self.rank, self.size);
+}
+
+void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
+                     void** memory) noexcept {
+  if (reductions == nullptr && memory == nullptr) return begin_loop(self, loop);
+  loop_spec with_slot = loop;
+  with_slot.needs_slot = true;
+  begin_loop(self, with_slot);
+  // Alone, its constructs have records one after the other. In a cancelled region, where it has no slot, what the record
+  // holds is of no use to anybody.
+  const std::uint32_t number = self.is_alone() ? self.singles++ : self.loop.construct();
+  construct_record& record = shared_of(self).record_of(number);
+  record.lock.lock();
+  const bool is_first = record.is_first(number);
+  if (reductions != nullptr) begin_construct_reductions(self, reductions, record.reductions);
+  if (memory != nullptr) {
+    if (is_first) record.clear_memory(reinterpret_cast<std::uintptr_t>(*memory));
+    *memory = record.memory;
+  }
+  record.lock.unlock();
+  self.loop.holds_memory = memory != nullptr;
+}
+
+void end_loop(part& self) noexcept {
+  const bool holds = self.loop.holds_memory;
+  self.loop.holds_memory = false;
+  self.loop.end(holds);
+}
+
+}  // namespace lockstep::openmp

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/loops.hpp -- how loops are begun, for those that combine them with something else
+#ifndef LOCKSTEP_OPENMP_RUNTIME_LOOPS_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_LOOPS_HPP
+
+#include <cstdint>
+
+#include "loop_cursor.hpp"
+#include "part.hpp"
+
+namespace lockstep::openmp {
+
+/// As schedule(runtime) says; `may_be_nonmonotonic`: the program does not ask for the order of iterations.
+loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic,
+                     bool has_turns = false) noexcept;
+/// As the number of a schedule says, which the compiler passes with general loops.
+loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk,
+                      bool has_turns = false) noexcept;
+/// The sections of a construct, 0 to count - 1.
+loop_spec sections_of(unsigned count) noexcept;
+
+/// Begins a construct on this member.
+void begin_loop(part& self, const loop_spec& loop) noexcept;
+/// The same with what members share beside: arrays of task reductions, or null, and memory: its size in, its address
+/// out, or null.
+void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
+                     void** memory) noexcept;
+/// Ends it without a barrier.
+void end_loop(part& self) noexcept;
+
+/// A name for messages of the code at an address: its symbol, or its module and the place in it. Lives as long as the
+/// process.
+const char* name_of_function(const void* address) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_LOOPS_HPP

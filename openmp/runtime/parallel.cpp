@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Regions, as compilers from GCC 4.9 on call them.
+#include "parallel.hpp"
+
+#include <cstdint>
+
+#include "affinity.hpp"
+#include "loops.hpp"
+#include "pool.hpp"
+#include "root.hpp"
+#include "task_memory.hpp"
+#include "task_reductions.hpp"
+
+namespace lockstep::openmp {
+namespace {
+
+constexpr int no_limit = 2147483647;
+
+/// OMP_NUM_THREADS and OMP_PROC_BIND may say something for each level.
+void set_level(task_variables& of, unsigned level) noexcept {
+  const process_variables& settings = process_settings();
+  if (level < settings.threads_of_level.size()) of.threads = settings.threads_of_level[level];
+  if (level < settings.bind_of_level.size()) of.bind = settings.bind_of_level[level];
+}
+
+/// What most processes have nothing of: is_process_plain().
+[[gnu::noinline]] void set_specials(region_frame& frame, const task_variables& own,
+                                    const region_request& request) noexcept {
+  if (affinity::is_on()) {
+    frame.bind =
+        own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
+    frame.is_bound = frame.bind != proc_bind::no;
+    frame.variables.bind =
+        frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
+  }
+  frame.is_displayed = process_settings().displays_affinity;
+  if (process_settings().has_levels()) set_level(frame.variables, frame.level);
+}
+
+/// Where observers are told that a region is.
+[[gnu::noinline, gnu::cold]] call_site site_of(outlined_function of) noexcept {
+  return call_site(name_of_function(reinterpret_cast<const void*>(of)), 0);
+}
+
+}  // namespace
+
+unsigned resolve_threads(part& self, unsigned asked, unsigned sections) noexcept {
+  const task_variables& own = self.variables();
+  if (asked == 1) return 1;
+  if (self.active_level >= static_cast<unsigned>(own.max_active_levels)) return 1;
+  unsigned size = asked != 0 ? asked : static_cast<unsigned>(own.threads);
+  if (own.is_dynamic) {
+    const unsigned most = static_cast<unsigned>(affinity::available_cpus());
+    if (size > most) size = most;
+    if (sections != 0 && size > sections) size = sections;
+  }
+  if (own.thread_limit != no_limit && size > 1) {
+    size = root_of(self).take_threads(size, static_cast<unsigned>(own.thread_limit));
+  }
+  return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
+}
+
+lone_part::lone_part(part& outer, outlined_function function,
+                     const region_request& request) noexcept {
+  self.level = outer.level + 1;
+  self.active_level = outer.active_level;
+  self.team_num = outer.team_num;
+  self.num_teams = outer.num_teams;
+  self.outer = &outer;
+  self.function = function;
+  self.implicit.variables = outer.running->variables;
+  self.implicit.group = request.group;
+  self.places = outer.places;
+  self.is_in_teams = outer.is_in_teams;
+  if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no,
+                       0)) {
+    self.implicit.own_variables().bind = request.bind;
+  }
+  if (__builtin_expect(process_settings().has_levels(), 0))
+    set_level(self.implicit.own_variables(), self.level);
+  this_record.current = &self;
+  if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(self);
+  if (request.loop != nullptr) self.loop.begin(*request.loop, nullptr, 0, 1);
+}
+
+lone_part::~lone_part() {
+  if (self.tasks != nullptr && !self.is_cancelled) self.shared->tasks.run_own(self);
+  if (self.implicit.family != nullptr) end_family(self, self.implicit);
+  if (__builtin_expect(self.shared != nullptr, 0)) {
+    task_pool& tasks = self.shared->tasks;
+    if (self.is_cancelled) {
+      tasks.discard(self);
+    } else if (tasks.has_unfinished(self.barriers & 1u)) {
+      tasks.finish(self, self.barriers & 1u);
+    }
+    delete self.shared;
+  }
+  this_record.current = self.outer;
+}
+
+void run_region(part& self, outlined_function function, void* data, unsigned size,
+                const region_request& request) noexcept {
+  if (size == 1) {
+    const lone_part alone(self, function, request);
+    function(data);
+    return;
+  }
+  run_region_with_pool_of(this_record, self, function, data, size, request);
+}
+
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
+                             void* data, unsigned size, const region_request& request) noexcept {
+  pool& of = pool::idle_one(record);
+  of.prepare(size);
+  const task_variables& own = self.variables();
+  region_frame frame;
+  frame.variables = own;
+  frame.outer = &self;
+  frame.group = request.group;
+  frame.level = self.level + 1;
+  frame.active_level = self.active_level + 1;
+  frame.team_num = self.team_num;
+  frame.num_teams = self.num_teams;
+  frame.places = self.places;
+  frame.is_in_teams = self.is_in_teams;
+  if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
+  of.set_frame(frame);
+  const member_call what = {function, data, &of, request.loop, may_make_tasks(function)};
+  const call_site where =
+      __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
+  if (!of.run(size, what, where)) {
+    of.shared.tasks.discard(self);
+    of.shared.reset();
+  }
+  if (__builtin_expect(own.thread_limit != no_limit, 0)) root_of(self).give_threads_back(size);
+}
+
+}  // namespace lockstep::openmp

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/parallel.hpp -- regions: how many threads, and what they do
+#ifndef LOCKSTEP_OPENMP_RUNTIME_PARALLEL_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_PARALLEL_HPP
+
+#include "loop_cursor.hpp"
+#include "part.hpp"
+
+namespace lockstep::openmp {
+
+/// What the compiler asks for, beside the function and its data.
+struct region_request {
+  proc_bind bind = proc_bind::no;   ///< no: nothing was said
+  const loop_spec* loop = nullptr;  ///< of a combined loop, that each member begins with
+  task_group* group = nullptr;      ///< of `parallel` with task reductions
+};
+
+/// How many threads a region has that `self` encounters. `asked`: num_threads(asked), or 0. `sections`: of a parallel
+/// sections, or 0. What it takes of a thread limit is given back by run_region().
+unsigned resolve_threads(part& self, unsigned asked, unsigned sections = 0) noexcept;
+
+/// Runs a region of so many threads, which resolve_threads() has said.
+void run_region(part& self, outlined_function function, void* data, unsigned size,
+                const region_request& request) noexcept;
+
+/// The same for 2 or more, with the threads of the thread that has `record`.
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
+                             void* data, unsigned size, const region_request& request) noexcept;
+
+/// Ends the threads that the calling thread has for its regions: later ones begin with new threads. False if it is in a
+/// region.
+bool end_threads() noexcept;
+
+/// A part of a region that has one member, on the calling thread, as long as this lives.
+class lone_part {
+ public:
+  lone_part(part& outer, outlined_function function, const region_request& request) noexcept;
+  ~lone_part();
+  lone_part(const lone_part&) = delete;
+  lone_part& operator=(const lone_part&) = delete;
+
+  part self;
+};
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_PARALLEL_HPP

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/part.hpp -- what a thread is doing, in OpenMP's terms: its part of a region, and the task that it runs
+//
+// Each thread has a chain of parts: the innermost is the region that it is in now, `outer` is the part of the thread
+// that encountered that region, up to the initial part of a thread, which is in no region. A part lives on the stack of
+// the thread that runs it, for as long as the outlined function runs.
+//
+// OpenMP's words: our region is its parallel region, our part is its implicit task, our size is its number of threads.
+#ifndef LOCKSTEP_OPENMP_RUNTIME_PART_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_PART_HPP
+
+#include <cstdint>
+
+#include <lockstep/member.hpp>
+
+#include "abi.hpp"
+#include "control_variables.hpp"
+#include "loop_cursor.hpp"
+#include "task.hpp"
+
+namespace lockstep::openmp {
+
+class shared_region;  ///< of shared_region.hpp: what the members of a region share
+struct started_region;
+struct member_tasks;  ///< of task_pool.hpp
+class pool;  ///< of pool.hpp: the threads that a thread has for the regions that it encounters
+
+/// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
+struct thread_places {
+  int place = -1;  ///< that the thread is bound to; -1: to none
+  int first = 0, count = 0;
+
+  bool operator==(const thread_places&) const = default;
+};
+
+struct part {
+  unsigned rank = 0, size = 1;
+  unsigned level = 0;         ///< regions around this part's, that one counted too
+  unsigned active_level = 0;  ///< those of them that have more than one member
+  unsigned team_num = 0, num_teams = 1;
+  detail::member_state* at = nullptr;  ///< lockstep's; null in a region of one
+  shared_region* shared = nullptr;     ///< null: none was needed yet, in a region of one
+  part* outer = nullptr;
+  outlined_function function = nullptr;  ///< of the region; null: an initial part
+  task* running;  ///< what the thread runs now: &implicit, or an explicit task
+  task implicit;
+  std::uint32_t barriers = 0;  ///< passed in this region: tasks are counted by it (task_pool.hpp)
+  std::uint32_t singles = 0;
+  loop_cursor loop;  ///< the worksharing construct that the part is in
+  thread_places places;
+  started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
+  member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet
+  bool is_in_teams = false;
+  bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
+  bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
+  std::uint32_t work_cancelled_at =
+      ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
+
+  part() noexcept : running(&implicit) {}
+  part(const part&) = delete;
+  part& operator=(const part&) = delete;
+
+  bool is_alone() const noexcept { return size == 1; }
+  const task_variables& variables() const noexcept { return *running->variables; }
+};
+
+/// All that a thread keeps: 32 bytes of thread-local storage in the initial-exec model.
+struct thread_record {
+  part* current = nullptr;        ///< null: the thread has not called us yet
+  pool* pools = nullptr;          ///< one for each level of nesting that it encountered
+  part* initial = nullptr;        ///< made at the first call, freed when the thread ends
+  std::uint32_t number = 0;       ///< of the thread in this process, from 1 on; 0: not given yet
+  std::int32_t bound_place = -1;  ///< where affinity.cpp has bound the thread; -1: nowhere
+};
+extern __thread thread_record this_record
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/// Makes the initial part of the calling thread.
+part& begin_thread() noexcept;
+
+/// The part that the calling thread is in.
+inline part& here() noexcept {
+  part* const current = this_record.current;
+  return __builtin_expect(current != nullptr, 1) ? *current : begin_thread();
+}
+/// A number of the calling thread, unique in this process, never 0.
+std::uint32_t thread_number() noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_PART_HPP

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/pool.hpp -- the threads that a thread has for the regions that it encounters
+//
+// Each thread that encounters regions has a pool, and one more for each level of nesting. A pool has threads of its own:
+// thread r is member r of the pool's regions, as long as it lives, so what the program keeps for each thread is there
+// again in the next region. They serve a lockstep team of the pool's, one at a time.
+//
+//   POOL-3  A region larger than the team makes another team, and threads that lack; one of fewer members runs on the
+//           first ones of the team. After shrink_after_ smaller regions in a row a team for the largest of them is made:
+//           those who are left out disturb nobody then. That costs 60 us, as the way back does; with 8 threads on 2 CPUs
+//           a region of 2 takes 6 us beside those left out, else 0.4. So after a team of that kind has run 32 regions the
+//           next one comes in half as many, else in twice as many. Threads are never ended before the pool.
+//   POOL-4  In a child of fork() there are no threads: the next region makes new ones, and a new team. The old team is
+//           left as it is: the forking thread may be in it.
+//   POOL-5  What regions read of the thread that encountered them is in `frame`. It is written only where it changes: else
+//           each member would fetch its line again in every region.
+//   POOL-6  Only the thread that has the pool calls it, and only while none of its regions runs.
+#ifndef LOCKSTEP_OPENMP_RUNTIME_POOL_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_POOL_HPP
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "platform/fork.hpp"
+#include "platform/process.hpp"
+#include "team/team_core.hpp"
+
+#include "control_variables.hpp"
+#include "part.hpp"
+#include "shared_region.hpp"
+
+namespace lockstep::openmp {
+
+/// What the members of a region read of it, beside the function and its data. Compared byte by byte: all of its bytes are
+/// set.
+struct region_frame {
+  region_frame() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
+
+  task_variables variables;
+  part* outer;
+  task_group* group;  ///< of the implicit tasks; null but for parallel with task reductions
+  unsigned level, active_level;
+  unsigned team_num, num_teams;
+  thread_places places;  ///< of the thread that has encountered it
+  proc_bind bind;
+  bool is_bound, is_in_teams, is_displayed;
+};
+
+/// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads.
+bool is_process_plain() noexcept;
+
+/// A region, as its members are told.
+struct member_call {
+  outlined_function function;
+  void* data;
+  pool* of;
+  const loop_spec* loop;   ///< null: none
+  bool ends_with_barrier;  ///< it may make tasks
+
+  void operator()(member& me) const noexcept;
+};
+
+}  // namespace lockstep::openmp
+
+/// It travels with the announcement of the region: nobody can tell a copy of it from itself.
+template <>
+struct lockstep::detail::may_be_copied<lockstep::openmp::member_call, true> : std::true_type {};
+static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(),
+              "no line of its own");
+
+namespace lockstep::openmp {
+
+class pool {
+ public:
+  pool() noexcept = default;
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+  /// Ends the threads.
+  ~pool();
+
+  /// Of the thread that has the record: one that is not in use.
+  static pool& idle_one(thread_record& of) noexcept {
+    pool* const first = of.pools;
+    return __builtin_expect(first != nullptr && !first->is_used_, 1) ? *first : next_idle_one(of);
+  }
+  /// All of a thread that is in no region: its threads end.
+  static void end_all(thread_record& of) noexcept;
+
+  /// Before a region of `size` members, 2 or more.
+  void prepare(unsigned size) noexcept {
+    if (__builtin_expect(size != fitting_size_, 0)) fit(size);
+  }
+  /// Runs it. False if it was cancelled.
+  bool run(unsigned size, const member_call& what, call_site where) noexcept {
+    is_used_ = true;
+    served_team& team = *team_;
+    const bool goes_on = team.host.run(size, detail::job_of(what), where, "parallel");
+    is_used_ = false;
+    return goes_on;
+  }
+
+  /// Nothing is to be said or bound at the begin of a part, and all levels of nesting are alike.
+  const bool is_plain = is_process_plain();
+
+  /// What regions read, if that is not so already.
+  void set_frame(const region_frame& to) noexcept {
+    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) !=
+        0)
+      frame = to;
+  }
+
+  region_frame frame;
+  alignas(64) shared_region shared;
+  pool* next = nullptr;  ///< of the same thread
+
+  /// What a thread of the pool does.
+  struct worker {
+    pool& of;
+    unsigned rank;
+    worker* before;
+    pthread_t thread;
+  };
+
+ private:
+  static constexpr unsigned first_shrink_after = 16, most_shrink_after = 64, worthwhile = 32;
+
+  struct served_team {
+    served_team(pool& its_pool, const detail::resolved_team& made, unsigned its_size);
+
+    detail::team_host host;
+    pool& of;
+    unsigned size;
+    served_team* next = nullptr;  ///< of the process
+    detail::fork_listener listener;
+  };
+
+  static pool& next_idle_one(thread_record& of) noexcept;
+  /// Sees to it that there is a team for regions of this size.
+  [[gnu::noinline]] void fit(unsigned size) noexcept;
+  void make_team(unsigned size) noexcept;
+  void start_threads(unsigned size) noexcept;
+  void release_team() noexcept;
+  static void in_child(void* team) noexcept;
+  // Teams never end with the process: their ledgers are printed at its exit, where LOCKSTEP_LEDGER asks for them.
+  static void list(served_team& one) noexcept;
+  static void unlist(served_team& one) noexcept;
+  static void print_ledgers() noexcept;
+  static served_team* first_team;
+  static bool is_printed_at_exit;
+
+  static void* run_worker(void* self) noexcept;
+  void serve(unsigned rank) noexcept;
+
+  bool is_used_ = false;
+  bool is_orphaned_ = false;   ///< POOL-4
+  unsigned fitting_size_ = 0;  ///< a region of this size needs no look at the team
+  unsigned smaller_size_ = 0,
+           smaller_regions_ = 0;  ///< so many regions of that size at most, in a row
+  unsigned shrink_after_ = first_shrink_after;
+  bool has_shrunk_ = false;  ///< the team was made so
+  unsigned started_ = 0;     ///< threads
+  served_team* team_ = nullptr;
+  worker* last_ = nullptr;
+
+  // Between the pool and its threads.
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t news_ = PTHREAD_COND_INITIALIZER, leaving_ = PTHREAD_COND_INITIALIZER;
+  std::uint64_t teams_ = 0;  ///< made so far
+  unsigned serving_ = 0;     ///< threads in the team
+  served_team* offered_ = nullptr;
+  bool is_over_ = false;
+};
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_POOL_HPP

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/root.hpp -- the part of a thread that is in no region: the outermost of the chain
+#ifndef LOCKSTEP_OPENMP_RUNTIME_ROOT_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_ROOT_HPP
+
+#include <lockstep/detail/platform/atomic.hpp>
+
+#include "part.hpp"
+#include "shared_region.hpp"
+
+namespace lockstep::openmp {
+
+/// The initial part of a thread, with what its contention group counts.
+//
+// Memory order (# marks the line)
+//   #  access           order    pairs  why it suffices
+//   1  busy.fetch_add   relaxed  -      a count, nothing else
+//   2  busy.fetch_sub   relaxed  -      as 1
+//   3  busy.comp_exch   relaxed  -      as 1
+//   4  busy.load        relaxed  -      a guess for 3
+struct root_part : part {
+  root_part() noexcept = default;
+  ~root_part() { delete shared; }
+
+  /// At most `wanted` threads for a region whose encountering thread is one of them, so that the group has `limit` at
+  /// most; 1 at least. To be given back.
+  unsigned take_threads(unsigned wanted, unsigned limit) noexcept {
+    unsigned busy = busy_.load(detail::memory_order_relaxed);  // 4
+    while (true) {
+      const unsigned free = busy < limit ? limit - busy : 0;
+      const unsigned granted = wanted - 1 < free ? wanted : free + 1;
+      if (busy_.compare_exchange_weak(busy, busy + granted - 1, detail::memory_order_relaxed,  // 3
+                                      detail::memory_order_relaxed)) {                         // 4
+        return granted;
+      }
+    }
+  }
+  void give_threads_back(unsigned granted) noexcept {
+    busy_.fetch_sub(granted - 1, detail::memory_order_relaxed);  // 2
+  }
+
+ private:
+  detail::atomic<unsigned> busy_{
+      1};  ///< threads of the group that are in regions, the initial one with them
+};
+
+root_part& root_of(part& of) noexcept;
+/// The calling thread's record is put in order when the thread ends.
+void end_with_thread() noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_ROOT_HPP

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/task_groups.hpp -- taskgroups: to begin, to end, to cancel one
+#ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_GROUPS_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_TASK_GROUPS_HPP
+
+#include "part.hpp"
+#include "task_pool.hpp"
+
+namespace lockstep::openmp {
+
+/// A group around what the running task does from now on. Ends by end_taskgroup().
+task_group& begin_taskgroup(part& self) noexcept;
+/// Waits until all tasks of the innermost group of the running task have ended.
+void end_taskgroup(part& self) noexcept;
+
+/// `cancel taskgroup`, by a task in it. True.
+bool cancel_taskgroup(task& of) noexcept;
+/// Whether the innermost taskgroup of a task was cancelled. Tasks of it that have not begun are dropped.
+bool is_taskgroup_cancelled(const task& of) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_TASK_GROUPS_HPP

@@ -1,0 +1,874 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/task_pool.cpp -- the explicit tasks of a region: see task_pool.hpp
+#include "task_pool.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "barrier.hpp"
+#include "message.hpp"
+#include "part.hpp"
+#include "shared_region.hpp"
+#include "task_dependences.hpp"
+#include "task_groups.hpp"
+
+namespace lockstep::openmp {
+
+namespace {
+
+int priority_of(const explicit_task& one) noexcept { return one.has_priority ? one.priority : 0; }
+
+/// Behind those of the same priority.
+void add_last(task_list& list, explicit_task& one) noexcept {
+  explicit_task* before = list.last;
+  explicit_task* after = nullptr;
+  while (before != nullptr && priority_of(*before) < priority_of(one)) {
+    after = before;
+    before = before->in_list.previous;
+  }
+  one.in_list = {after, before};
+  (before != nullptr ? before->in_list.next : list.first) = &one;
+  (after != nullptr ? after->in_list.previous : list.last) = &one;
+}
+
+void remove(task_list& list, explicit_task& one) noexcept {
+  const task_link at = one.in_list;
+  (at.previous != nullptr ? at.previous->in_list.next : list.first) = at.next;
+  (at.next != nullptr ? at.next->in_list.previous : list.last) = at.previous;
+}
+
+std::uintptr_t round_up(std::size_t size, std::size_t align) noexcept {
+  return (size + align - 1) / align * align;
+}
+
+void* allocate_bytes(std::size_t size) noexcept {
+  void* const memory = std::aligned_alloc(64, round_up(size, 64));
+  if (memory == nullptr) fail("Out of memory allocating %zu bytes", size);
+  return memory;
+}
+
+void*& next_block(void* block) noexcept { return *static_cast<void**>(block); }
+
+/// Under the deque's lock.
+void add_to_count(task_deque& of, int change) noexcept {
+  const std::uint32_t before = of.count.load(detail::memory_order_relaxed);                   // 11
+  of.count.store(before + static_cast<std::uint32_t>(change), detail::memory_order_release);  // 12
+}
+
+/// Requires: one.maker is the member that calls.
+void count_in_group(explicit_task& one) noexcept {
+  task_group* const group = one.group;
+  if (group == nullptr || group->maker == nullptr) return;
+  if (group->maker == one.maker) {
+    ++group->balance;
+  } else {
+    group->others.fetch_add(1, detail::memory_order_relaxed);  // 17
+  }
+}
+
+bool is_crowded(const part& self) noexcept {
+  return self.at != nullptr && self.at->shared().barrier.policy().is_crowded();
+}
+
+detail::wait_history& history_of(part& self) noexcept {
+  return self.at != nullptr ? self.at->history : detail::this_thread_history();
+}
+
+}  // namespace
+
+// Deques.
+
+void task_pool::push(part& self, explicit_task& one) noexcept {
+  task_deque& own = self.tasks->ready;
+  own.lock.lock();
+  const auto count = static_cast<std::uint32_t>(own.back - own.front);
+  if (count == own.room) grow(own);
+  own.ring[own.back++ & (own.room - 1)] = &one;
+  add_to_count(own, 1);
+  own.lock.unlock();
+  announce(self.at);
+}
+
+/// Under its lock.
+void task_pool::grow(task_deque& of) noexcept {
+  const std::uint32_t room = of.room == 0 ? first_room : 2 * of.room;
+  explicit_task** const ring = static_cast<explicit_task**>(allocate_bytes(room * sizeof *ring));
+  for (std::uint64_t at = of.front; at != of.back; ++at)
+    ring[at & (room - 1)] = of.ring[at & (of.room - 1)];
+  std::free(of.ring);
+  of.ring = ring;
+  of.room = room;
+}
+
+/// The last task of the member's own, if it may be run here (POOL-3).
+explicit_task* task_pool::pop(part& self) noexcept {
+  if (self.tasks == nullptr) return nullptr;
+  task_deque& own = self.tasks->ready;
+  if (own.count.load(detail::memory_order_acquire) == 0) return nullptr;  // 20
+  explicit_task* one = nullptr;
+  own.lock.lock();
+  if (own.back != own.front && own.back > self.running->begun_at) {
+    one = own.ring[--own.back & (own.room - 1)];
+    add_to_count(own, -1);
+  }
+  own.lock.unlock();
+  return one;
+}
+
+/// The first task of another's, if it is allowed; more of them go into the member's own deque.
+template <class Allowed>
+explicit_task* task_pool::steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept {
+  member_tasks& mine = tasks_of(self);
+  explicit_task* taken[most_taken];
+  for (member_tasks* from = mine.next;; from = from->next) {
+    if (from == nullptr) from = first_member();
+    if (from == &mine) return nullptr;
+    task_deque& there = from->ready;
+    if (there.count.load(detail::memory_order_relaxed) == 0) continue;  // 11
+    std::uint32_t count = 0;
+    there.lock.lock();
+    if (there.back != there.front && allowed(*there.ring[there.front & (there.room - 1)])) {
+      const std::uint64_t half = (there.back - there.front + 1) / 2;
+      while (count < half && count < most)
+        taken[count++] = there.ring[there.front++ & (there.room - 1)];
+      add_to_count(there, -static_cast<int>(count));
+    } else {
+      task_range* of = there.ranges;
+      while (of != nullptr && (of->begin == of->end || !allowed(*of))) of = of->outer;
+      if (of != nullptr) taken[count++] = &split(self, *of);
+      if (of != nullptr && of->begin == of->end) add_to_count(there, -1);
+    }
+    there.lock.unlock();
+    if (count == 0) continue;
+    for (std::uint32_t i = 1; i < count; ++i) push(self, *taken[i]);
+    return taken[0];
+  }
+}
+
+/// The later half of what is left, as a task. Under the lock of the deque that the range is in.
+explicit_task& task_pool::split(part& self, task_range& of) noexcept {
+  const std::uint64_t end = of.end;
+  of.end -= (of.end - of.begin + 1) / 2;
+  explicit_task& one = of.make_part(self, of, of.end, end);
+  one.depth = of.around->depth;
+  one.group = of.group;
+  one.siblings = of.siblings;
+  one.parity = static_cast<std::uint8_t>(of.parity);
+  count_in_group(one);
+  if (one.maker == of.maker && !of.siblings->is_closed) {
+    ++of.siblings->balance;
+  } else {
+    of.siblings->others.fetch_add(1, detail::memory_order_relaxed);  // 17
+  }
+  one.maker = of.maker;
+  return one;
+}
+
+void task_pool::open_range(part& self, task_range& of) noexcept {
+  task_deque& own = tasks_of(self).ready;
+  own.lock.lock();
+  of.outer = own.ranges;
+  own.ranges = &of;
+  add_to_count(own, 1);
+  own.lock.unlock();
+  announce(self.at);
+}
+
+bool task_pool::take_from(part& self, task_range& of, std::uint64_t& begin,
+                          std::uint64_t& end) noexcept {
+  task_deque& own = self.tasks->ready;
+  own.lock.lock();
+  const std::uint64_t rest = of.end - of.begin;
+  std::uint64_t count = rest / (4 * self.size);
+  count = count < 1 ? 1 : count > most_taken_of_own ? most_taken_of_own : count;
+  if (rest != 0) {
+    begin = of.begin;
+    end = of.begin += count;
+    if (count == rest) add_to_count(own, -1);
+  } else {
+    own.ranges = of.outer;
+  }
+  own.lock.unlock();
+  return rest != 0;
+}
+
+void task_pool::close_range(part& self, task_range& of) noexcept {
+  task_deque& own = self.tasks->ready;
+  own.lock.lock();
+  if (of.begin != of.end) add_to_count(own, -1);
+  own.ranges = of.outer;
+  own.lock.unlock();
+}
+
+/// Says that a task is ready. Any thread, after it has counted the task where others look for it.
+void task_pool::announce(detail::member_state* at) noexcept {
+  detail::thread_fence(detail::memory_order_seq_cst);                // 19
+  if (hint_.load(detail::memory_order_relaxed) != 0) return;         // 1
+  if (hint_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 2
+  if (at != nullptr) wake_barrier(*at);
+  finishers_.notify(detail::fence_payer::both);
+}
+
+bool task_pool::looks_ready() const noexcept {
+  if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) != 0)
+    return true;  // 13
+  const member_tasks* of = first_member();
+  while (of != nullptr && of->ready.count.load(detail::memory_order_relaxed) == 0)
+    of = of->next;  // 11
+  return of != nullptr;
+}
+
+/// By a member that has found no task (POOL-2).
+void task_pool::withdraw_hint(part& self) noexcept {
+  hint_.store(0, detail::memory_order_relaxed);        // 3
+  detail::thread_fence(detail::memory_order_seq_cst);  // 19
+  if (looks_ready()) announce(self.at);
+}
+
+/// Under the lock.
+void task_pool::list_ready(explicit_task& one) noexcept {
+  add_last(listed_tasks_, one);
+  unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);             // 18
+  listed_.fetch_add((std::uint64_t{1} << 32) + 1, detail::memory_order_relaxed);  // 14
+  announce(one.maker->at);
+  for (member_tasks* of = first_member(); of != nullptr; of = of->next)
+    of->news.notify(detail::fence_payer::both);
+}
+
+/// The first of the list that is allowed.
+template <class Allowed>
+explicit_task* task_pool::take_listed(const Allowed& allowed) noexcept {
+  if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0)
+    return nullptr;  // 13
+  lock_.lock();
+  explicit_task* one = listed_tasks_.first;
+  while (one != nullptr && !allowed(*one)) one = one->in_list.next;
+  if (one != nullptr) unlist(*one);
+  lock_.unlock();
+  return one;
+}
+
+/// Under the lock. Requires: the caller is not in a barrier, or is counted.
+void task_pool::unlist(explicit_task& one) noexcept {
+  remove(listed_tasks_, one);
+  listed_.fetch_sub(1, detail::memory_order_relaxed);  // 14
+  uncount(one.parity);
+}
+
+void task_pool::uncount(std::uint32_t parity) noexcept {
+  if (unfinished_[parity].fetch_sub(1, detail::memory_order_release) == 1)  // 5
+    finishers_.notify(detail::fence_payer::both);
+}
+
+/// The next task that may be run here. `kept`: one that became ready for this member, or null.
+template <class Allowed>
+explicit_task* task_pool::take(part& self, explicit_task* kept, const Allowed& allowed,
+                               std::uint32_t most) noexcept {
+  if (explicit_task* const first = take_listed(allowed)) {
+    if (kept != nullptr) push(self, *kept);
+    return first;
+  }
+  if (kept == nullptr) kept = pop(self);
+  return kept != nullptr ? kept : steal(self, allowed, most);
+}
+
+// Waiting.
+
+/// Tasks that a member may take in a barrier. One of another parity was made by a member that has left it already.
+struct task_pool::any_task {
+  std::uint32_t parity;
+
+  template <class Task>
+  bool operator()(const Task& one) const noexcept {
+    return one.parity == parity;
+  }
+};
+
+/// Tasks that a member may take from others while it waits within a task (POOL-3).
+struct task_pool::task_below {
+  const task_family* family;
+  const task_group* group;  ///< or null
+
+  template <class Task>
+  bool operator()(const Task& one) const noexcept {
+    if (one.siblings == family) return true;
+    const task_group* of = group != nullptr ? one.group : nullptr;
+    while (of != nullptr && of != group) of = of->outer;
+    return of != nullptr;
+  }
+};
+
+/// For help().
+template <class Done>
+struct task_pool::news_wait final : detail::waitable {
+  const task_pool& tasks;
+  member_tasks& mine;
+  const Done& done;
+  std::uint64_t listed;
+
+  news_wait(const task_pool& of, member_tasks& own, const Done& is_done,
+            std::uint64_t so_many) noexcept
+      : tasks(of), mine(own), done(is_done), listed(so_many) {}
+  bool ready() noexcept override {
+    return done() || tasks.listed_.load(detail::memory_order_relaxed) != listed;  // 13
+  }
+  void sleep(deadline until) override { mine.news.sleep(*this, until, detail::fence_payer::both); }
+  void describe(detail::wait_subject& to) const noexcept override {
+    to.object = &tasks;
+    to.sleeps_on = &mine.news;
+    to.kind = detail::wait_kind::end_of_part;
+  }
+};
+
+/// For finish().
+struct task_pool::finish_wait final : detail::waitable {
+  task_pool& tasks;
+  std::uint32_t parity;
+
+  finish_wait(task_pool& of, std::uint32_t its_parity) noexcept : tasks(of), parity(its_parity) {}
+  bool ready() noexcept override { return tasks.has_ready() || !tasks.has_unfinished(parity); }
+  void sleep(deadline until) override {
+    tasks.finishers_.sleep(*this, until, detail::fence_payer::both);
+  }
+  void describe(detail::wait_subject& to) const noexcept override {
+    to.object = &tasks;
+    to.sleeps_on = &tasks.finishers_;
+    to.kind = detail::wait_kind::end_of_part;
+  }
+};
+
+/// Runs tasks that may be run here until done(), and waits where there is none. Who makes more of them tells nobody that
+/// waits here, so it looks again now and then.
+template <class Done>
+void task_pool::help(part& self, const task_family* of, const task_group* group,
+                     const Done& done) noexcept {
+  member_tasks& mine = tasks_of(self);
+  const task_below allowed{of, group};
+  std::chrono::nanoseconds pause = first_pause;
+  explicit_task* next = nullptr;
+  while (!done()) {
+    const std::uint64_t listed = listed_.load(detail::memory_order_relaxed);  // 13
+    next = take(self, next, allowed, 1);
+    if (next != nullptr) {
+      next = run(self, *next);
+      pause = first_pause;
+      continue;
+    }
+    report(mine);
+    news_wait<Done> what(*this, mine, done, listed);
+    const deadline until = self.is_alone() ? deadline::never() : deadline::after(pause);
+    detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
+    if (pause < longest_pause) pause *= 2;
+  }
+  if (next != nullptr) push(self, *next);
+  report(mine);
+}
+
+void task_pool::wait_for_children(part& self, task_family& of) noexcept {
+  help(self, &of, nullptr, [&] { return !of.has_unfinished(); });
+}
+
+void task_pool::wait_for_end(part& self, task_family& of,
+                             const detail::atomic<bool>& ended) noexcept {
+  help(self, &of, nullptr, [&] { return ended.load(detail::memory_order_acquire); });  // 10
+}
+
+void task_pool::wait_for_group(part& self, task_group& of) noexcept {
+  help(self, self.running->family, &of, [&] { return !of.has_unfinished(); });
+}
+
+void task_pool::wait_for_dependences(part& self, task_family& of, void** depend) noexcept {
+  if (of.dependences == nullptr) return;
+  detail::atomic<bool> ended{false};
+  explicit_task wait;
+  wait.is_wait = true;
+  wait.maker = &tasks_of(self);
+  wait.tells_end = &ended;
+  if (!of.dependences->add_wait(self, wait, depend)) wait_for_end(self, of, ended);
+  free_edges(wait);
+}
+
+void task_pool::yield(part& self) noexcept {
+  explicit_task* next = take_listed(task_below{self.running->family, nullptr});
+  if (next == nullptr) next = pop(self);
+  if (next != nullptr) run_now(self, *next);
+}
+
+void task_pool::run_own(part& self) noexcept {
+  explicit_task* next = pop(self);
+  while (next != nullptr) {
+    next = run(self, *next);
+    if (next == nullptr) next = pop(self);
+  }
+  report(*self.tasks);
+}
+
+void task_pool::run_ready(part& self) noexcept {
+  member_tasks& mine = tasks_of(self);
+  if (!looks_ready()) return withdraw_hint(self);
+  const any_task allowed{self.barriers & 1};
+  std::uint64_t count = 0;
+  const std::uint64_t start = detail::monotonic_nanoseconds();
+  unfinished_[allowed.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+  explicit_task* next = nullptr;
+  while ((next = take(self, next, allowed, most_taken)) != nullptr) {
+    next = run(self, *next);
+    ++count;
+  }
+  report(mine);
+  uncount(allowed.parity);
+  if (count != 0) let_some_gather(self, start, count);
+}
+
+/// Where tasks are so small that fetching them costs more than running them, a member that takes each as soon as it is
+/// there slows down the one that makes them. So it stays away for a moment.
+void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept {
+  if (self.at == nullptr || is_crowded(self)) return;
+  const std::uint64_t now = detail::monotonic_nanoseconds();
+  if (now - start >= count * small_task) return;
+  while (detail::monotonic_nanoseconds() - now < gathering) {
+    for (int i = 0; i < 4; ++i) detail::polling_pause();
+  }
+}
+
+void task_pool::finish(part& self, std::uint32_t parity) noexcept {
+  while (has_unfinished(parity)) {
+    if (has_ready()) run_ready(self);
+    finish_wait what(*this, parity);
+    detail::wait_engine::wait(what, process_settings().waiting, history_of(self));
+  }
+}
+
+// A task's way.
+
+bool task_pool::is_full(part& self) const noexcept {
+  if (self.tasks == nullptr) return false;
+  const std::uint32_t ready = self.tasks->ready.count.load(detail::memory_order_relaxed);  // 11
+  if (self.running->depth >= deep) return ready >= most_ready_deep;
+  if (self.tasks->at_once != 0) return --self.tasks->at_once, true;
+  if (ready < most_ready) return false;
+  self.tasks->at_once = at_once_when_full;
+  return true;
+}
+
+explicit_task& task_pool::make(part& self, const task& parent, std::size_t size, std::size_t align,
+                               std::size_t uses) noexcept {
+  const std::size_t argument_at = sizeof(explicit_task) + uses * sizeof(dependence_use);
+  const std::size_t all = argument_at + size + align;
+  const bool is_small = all <= block_size;
+  member_tasks& mine = tasks_of(self);
+  char* const memory = static_cast<char*>(is_small ? allocate(mine) : allocate_bytes(all));
+  explicit_task& one = *::new (static_cast<void*>(memory)) explicit_task;
+  one.inherit(parent);
+  one.family = nullptr;
+  one.is_explicit = one.is_pooled = true;
+  one.is_final = false;
+  one.argument = reinterpret_cast<void*>(
+      round_up(reinterpret_cast<std::uintptr_t>(memory) + argument_at, align));
+  one.maker = &mine;
+  one.more_edges = nullptr;
+  one.use_count = static_cast<std::uint32_t>(uses);
+  one.named = 0;
+  one.parity = self.barriers & 1;
+  one.is_small = is_small;
+  one.runs_always = one.is_wait = one.is_awaited = one.has_priority = one.has_event =
+      one.is_fulfilled = one.is_over = one.is_dropped = one.has_orphans = false;
+  return one;
+}
+
+bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
+                    bool runs_now) noexcept {
+  task_family& family = family_of(parent);
+  one.siblings = &family;
+  ++family.balance;
+  task_group* const group = one.group;
+  if (group != nullptr && group->maker == nullptr && self.is_alone() && !group->is_of_construct)
+    group->maker = one.maker;
+  count_in_group(one);
+  bool is_ready = true;
+  if (depend != nullptr) {
+    if (family.dependences == nullptr) {
+      family.dependences = ::new (allocate_bytes(sizeof(dependence_table))) dependence_table(*this);
+    }
+    is_ready = family.dependences->add(self, one, depend);
+  }
+  if (!is_ready || runs_now) return is_ready;
+  if (!one.has_priority) {
+    push(self, one);
+  } else {
+    lock_.lock();
+    list_ready(one);
+    lock_.unlock();
+  }
+  return false;
+}
+
+/// Returns a task that became ready with its end, for the caller to run, or null.
+explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
+  member_tasks& mine = *self.tasks;
+  if (mine.family != one.siblings) report_family(mine);
+  if (mine.group != one.group) report_group(mine);
+  task* const before = self.running;
+  one.begun_at = mine.ready.back;
+  self.running = &one;
+  if (!is_cancelled(self, one)) one.function(one.argument);
+  self.running = before;
+  if (one.family != nullptr) {
+    close(self, *one.family);
+    one.family = nullptr;
+  }
+  if (one.has_event) {
+    lock_.lock();
+    const bool is_detached = !one.is_fulfilled;
+    if (is_detached) {
+      one.is_over = true;
+      add_last(detached_, one);
+      unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+    }
+    lock_.unlock();
+    if (is_detached) return nullptr;
+  }
+  return complete(&self, one);
+}
+
+void task_pool::run_now(part& self, explicit_task& one) noexcept {
+  static_cast<void>(tasks_of(self));
+  explicit_task* const next = run(self, one);
+  if (next != nullptr) push(self, *next);
+  report(*self.tasks);
+}
+
+bool task_pool::is_cancelled(const part& self, const explicit_task& one) const noexcept {
+  if (!process_settings().can_cancel || one.runs_always) return false;
+  return is_region_cancelled(self) || is_taskgroup_cancelled(one);
+}
+
+/// `self`: null: by a thread that is none of the members', under the lock. Returns as run().
+explicit_task* task_pool::complete(part* self, explicit_task& one) noexcept {
+  if (one.is_awaited) {
+    one.tells_end->store(true, detail::memory_order_release);  // 9
+    one.maker->news.notify(detail::fence_payer::both);
+  }
+  const bool is_by_parent = self != nullptr && one.maker == self->tasks && !one.siblings->is_closed;
+  dependence_edge* edges = nullptr;
+  if (one.use_count != 0 && is_by_parent) edges = one.siblings->dependences->remove(one);
+  count_end(self, one);
+  if (one.use_count == 0 || is_by_parent) {
+    let_go(self, one);
+    return release(self, edges);
+  }
+  const std::uintptr_t before = dependence_table::end(one);
+  if (dependence_table::is_forgotten(before)) let_go(self, one);
+  return release(self, dependence_table::edges_of(before));
+}
+
+/// Those that waited for a task that has ended.
+explicit_task* task_pool::release(part* self, dependence_edge* edge) noexcept {
+  explicit_task* ready = nullptr;
+  while (edge != nullptr) {
+    explicit_task& one = *edge->successor;
+    edge = edge->next;  // the edge may be gone with its successor
+    if (!dependence_table::unblock(one)) continue;
+    if (one.is_wait) {
+      member_tasks& waits = *one.maker;
+      one.tells_end->store(true, detail::memory_order_release);  // 9
+      waits.news.notify(detail::fence_payer::both);
+    } else if (self == nullptr) {
+      list_ready(one);
+    } else if (one.has_priority) {
+      lock_.lock();
+      list_ready(one);
+      lock_.unlock();
+    } else {
+      if (ready != nullptr) push(*self, *ready);
+      ready = &one;
+    }
+  }
+  return ready;
+}
+
+void task_pool::let_go(part* self, explicit_task& one) noexcept {
+  if (one.has_orphans && one.holds.fetch_sub(1, detail::memory_order_acq_rel) != 1) return;  // 8
+  give_back(self, one);
+}
+
+void task_pool::count_end(part* self, explicit_task& one) noexcept {
+  task_family& family = *one.siblings;
+  task_group* const group = one.group;
+  member_tasks* const mine = self != nullptr ? self->tasks : nullptr;
+  if (group != nullptr && group->maker != nullptr) {
+    if (group->maker == mine) {
+      --group->balance;
+    } else if (mine != nullptr) {
+      if (mine->group != group) report_group(*mine);
+      mine->group = group;
+      ++mine->group_ends;
+    } else {
+      end_in_group(*group, 1);
+    }
+  }
+  if (one.maker == mine && !family.is_closed) {
+    --family.balance;
+  } else if (mine != nullptr) {
+    if (mine->family != &family) report_family(*mine);
+    mine->family = &family;
+    mine->family_maker = one.maker;
+    ++mine->family_ends;
+  } else {
+    end_children(family, 1, *one.maker);
+  }
+}
+
+void task_pool::end_children(task_family& of, std::int64_t ends, member_tasks& maker) noexcept {
+  const std::int64_t left = of.others.fetch_sub(ends, detail::memory_order_acq_rel) - ends;  // 7
+  if (left == task_count::closed) {
+    drop_family(of);
+  } else if (left < task_count::closed / 2) {
+    maker.news.notify(detail::fence_payer::both);
+  }
+}
+
+void task_pool::end_in_group(task_group& of, std::int64_t ends) noexcept {
+  member_tasks& maker = *of.maker;
+  of.others.fetch_sub(ends, detail::memory_order_release);  // 22
+  maker.news.notify(detail::fence_payer::both);
+}
+
+void task_pool::report_family(member_tasks& mine) noexcept {
+  if (mine.family == nullptr) return;
+  end_children(*mine.family, mine.family_ends, *mine.family_maker);
+  mine.family = nullptr;
+  mine.family_ends = 0;
+}
+
+void task_pool::report_group(member_tasks& mine) noexcept {
+  if (mine.group == nullptr) return;
+  end_in_group(*mine.group, mine.group_ends);
+  mine.group = nullptr;
+  mine.group_ends = 0;
+}
+
+void task_pool::report(member_tasks& mine) noexcept {
+  report_group(mine);
+  report_family(mine);
+}
+
+void task_pool::fulfil(explicit_task& one) noexcept {
+  task_pool& tasks = *one.maker->pool;
+  tasks.lock_.lock();
+  one.is_fulfilled = true;
+  if (one.is_dropped) {
+    one.is_dropped = false;
+    tasks.give_back(nullptr, one);
+  } else if (one.is_over) {
+    // All of it under the lock: the pool is not destroyed before it is free.
+    const std::uint32_t parity = one.parity;
+    remove(tasks.detached_, one);
+    tasks.complete(nullptr, one);
+    tasks.uncount(parity);
+  }
+  tasks.lock_.unlock();
+}
+
+void task_pool::discard(part&) noexcept {
+  lock_.lock();
+  const auto drop = [&](explicit_task& one) {
+    one.is_dropped = one.has_event && !one.is_fulfilled;
+    complete(nullptr, one);
+  };
+  for (member_tasks* of = first_member(); of != nullptr; of = of->next) {
+    task_deque& there = of->ready;
+    there.count.store(0, detail::memory_order_relaxed);  // 21
+    while (there.front != there.back) drop(*there.ring[there.front++ & (there.room - 1)]);
+  }
+  while (listed_tasks_.first != nullptr || detached_.first != nullptr) {
+    if (listed_tasks_.first != nullptr) {
+      explicit_task& one = *listed_tasks_.first;
+      unlist(one);
+      drop(one);
+    } else {
+      explicit_task& one = *detached_.first;
+      remove(detached_, one);
+      uncount(one.parity);
+      drop(one);
+    }
+  }
+  while (kept_ != nullptr) free_kept(kept_);
+  lock_.unlock();
+}
+
+// Families.
+
+task_family& task_pool::family_of(task& parent) noexcept {
+  if (parent.family == nullptr) {
+    if (parent.is_pooled) {
+      explicit_task& one = static_cast<explicit_task&>(parent);
+      parent.family = ::new (&one.children) task_family;
+      parent.family->parent = &one;
+    } else {
+      parent.family = ::new (allocate_bytes(sizeof(task_family))) task_family;
+    }
+    parent.family->pool = this;
+  }
+  return *parent.family;
+}
+
+void task_pool::close(part& self, task_family& of) noexcept {
+  if (of.dependences != nullptr) {
+    of.dependences->forget_all(self);
+    of.dependences->~dependence_table();
+    std::free(of.dependences);
+    of.dependences = nullptr;
+  }
+  of.is_closed = true;
+  explicit_task* const parent = of.parent;
+  if (of.has_unfinished()) {
+    if (parent != nullptr) {
+      parent->has_orphans = true;
+      parent->holds.store(2, detail::memory_order_relaxed);  // 8
+    }
+    const std::int64_t more = task_count::closed + of.balance;
+    if (of.others.fetch_add(more, detail::memory_order_acq_rel) + more != task_count::closed)
+      return;  // 7
+    if (parent != nullptr) parent->has_orphans = false;
+  }
+  free_family(of);
+}
+
+/// The parent's function has returned, and all children have ended.
+void task_pool::drop_family(task_family& of) noexcept {
+  explicit_task* const parent = of.parent;
+  free_family(of);
+  if (parent != nullptr && parent->holds.fetch_sub(1, detail::memory_order_acq_rel) == 1)
+    give_back(nullptr, *parent);  // 8
+}
+
+void task_pool::free_family(task_family& of) noexcept {
+  const bool is_alone = of.parent == nullptr;
+  of.~task_family();
+  if (is_alone) std::free(&of);
+}
+
+void end_family(part& self, task& of) noexcept {
+  of.family->pool->close(self, *of.family);
+  of.family = nullptr;
+}
+
+// Memory.
+
+void* task_pool::allocate(member_tasks& mine) noexcept {
+  if (mine.free_blocks == nullptr) {
+    lock_.lock();
+    for (; mine.free_count < blocks_at_once && free_blocks_ != nullptr; ++mine.free_count) {
+      void* const block = free_blocks_;
+      free_blocks_ = next_block(block);
+      next_block(block) = mine.free_blocks;
+      mine.free_blocks = block;
+    }
+    lock_.unlock();
+    if (mine.free_blocks == nullptr) return allocate_bytes(block_size);
+  }
+  void* const block = mine.free_blocks;
+  mine.free_blocks = next_block(block);
+  --mine.free_count;
+  return block;
+}
+
+/// `self`: the calling member, or null.
+void task_pool::give_back(part* self, explicit_task& one) noexcept {
+  if (one.is_dropped) return;  // fulfil() will
+  const bool is_small = one.is_small;
+  if (one.use_count != 0) free_edges(one);
+  one.~explicit_task();
+  void* const block = &one;
+  if (!is_small || self == nullptr) return std::free(block);
+  member_tasks& mine = *self->tasks;
+  next_block(block) = mine.free_blocks;
+  mine.free_blocks = block;
+  if (++mine.free_count < 3 * blocks_at_once) return;
+  lock_.lock();
+  for (unsigned i = 0; i < blocks_at_once; ++i) {
+    void* const more = mine.free_blocks;
+    mine.free_blocks = next_block(more);
+    next_block(more) = free_blocks_;
+    free_blocks_ = more;
+  }
+  lock_.unlock();
+  mine.free_count -= blocks_at_once;
+}
+
+member_tasks& task_pool::tasks_of(part& self) noexcept {
+  if (self.tasks != nullptr) return *self.tasks;
+  lock_.lock();
+  member_tasks* const first = first_member();
+  member_tasks* mine = first;
+  while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
+  if (mine == nullptr) {
+    mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // on lines of its own
+    mine->pool = this;
+    mine->rank = self.rank;
+    mine->next = first;
+    members_.store(mine, detail::memory_order_release);  // 16
+  }
+  lock_.unlock();
+  mine->at = self.at;
+  self.tasks = mine;
+  return *mine;
+}
+
+task_pool::~task_pool() {
+  lock_.lock();  // fulfil() may still hold it
+  lock_.unlock();
+  const auto free_blocks = [](void* block) {
+    while (block != nullptr) {
+      void* const next = next_block(block);
+      std::free(block);
+      block = next;
+    }
+  };
+  free_blocks(free_blocks_);
+  for (member_tasks* of = first_member(); of != nullptr;) {
+    member_tasks* const next = of->next;
+    free_blocks(of->free_blocks);
+    std::free(of->ready.ring);
+    of->~member_tasks();
+    std::free(of);
+    of = next;
+  }
+  while (kept_ != nullptr) free_kept(kept_);
+}
+
+kept_memory* task_pool::keep(void* start) noexcept {
+  kept_memory* const one =
+      ::new (allocate_bytes(sizeof(kept_memory))) kept_memory{nullptr, start, 0};
+  lock_.lock();
+  one->next = kept_;
+  kept_ = one;
+  lock_.unlock();
+  return one;
+}
+
+void task_pool::join(kept_memory& of) noexcept {
+  lock_.lock();
+  ++of.users;
+  lock_.unlock();
+}
+
+void task_pool::leave(kept_memory& of, bool is_cancelled) noexcept {
+  lock_.lock();
+  if (--of.users == 0 && !is_cancelled) free_kept(&of);
+  lock_.unlock();
+}
+
+/// Under the lock.
+void task_pool::free_kept(kept_memory* of) noexcept {
+  kept_memory** at = &kept_;
+  while (*at != of) at = &(*at)->next;
+  *at = of->next;
+  std::free(of->start);
+  std::free(of);
+}
+
+}  // namespace lockstep::openmp

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/task_pool.hpp -- the explicit tasks of a region that have not ended, and who runs them
+//
+// One for each shared_region. Each member has a deque of the ready tasks that it made. It pushes and takes at the back; other
+// members that wait take from the front, half at a time. A few tasks are in one list of all: those with a priority, and
+// those that became ready by an event.
+//
+//   POOL-1  A member runs all tasks of its own deque before it arrives at a barrier. So once all have arrived, a task is
+//           unfinished only where somebody runs it who took it in the barrier, or it waits for such a task, or it is
+//           counted itself: in the list of all, or detached. `unfinished` counts these tasks and those members, by the
+//           parity of the barrier: nobody is two barriers ahead. A member leaves when it finds 0.
+//   POOL-2  Whoever makes a task ready counts it in its deque, and then says so in `hint`, unless that says so already.
+//           Whoever finds no task takes the hint back, and then looks at the counts once more. Fences keep the two looks
+//           behind the two changes, so not both miss. Who changes the hint from 0 wakes the sleepers
+//           (PUBLISH-3 of published_words.hpp).
+//
+//             who makes a task                     who finds none
+//             count.store(more)          (12)      hint.store(0)          (3)
+//             fence                      (19)      fence                  (19)
+//             if (hint.load() == 0)      (1)       if (count.load() != 0) (11)
+//               hint.exchange(1), wake   (2)         hint.exchange(1)     (2)
+//
+//   POOL-3  Above the place where its deque ended when a task began, a member has tasks that descend from this one: it pushed
+//           them since. So a member that waits within a task may take those (OpenMP's task scheduling constraint). From
+//           others it takes only children of the task, or tasks of its taskgroup.
+//   POOL-4  A family outlives its parent: the parent may end before its children. Whoever is the last of parent and
+//           children gives the memory back.
+//   POOL-5  Children, and tasks of a group, are counted in two words: `balance` by the thread of the parent (or of the
+//           group's maker) alone, `others` by all others. All of them have ended when the sum is 0, which only that thread can
+//           know. When the parent ends, it adds its balance to `others`, and a bit that says so.
+//   POOL-6  What a member reports of tasks that others made it may report later, for several together: but before it
+//           runs a task of another family or group, waits, or returns to the program. Until then the task that it runs
+//           is unfinished itself, and nobody waits in vain.
+//   POOL-7  The end of a taskgroup frees the group when it has seen that all tasks have ended. So whoever reports an end
+//           touches the group, or a family, for the last time when it changes `others`. What the maker has in the pool outlives them.
+//   POOL-8  Members that wait for tasks never wait for each other. Else take the one of them whose running task began
+//           last. What it waits for was made later still, so whoever has it in its deque could take it (POOL-3).
+//
+// States of a task that is in the pool
+//   blocked   blockers != 0; in no list                 -> ready, when the last of those that it depends on has ended
+//   ready     in a deque or in the list of all, or kept by the member that ended the last of those -> running
+//   running   in no list                                -> detached or ended
+//   detached  its function has returned, its event is not fulfilled; in the list of those -> ended
+//   dropped   ended, but its event may still be fulfilled: only its memory is kept
+//
+// Cost   a task that is run at once: no read-modify-write, no memory. One that goes through a deque: 4 read-modify-writes of
+//        its lock, 2 lines of the task that both threads touch; with depend() 4 more, none of them of a word that all share.
+//
+// Memory order (# marks the line)
+//   #  access              order    pairs  why it suffices
+//   1  hint.load           relaxed  -      a hint to look; of who pushes: the fence orders it (POOL-2)
+//   2  hint.exchange       relaxed  -      the fence before it orders it (POOL-2)
+//   3  hint.store          relaxed  -      the fence behind it orders it (POOL-2)
+//   4  unfinished.load     acquire  5      whoever finds 0 sees what the tasks did
+//   5  unfinished.fetch_sub  release  4    after the ends that it stands for; later changes continue its release sequence
+//   6  others.load         acquire  7, 22  whoever finds that all have ended sees what they did
+//   7  others.fetch        acq_rel  6, 7   ends, and the closing: the last one frees what the others have used
+//   8  holds.fetch_sub     acq_rel  8      likewise
+//   9  tells_end.store     release  10     what the task did is seen by who waits for it
+//  10  tells_end.load      acquire  9      the other half
+//  11  count.load          relaxed  -      a guess whether the lock is worth it; or under the lock
+//  12  count.store         release  20     who takes a task has counted itself as unfinished before (POOL-1)
+//  13  listed.load         relaxed  -      a guess, or a wait's: the lock of the list orders what is found
+//  14  listed.fetch        relaxed  -      under the lock of the list; wakes follow with their fences
+//  15  members.load        acquire  16     what a member has is complete
+//  16  members.store       release  15     the other half
+//  17  others.fetch_add    relaxed  -      counts a task in; its end comes later through the lock of a deque
+//  18  unfinished.fetch_add  relaxed  -    before the lock under which a task is taken, or listed
+//  19  thread_fence        seq_cst  19     the picture of POOL-2
+//  20  count.load          acquire  12     a member whose deque is empty sees in the barrier that its tasks are unfinished
+//  21  count.store         relaxed  -      nobody else is there
+//  22  others.fetch_sub    release  6      of a group: only its maker frees it
+#ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_POOL_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_TASK_POOL_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/member_state.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include "wait/published_words.hpp"
+#include "wait/short_lock.hpp"
+
+#include "abi.hpp"
+#include "task.hpp"
+
+namespace lockstep::openmp {
+
+struct part;
+struct explicit_task;
+struct member_tasks;
+struct dependence_use;   ///< of task_dependences.hpp
+struct dependence_edge;  ///< likewise
+struct edge_block;       ///< likewise
+class dependence_table;  ///< likewise
+class task_pool;
+struct kept_memory;
+
+/// Where a task is in a list.
+struct task_link {
+  explicit_task* next;
+  explicit_task* previous;
+};
+
+/// Those with the highest priority first.
+struct task_list {
+  explicit_task* first = nullptr;
+  explicit_task* last = nullptr;
+};
+
+/// Tasks that have not ended (POOL-5).
+struct task_count {
+  std::int64_t balance = 0;
+  detail::atomic<std::int64_t> others{0};
+  static constexpr std::int64_t closed = std::int64_t{1}
+                                         << 62;  ///< in `others`: the balance is in it
+
+  /// By the thread that has the balance. Acquire: what ended tasks did is seen where it is false.
+  bool has_unfinished() const noexcept {
+    return balance + others.load(detail::memory_order_acquire) != 0;  // 6
+  }
+};
+
+/// The explicit tasks that a task has made and that have not ended.
+struct task_family : task_count {
+  bool is_closed = false;  ///< the parent's function has returned; its thread's
+  task_pool* pool = nullptr;
+  explicit_task* parent = nullptr;  ///< in whose memory it lies; null: it was allocated alone
+  dependence_table* dependences = nullptr;  ///< made when a child names some; the parent's thread's
+};
+
+/// The tasks of a taskgroup that have not ended.
+struct task_group : task_count {
+  task_group* outer = nullptr;
+  member_tasks* maker = nullptr;  ///< of the member that waits at its end; null: nobody does
+  detail::atomic<bool> is_cancelled{false};
+  bool is_of_construct =
+      false;  ///< made for the reductions of a loop, a region ...: no taskgroup of the program
+  std::uintptr_t* reductions = nullptr;  ///< registered with it (task_reductions.cpp)
+  kept_memory* kept = nullptr;           ///< their memory, if the construct's members share it
+};
+
+/// Tasks of a taskloop that have no memory yet: one member runs them in turn, others take half of what is left.
+struct task_range {
+  std::uint64_t begin, end;      ///< of those that nobody has; under the lock of the member's deque
+  task_range* outer = nullptr;   ///< that the member had begun before
+  const task* around = nullptr;  ///< in which the member runs them
+  // Where they belong.
+  task_family* siblings = nullptr;
+  task_group* group = nullptr;
+  member_tasks* maker = nullptr;
+  std::uint32_t parity = 0;
+  /// A task, made by `self`, that runs the tasks begin to end - 1 of `of`.
+  explicit_task& (*make_part)(part& self, const task_range& of, std::uint64_t begin,
+                              std::uint64_t end) noexcept = nullptr;
+};
+
+/// The ready tasks of a member. Any thread, under the lock.
+struct task_deque {
+  detail::short_lock lock;
+  detail::atomic<std::uint32_t> count{0};  ///< of tasks, and of ranges that have some
+  std::uint32_t room = 0;                  ///< of the ring: a power of 2
+  explicit_task** ring = nullptr;
+  std::uint64_t front = 0, back = 0;  ///< positions; only the member changes `back`
+  task_range* ranges = nullptr;       ///< that the member runs, the innermost first
+};
+
+/// What a member has in the pool.
+struct member_tasks {
+  task_deque ready;
+  detail::line_gap before_news;
+  detail::sleeper_mark news;  ///< the member sleeps here while it waits for certain tasks
+  detail::line_gap after_news;
+  task_pool* pool = nullptr;
+  detail::member_state* at = nullptr;  ///< the member's, in the region; null: it is alone
+  // The member's own.
+  void* free_blocks = nullptr;
+  unsigned free_count = 0;
+  unsigned rank = 0;
+  unsigned at_once =
+      0;  ///< so many tasks are run at once without a look at the deque, because it was full
+  // What it has not reported yet (POOL-6).
+  task_family* family = nullptr;
+  member_tasks* family_maker = nullptr;
+  std::int64_t family_ends = 0;
+  task_group* group = nullptr;
+  std::int64_t group_ends = 0;
+  member_tasks* next = nullptr;  ///< of another member
+};
+
+/// What few tasks have. It fills the first lines of a task together with the control variables, so that nobody reads or
+/// writes those of most tasks.
+struct rare_task_data {
+  union {
+    task_family children;  ///< `family` points here
+  };
+  task_link in_list;
+  detail::atomic<bool>*
+      tells_end;  ///< if is_awaited: set to true at its end, where somebody waits for just this one
+  int priority;   ///< if has_priority
+
+  rare_task_data() noexcept {}
+  ~rare_task_data() {}
+};
+
+/// Behind it lie its uses, then its argument: a small task has two lines that are touched.
+struct explicit_task : rare_task_data, task {
+  outlined_function function;
+  void* argument;
+  task_family* siblings;  ///< that it belongs to
+  member_tasks* maker;    ///< of the member that runs its parent
+  // Those below are of tasks with depend(): see task_dependences.hpp.
+  detail::atomic<std::uintptr_t> successors{0};
+  edge_block* more_edges;
+  detail::atomic<std::uint32_t> blockers{0};
+  std::uint32_t use_count;  ///< the addresses that it named in depend()
+  std::uint32_t named;  ///< so often does the table of dependences name it; the parent's thread's
+  std::uint8_t parity;
+  bool is_small;     ///< its memory is a block of the pool
+  bool runs_always;  ///< even if it is cancelled: it has copies that only itself destroys
+  bool is_wait;      ///< no task, but a thread that waits for those that it would depend on
+  bool is_awaited;
+  bool has_priority;
+  bool has_event;  ///< detach
+  bool is_fulfilled;
+  bool is_over;     ///< its function has returned
+  bool is_dropped;  ///< it has ended, but its event may be fulfilled still
+  bool
+      has_orphans;  ///< children were unfinished when its function returned: `holds` counts them, and it
+  detail::atomic<std::uint8_t> holds{0};
+
+  dependence_use* uses() noexcept { return reinterpret_cast<dependence_use*>(this + 1); }
+};
+
+/// Memory that members share in a construct.
+struct kept_memory {
+  kept_memory* next;
+  void* start;
+  unsigned users;
+};
+
+class task_pool {
+ public:
+  task_pool() noexcept = default;
+  task_pool(const task_pool&) = delete;
+  task_pool& operator=(const task_pool&) = delete;
+  /// Requires: all tasks have ended.
+  ~task_pool();
+
+  /// Whether a task may be ready to be taken. Any thread, at any time.
+  bool has_ready() const noexcept { return hint_.load(detail::memory_order_relaxed) != 0; }  // 1
+  /// Runs the tasks of the member's own deque. Before it arrives at a barrier or ends its part (POOL-1).
+  void run_own(part& self) noexcept;
+  /// Runs tasks of all until none is ready. By a member that waits at a barrier.
+  void run_ready(part& self) noexcept;
+  /// When all have arrived: whether tasks of this parity have not ended. Acquire: what ended tasks did is seen where it is
+  /// false.
+  bool has_unfinished(std::uint32_t parity) const noexcept {
+    return unfinished_[parity & 1].load(detail::memory_order_acquire) != 0;  // 4
+  }
+  /// Runs ready tasks, and waits, until no task of this parity is unfinished.
+  void finish(part& self, std::uint32_t parity) noexcept;
+  /// After the end of a cancelled region, by its caller: drops what has not begun.
+  void discard(part& self) noexcept;
+
+  /// Whether a new task had better be run at once, by who makes it: enough others are ready. Requires: members > 1.
+  bool is_full(part& self) const noexcept;
+
+  /// Memory for a task, with room for an argument and for addresses that it depends on. Its links to others are set
+  /// by add().
+  explicit_task& make(part& self, const task& parent, std::size_t size, std::size_t align,
+                      std::size_t uses) noexcept;
+  /// Counts a task that was made, and makes it ready where it depends on nothing unfinished. `depend`: an array as
+  /// compilers make it, or null. `runs_now`: the caller runs it if it is ready; true if so.
+  bool add(part& self, task& parent, explicit_task& one, void** depend, bool runs_now) noexcept;
+  /// Runs a task for which add() has returned true.
+  void run_now(part& self, explicit_task& one) noexcept;
+
+  /// The tasks of a range may be taken from now on until take_from() returns false, or close_range().
+  void open_range(part& self, task_range& of) noexcept;
+  /// The next ones, for the member itself; false if there are none.
+  bool take_from(part& self, task_range& of, std::uint64_t& begin, std::uint64_t& end) noexcept;
+  void close_range(part& self, task_range& of) noexcept;
+
+  /// taskwait: until all children of the task that `self` runs have ended. Runs those that are ready.
+  void wait_for_children(part& self, task_family& of) noexcept;
+  /// taskyield: runs a task that may be run here, if one is ready.
+  void yield(part& self) noexcept;
+  /// taskwait with depend; a task that is run at once, with depend.
+  void wait_for_dependences(part& self, task_family& of, void** depend) noexcept;
+  /// Until `ended` is true, which explicit_task::tells_end points to. Runs children meanwhile.
+  void wait_for_end(part& self, task_family& of, const detail::atomic<bool>& ended) noexcept;
+  /// The end of a taskgroup.
+  void wait_for_group(part& self, task_group& of) noexcept;
+  /// The function of the task that has this family has returned, by its thread.
+  void close(part& self, task_family& of) noexcept;
+  /// Neither a table of dependences nor who ended the task needs it any more.
+  void let_go(part* self, explicit_task& one) noexcept;
+
+  /// omp_fulfill_event().
+  static void fulfil(explicit_task& one) noexcept;
+
+  /// For memory that belongs to a construct of the region, and is freed when all that joined have left, or with the
+  /// region.
+  kept_memory* keep(void* start) noexcept;
+  void join(kept_memory& of) noexcept;
+  /// The last one frees it, unless `is_cancelled`: then others may come still, and the end of the region frees it.
+  void leave(kept_memory& of, bool is_cancelled) noexcept;
+
+  member_tasks& tasks_of(part& self) noexcept;
+  task_family& family_of(task& parent) noexcept;
+
+ private:
+  // Tried with 2 threads on 2 CPUs, 100 000 tasks of 0 and 100 turns of an empty loop, by one member. A member alone that
+  // makes tasks must keep the others busy while it runs one itself; tasks that are made below others are made by many, and
+  // a few of them in reserve will do.
+  static constexpr unsigned most_ready = 64;
+  static constexpr unsigned most_ready_deep = 4;
+  static constexpr unsigned deep = 2;
+  static constexpr unsigned at_once_when_full = 15;
+  static constexpr std::uint32_t first_room = 128;   ///< of a deque
+  static constexpr unsigned most_taken = 32;         ///< from another's deque at a time
+  static constexpr unsigned most_taken_of_own = 16;  ///< of a range
+  // Between looks for tasks of others, by a member that waits within a task.
+  static constexpr std::chrono::nanoseconds first_pause{8000};
+  static constexpr std::chrono::nanoseconds longest_pause{1000000};
+  // Nanoseconds.
+  static constexpr std::uint64_t small_task = 500;
+  static constexpr std::uint64_t gathering = 1000;
+  static constexpr std::size_t block_size =
+      576;  ///< an odd number of lines: other sets of the cache
+  static constexpr unsigned blocks_at_once = 16;  ///< between a member's own and the pool's
+
+  struct finish_wait;
+  struct any_task;
+  struct task_below;
+  template <class Done>
+  struct news_wait;
+
+  template <class Done>
+  void help(part& self, const task_family* of, const task_group* group, const Done& done) noexcept;
+  void push(part& self, explicit_task& one) noexcept;
+  explicit_task& split(part& self, task_range& of) noexcept;
+  void grow(task_deque& of) noexcept;
+  explicit_task* pop(part& self) noexcept;
+  template <class Allowed>
+  explicit_task* take_listed(const Allowed& allowed) noexcept;
+  template <class Allowed>
+  explicit_task* take(part& self, explicit_task* kept, const Allowed& allowed,
+                      std::uint32_t most) noexcept;
+  template <class Allowed>
+  explicit_task* steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept;
+  bool looks_ready() const noexcept;
+  void withdraw_hint(part& self) noexcept;
+  void announce(detail::member_state* at) noexcept;
+  explicit_task* run(part& self, explicit_task& one) noexcept;
+  void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
+  void list_ready(explicit_task& one) noexcept;
+  void unlist(explicit_task& one) noexcept;
+  explicit_task* complete(part* self, explicit_task& one) noexcept;
+  explicit_task* release(part* self, dependence_edge* first) noexcept;
+  void count_end(part* self, explicit_task& one) noexcept;
+  void report_family(member_tasks& mine) noexcept;
+  void report_group(member_tasks& mine) noexcept;
+  void report(member_tasks& mine) noexcept;
+  void end_children(task_family& of, std::int64_t ends, member_tasks& maker) noexcept;
+  void end_in_group(task_group& of, std::int64_t ends) noexcept;
+  void uncount(std::uint32_t parity) noexcept;
+  void give_back(part* self, explicit_task& one) noexcept;
+  void drop_family(task_family& of) noexcept;
+  void free_family(task_family& of) noexcept;
+  void free_kept(kept_memory* of) noexcept;
+  void* allocate(member_tasks& mine) noexcept;
+  bool is_cancelled(const part& self, const explicit_task& one) const noexcept;
+  member_tasks* first_member() const noexcept {
+    return members_.load(detail::memory_order_acquire);  // 15
+  }
+
+  detail::line_gap before_;
+  detail::atomic<std::uint32_t> hint_{0};           ///< 1: a task may be ready
+  detail::atomic<member_tasks*> members_{nullptr};  ///< the last that came first
+  detail::atomic<std::uint64_t> listed_{
+      0};  ///< tasks in listed_tasks_; above bit 32: how many ever came
+  detail::line_gap behind_hint_;
+  detail::atomic<std::uint32_t> unfinished_[2]{};
+  detail::sleeper_mark finishers_;  ///< those in finish()
+  detail::line_gap between_;
+  detail::short_lock lock_;  ///< of what follows
+  task_list listed_tasks_;
+  task_list detached_;
+  void* free_blocks_ = nullptr;
+  kept_memory* kept_ = nullptr;
+  detail::line_gap after_;
+};
+
+/// At the end of a task that is not in a pool (an implicit one, one that was run at once), where it has a family.
+void end_family(part& self, task& of) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_TASK_POOL_HPP

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/tasks.hpp -- how explicit tasks are made: at once or later, by task, taskloop and target
+#ifndef LOCKSTEP_OPENMP_RUNTIME_TASKS_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_TASKS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "abi.hpp"
+#include "part.hpp"
+#include "shared_region.hpp"
+#include "task_memory.hpp"
+#include "task_pool.hpp"
+
+namespace lockstep::openmp {
+
+/// A task as the compiler describes it. Its data is copied, so that it may run when its maker has gone on.
+struct task_request {
+  outlined_function function;
+  void* data;
+  copy_function copy;  ///< null: the bytes are copied
+  std::size_t size, align;
+  bool is_final = false;
+  int priority = 0;
+
+  /// The argument of one that is made of it.
+  void fill(void* argument) const noexcept {
+    if (copy != nullptr) {
+      copy(argument, data);
+    } else if (size != 0) {
+      std::memcpy(argument, data, size);
+    }
+  }
+};
+
+/// What is left of a priority that the program asks for: OMP_MAX_TASK_PRIORITY limits it.
+inline int allowed_priority(int asked) noexcept {
+  const int most = process_settings().max_task_priority;
+  return asked < 0 ? 0 : asked < most ? asked : most;
+}
+
+inline void describe(explicit_task& one, const task_request& what) noexcept {
+  one.function = what.function;
+  one.is_final = what.is_final;
+  one.has_priority = what.priority != 0;
+  if (one.has_priority) one.priority = what.priority;
+  one.runs_always = what.copy != nullptr;
+}
+
+/// What few tasks have.
+struct task_details {
+  bool is_undeferred;       ///< if(false): the maker goes on when it has ended
+  void** depend = nullptr;  ///< null: none
+  void* event = nullptr;    ///< where the event of a detached task is to be written; null: none
+};
+
+/// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
+inline bool runs_tasks_at_once(part& self) noexcept {
+  return self.running->is_final || self.is_alone() || self.shared->tasks.is_full(self);
+}
+
+/// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
+void run_at_once(part& self, outlined_function function, void* data, bool is_final) noexcept;
+template <class Set>
+__attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what,
+                                                const Set& set) noexcept {
+  char* const memory = static_cast<char*>(__builtin_alloca(what.size + what.align));
+  void* const argument =
+      memory + (what.align - reinterpret_cast<std::uintptr_t>(memory) % what.align) % what.align;
+  what.fill(argument);
+  set(argument);
+  run_at_once(self, what.function, argument, what.is_final);
+}
+
+/// Makes a task that may run later, by any member, or at once if the pool is full. set() as above.
+template <class Set>
+void make_task(part& self, const task_request& what, const Set& set) noexcept {
+  if (runs_tasks_at_once(self)) return run_copy_at_once(self, what, set);
+  note_tasks(self);
+  task& parent = *self.running;
+  task_pool& tasks = self.shared->tasks;
+  explicit_task& one = tasks.make(self, parent, what.size, what.align, 0);
+  describe(one, what);
+  what.fill(one.argument);
+  set(one.argument);
+  tasks.add(self, parent, one, nullptr, false);
+}
+
+/// Makes a task with all that a program may say of it, or runs it at once, where that is the same.
+void make_task(part& self, const task_request& what, const task_details& details) noexcept;
+
+/// Waits until the children of the running task have ended.
+void wait_for_children(part& self) noexcept;
+
+/// Whether `cancel` has reached the task that is running: it makes no more tasks.
+bool is_cancelled_here(const part& self) noexcept;
+
+/// Waits until those children of the running task have ended that a depend array names.
+void wait_for_dependences(part& self, void** depend) noexcept;
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_TASKS_HPP
