@@ -31,7 +31,6 @@
 #include "platform/error.cpp"
 #include "platform/fork.cpp"
 #include "platform/process.cpp"
-#include "platform/processor_wait.cpp"
 #include "platform/system.cpp"
 #include "platform/system_texts.cpp"
 #include "platform/this_thread.cpp"

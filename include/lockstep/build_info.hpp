@@ -34,8 +34,6 @@ struct build_information {
   const char* version;
   const char* futex;          ///< what sleeping threads sleep in
   const char* process_fence;  ///< who pays between notifiers and sleepers, and what with
-  const char*
-      processor_wait;  ///< the processor's instruction by which polls wait for a line, or why there is none
   std::size_t cache_line_size;
   const char* default_policy;
   unsigned usable_cpus;  ///< what the function of that name returns

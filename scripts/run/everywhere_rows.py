@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DEBIAN = ROOT / "build" / "debian"  # of install.sh
 
 # Sources of tests that need nothing but threads, so that they run on every system.
 ANYWHERE = (
@@ -15,14 +14,11 @@ ANYWHERE = (
 )
 # What asks the system beneath; Linux only.
 LINUX = (*ANYWHERE, "platform/system", "platform/process_fence", "platform/futex", "platform/futex_linux",
-         "platform/this_thread", "platform/processor_wait", "wait/published_words_stress", "wait/parking_lot")
+         "platform/this_thread", "wait/published_words_stress", "wait/parking_lot")
 # The wait engine on a scripted system: its clock and its sleep are the test's.
 SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/word_waiter")
 # On a processor without instructions that the usual one has.
 OTHER_PROCESSOR = ("platform/atomic", "platform/futex", "contract/notify_wait_contract", "sync/mutex", "team/team")
-# What waits with the processor's own instructions, where they are executed.
-PROCESSOR_WAITS = ("platform/processor_wait", "contract/notify_wait_contract", "contract/barrier_contract", "sync/event",
-                   "sync/barrier", "team/team", "team/member_sync")
 # With --quick: these sources.
 BRIEF = ("contract/notify_wait_contract", "team/team")
 
@@ -74,13 +70,6 @@ def gcc(machine, triple, qemu=None, **more):
     if qemu:
         settings.update(how=QEMU, runner=(f"qemu-{qemu}",), left_out=NOT_EMULATED, needs=("emulator", f"for_{machine}"))
     return Row(**{"name": f"linux-{machine}", **settings, **more})
-
-
-def newest_qemu(machine, qemu, **more):
-    """QEMU of a later Debian and the newest processor that it knows, for instructions that older ones have not."""
-    return gcc(machine, f"{machine}-linux-gnu", qemu, name=f"linux-{machine}-newest", parts=("tests",),
-               sources=PROCESSOR_WAITS, needs=("later_emulator", f"for_{machine}"),
-               runner=(str(DEBIAN / "later_emulator" / "usr" / "bin" / f"qemu-{qemu}"),), environment={"QEMU_CPU": "max"}, **more)
 
 
 def standards(name, compiler, **more):
@@ -135,9 +124,6 @@ ROWS = (
     gcc("riscv64", "riscv64-linux-gnu", "riscv64"),
     gcc("ppc64le", "powerpc64le-linux-gnu", "ppc64le"),
     gcc("s390x", "s390x-linux-gnu", "s390x", remark="big-endian"),
-    newest_qemu("aarch64", "aarch64", remark="QEMU 11 executes WFET and passes over it, and does not say that it has it"),
-    newest_qemu("riscv64", "riscv64", remark="QEMU 11 says by hwprobe that it has Zawrs, and executes WRS.STO; it "
-                "ends each wait at once"),
     # Other C libraries and C++ libraries
     Row("linux-x86_64-libcxx", "Linux, glibc", "x86_64", ("clang++-19",), ("tests", "scripted", "jacobi", "standards"),
         ("clang", "libcxx"), flags=("-stdlib=libc++",), sources=LINUX, left_out=NOTHING_LEFT_OUT),

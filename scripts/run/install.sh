@@ -24,10 +24,6 @@ model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
 releases mmdebstrap          mmdebstrap
 releases bubblewrap          bwrap
-archive  cpio                cpio
-bochs    bochs               bochs
-bochs    bochsbios           /usr/share/bochs/BIOS-bochs-latest
-bochs    bochs-term          /usr/share/doc/bochs-term
 program_headers libfmt-dev   <fmt/core.h> -lfmt
 program_headers googletest   /usr/src/googletest
 emulator qemu-user           qemu-aarch64
@@ -88,13 +84,9 @@ large_proofs python3-torch   /usr/lib/python3/dist-packages/torch
 '
 
 # Programs that another release of Debian has, and this one has not, or not in that version: unpacked into
-# build/debian/GROUP, with what they depend on, and not installed. 'debian_program' starts them.
-debian_packages() {  # group: the release; its packages, each with a suite if that of the release has an older version
+# build/debian/GROUP, with what they depend on, and not installed. in_debian.sh starts them.
+debian_packages() {  # group: the release; its packages
   case $1 in
-    later_bochs) echo trixie bochs bochs-term ;;
-    later_emulator) echo trixie qemu-user/trixie-backports ;;
-    later_machine) echo trixie qemu-system-{arm,data,common}/trixie-backports ;;
-    later_linux_arm64) echo trixie linux-image-cloud-arm64 ;;
     oldest_compilers) echo bullseye g++-9 g++-10 clang-9 clang-11 ;;
     newest_mingw) echo trixie base-files g++-mingw-w64-x86-64-win32 ;;
     newest_bazel) echo sid base-files bazel-bootstrap g++ python3 zip unzip ;;
@@ -215,11 +207,10 @@ need_from_apt() {
 # --- of another release of Debian ---
 
 need_from_debian() {  # group
-  local place=$DEBIAN_PLACE/$1 release packages mirror scratch architecture=amd64 suite sources
+  local place=$DEBIAN_PLACE/$1 release packages mirror scratch
   read -r release packages <<<"$(debian_packages "$1")"
   [ "$(cat "$place/holds" 2>/dev/null)" = "$release $packages" ] && return 0
   mirror=$(debian_mirror)
-  case $1 in *_arm64) architecture=arm64 ;; esac
   [ -n "$mirror" ] || {
     echo "${packages// /, } of Debian $release: apt-get knows no mirror of Debian for this processor; unpack them into $place" >&2
     return 1
@@ -229,14 +220,11 @@ need_from_debian() {  # group
   mkdir -p "$place"
   scratch=$(mktemp -d)
   chmod 755 "$scratch"
-  sources=("deb $mirror $release main")
-  # The order of suites is apt's: a package is taken from another one only where that is said.
-  for suite in $(grep -oE '/[^ ]+' <<<"$packages" | sort -u); do sources+=("deb $mirror ${suite#/} main"); done
   echo "Unpacking into build/debian: $packages"
   # A mirror that stands still is taken, too: the lists of 'sid' are valid for some days only.
-  if as_root mmdebstrap --quiet --variant=extract --architectures=$architecture --include="${packages// /,}" \
+  if as_root mmdebstrap --quiet --variant=extract --architectures=amd64 --include="${packages// /,}" \
     --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-    "$release" "$scratch/root" "${sources[@]}" >"$place/log" 2>&1 </dev/null; then
+    "$release" "$scratch/root" "deb $mirror $release main" >"$place/log" 2>&1 </dev/null; then
     as_root cp -a "$scratch/root/." "$place"
     echo "$release $packages" >"$place/holds"
   else
@@ -250,12 +238,6 @@ need_from_debian() {  # group
 debian_mirror() {
   [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] || return 0
   apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1
-}
-
-# Starts a program of it with the libraries beside it.
-debian_program() {  # group, /path, arguments...
-  local place=$DEBIAN_PLACE/$1
-  "$place/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$place/usr/lib/x86_64-linux-gnu" "$place$2" "${@:3}"
 }
 
 # --- whoever brought it ---

@@ -244,7 +244,6 @@ class halo_protocol {
       const stop_wakes_sleepers here(of.mark_, self.shared().barrier.stop());  // HALO-5
       of.mark_.sleep(*this, until, fence_payer::both);
     }
-    const void* line() const noexcept override { return &of.words_[neighbour].value.read.done; }
   };
 
   class stop_wakes_sleepers final : public stoppable {

@@ -133,7 +133,6 @@ class node_board {
       if (!done(seen)) shared_futex::wait(at.number, seen, until.nanoseconds());
       at.sleepers.fetch_sub(1, memory_order_relaxed);  // 7
     }
-    const void* line() const noexcept override { return &at.number; }
     void describe(wait_subject& to) const noexcept override {
       to.object = to.sleeps_on = &at.number;
       done.describe(to);

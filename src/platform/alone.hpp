@@ -107,9 +107,6 @@ inline void yield_thread() noexcept {
 }
 inline void polling_pause() noexcept { cpu_relax(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
-inline std::uint64_t shortest_line_wait() noexcept { return no_deadline; }
-inline void arm_line(const void*) noexcept {}
-inline void wait_on_line(std::uint64_t) noexcept {}
 #if !defined(__linux__)
 struct linux_barrier {
   static bool is_granted() noexcept { return false; }
@@ -134,9 +131,6 @@ inline bool fence_heavy() noexcept {
   thread_fence(memory_order_seq_cst);  // 2
   return !process_fence::prepare() || linux_barrier::pass();
 }
-struct processor_wait {
-  static void prepare() noexcept {}
-};
 inline unsigned usable_cpus() {
   static const unsigned count = std::thread::hardware_concurrency();
   return count == 0 ? 1 : count;

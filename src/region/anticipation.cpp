@@ -111,10 +111,7 @@ LOCKSTEP_INLINE bool anticipating_wait::poll_until(waitable& what, std::uint64_t
   const bool was_on = known_.is_on();
   std::uint64_t has_cpu_since = now_;
   while (now_ - start_ < until) {
-    const std::uint64_t elapsed = now_ - start_, running = now_ - has_cpu_since;
-    const std::uint64_t left = lesser(until - elapsed, time_between_yields - running);
-    const bool pauses = elapsed < anticipation::shortest_gap;
-    const bool is_ready = wait_engine::poll(what, pauses ? 0 : left);
+    const bool is_ready = wait_engine::poll(what);
     const std::uint64_t before = now_;
     now_ = monotonic_nanoseconds();
     if (is_ready) {

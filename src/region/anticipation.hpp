@@ -236,7 +236,6 @@ class missed_loops {
 //             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
 //   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
 //             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
-//             From shortest_gap on it polls by wait_engine::poll(), which waits in the processor where that can.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
 //   EXPECT-4  Loops that it slept through count as if it had been there: their gaps are learned, and the next one is
 //             expected after the last of them. If that one has just ended, they are a row that goes on: it polls.

@@ -47,7 +47,6 @@ struct auto_reset_event::taker final : detail::waitable {
   taker(auto_reset_event& of, call_site from) noexcept : owner(of), where(from) {}
 
   bool ready() noexcept override { return owner.take(announced); }
-  const void* line() const noexcept override { return &owner.word_; }
 
   void sleep(deadline until) override {
     const std::uint32_t word =

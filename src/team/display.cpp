@@ -124,7 +124,6 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
     append_cpu_list(text, made.left_out);
   }
   append(text, "\n  futex: %s\n  process fence: %s\n", build.futex, build.process_fence);
-  append(text, "  processor wait: %s\n", build.processor_wait);
   variables.describe(text, "  ", false);
   return text;
 }

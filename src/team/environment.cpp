@@ -157,7 +157,6 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
       anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
       learn("LOCKSTEP_LEARN", anticipate.expected, true),
       cpu_separation("LOCKSTEP_CPU_SEPARATION", anticipate.expected, true),
-      processor_wait("LOCKSTEP_PROCESSOR_WAIT", anticipate.expected, true),
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
@@ -180,7 +179,7 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
   policy.is_set = parse(word_of(policy), policy.value);
   bind.is_set = parse(word_of(bind), bind.value);
   for (environment_variable<bool>* each :
-       {&anticipate, &learn, &cpu_separation, &processor_wait, &ledger, &display}) {
+       {&anticipate, &learn, &cpu_separation, &ledger, &display}) {
     each->is_set = parse(word_of(*each), each->value);
   }
   const std::string file = word_of(ledger);
@@ -198,9 +197,9 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
 
 LOCKSTEP_INLINE void environment::describe(std::string& text, const char* before,
                                            bool only_ignored) const {
-  const environment_entry* const all[] = {&members, &policy,         &bind,           &anticipate,
-                                          &learn,   &cpu_separation, &processor_wait, &ledger,
-                                          &trace,   &watchdog,       &delay,          &display};
+  const environment_entry* const all[] = {&members,  &policy,         &bind,   &anticipate,
+                                          &learn,    &cpu_separation, &ledger, &trace,
+                                          &watchdog, &delay,          &display};
   for (const environment_entry* each : all) {
     const bool is_debug_aid = each == &watchdog || each == &delay;
     if (only_ignored && (!each->is_ignored() || (is_debug_aid && is_obeyed))) continue;

@@ -8,8 +8,6 @@
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
 //   LOCKSTEP_CPU_SEPARATION  0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait
 //                          for; also read by cpu_separation.hpp, for threads in a barrier
-//   LOCKSTEP_PROCESSOR_WAIT  0 | 1 | false | true: whether polls wait by the processor's own instructions for that, where
-//                          it has them; read by processor_wait.hpp, here only shown and checked
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
@@ -80,7 +78,7 @@ struct environment {
   environment_variable<std::size_t> members;
   environment_variable<wait_policy> policy;
   environment_variable<binding> bind;
-  environment_variable<bool> anticipate, learn, cpu_separation, processor_wait, ledger, display;
+  environment_variable<bool> anticipate, learn, cpu_separation, ledger, display;
   environment_variable<std::string> trace;
   std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
   environment_entry watchdog, delay;

@@ -11,7 +11,6 @@ LOCKSTEP_INLINE build_information build_info() {
   info.version = LOCKSTEP_VERSION;
   info.futex = detail::native_futex::name();
   info.process_fence = detail::process_fence::name();
-  info.processor_wait = detail::processor_wait::name();
   info.cache_line_size = detail::cache_line_size;
   info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
   info.usable_cpus = detail::usable_cpus();
@@ -24,7 +23,6 @@ LOCKSTEP_INLINE std::string to_string(const build_information& info) {
   std::string text;
   detail::append(text, "version: %s\nfutex: %s\nprocess fence: %s\n", info.version, info.futex,
                  info.process_fence);
-  detail::append(text, "processor wait: %s\n", info.processor_wait);
   detail::append(text, "cache line size: %zu\ndefault policy: %s\nusable cpus: %u\n",
                  info.cache_line_size, info.default_policy, info.usable_cpus);
   detail::append(text, "diagnoses misuse: %s\nmissing here: %s\n",

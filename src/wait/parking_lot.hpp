@@ -108,7 +108,6 @@ class parked_thread : public list_node<parked_thread> {
     bool ready() noexcept override {
       return self.word_.load(memory_order_acquire) == notified_;  // 2
     }
-    const void* line() const noexcept override { return &self.word_; }
     void sleep(deadline until) override {
       self.slept_ = true;
       std::uint32_t word = 0;

@@ -51,7 +51,6 @@ LOCKSTEP_INLINE lines_with_marks::lines_with_marks(std::size_t count, wait_polic
       policy(its_policy),
       payer(fence_payer_of(its_policy)) {
   process_fence::prepare();
-  processor_wait::prepare();
 }
 
 LOCKSTEP_INLINE void lines_with_marks::wake_all() const {

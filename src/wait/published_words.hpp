@@ -155,8 +155,6 @@ class awaited_word : public waitable {
     return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
   }
   void sleep(deadline until) override { mark_.sleep(*this, until, payer_); }
-  /// What ends it is a change of this word, but for the stop.
-  const void* line() const noexcept override { return &word_; }
   /// After a sleep that came to its deadline: see sleeper_mark.
   void withdraw() noexcept { mark_.withdraw(); }
   bool is_separated() noexcept override { return whom_.is_separated(); }

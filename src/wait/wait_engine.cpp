@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/wait/wait_engine.cpp -- the ladder that a waiting thread climbs: polls, waits in the processor, yields, sleeps (layer: wait)
+// src/wait/wait_engine.cpp -- the ladder that a waiting thread climbs: polls, yields, sleeps (layer: wait)
 //
 // Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/ring, bench/team)
 //   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
 //                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
 //                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
-//   line_budget   8 us more, for words whose lines the processor can watch. Not measured: no machine of ours can. It is
-//                 a quarter of what yields take alone, and when it fails it lowers the trust in spinning: then it costs
-//                 10 us in 64 waits at most. far_budget and hybrid(time) are as long with it as without.
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
 //                 choice); crowded, one to three yields end nearly every wait.
 //   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
@@ -99,8 +96,7 @@ LOCKSTEP_INLINE bool wait_engine::is_over(deadline until) {
 }
 
 struct wait_rungs {
-  static constexpr std::uint64_t spin_budget = 2000, line_budget = 8000, far_budget = 50000;
-  static constexpr std::uint64_t longest_line_wait = 10000;
+  static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
   static constexpr unsigned yield_limit = 64, unmeasured_yields = 6;
   static constexpr std::uint64_t long_yield = 2000000;
 
@@ -108,18 +104,15 @@ struct wait_rungs {
     return a.nanoseconds() < b.nanoseconds() ? a : b;
   }
 
-  /// Polls for `budget` nanoseconds, and at most one poll longer: with pauses at first, then in the processor.
+  /// Polls for `budget` nanoseconds, and at most one poll longer.
   static bool spin(waitable& what, std::uint64_t budget, deadline until) {
-    if (budget == no_deadline && until.is_never() && shortest_line_wait() == no_deadline) {
+    if (budget == no_deadline && until.is_never()) {
       while (!wait_engine::poll(what)) continue;
       return true;
     }
     const std::uint64_t start = monotonic_nanoseconds();
     for (std::uint64_t now = start; now - start < budget && !until.is_past(now);) {
-      const std::uint64_t spun = now - start, left = budget - spun;
-      const std::uint64_t to_end = until.nanoseconds() - now;
-      const bool pauses = spun < spin_budget;
-      if (wait_engine::poll(what, pauses ? 0 : left < to_end ? left : to_end)) return true;
+      if (wait_engine::poll(what)) return true;
       now = monotonic_nanoseconds();
     }
     return false;
@@ -172,14 +165,7 @@ struct wait_rungs {
   }
 };
 
-LOCKSTEP_INLINE bool wait_engine::poll(waitable& what, std::uint64_t most) {
-  const bool may_wait = LOCKSTEP_UNLIKELY(shortest_line_wait() < most);
-  if (const void* const line = may_wait ? what.line() : nullptr) {
-    arm_line(line);
-    if (what.ready()) return true;
-    wait_on_line(most < wait_rungs::longest_line_wait ? most : wait_rungs::longest_line_wait);
-    return what.ready();
-  }
+LOCKSTEP_INLINE bool wait_engine::poll(waitable& what) {
   for (unsigned paused = 0; paused < pauses_per_poll;) {
     const unsigned pauses = what.pauses();
     for (unsigned i = 0; i < pauses; ++i) polling_pause();
@@ -220,12 +206,9 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
   }
 
   if (first == rung::poll && !(policy.is_spin() && last == rung::sleep)) {
-    std::uint64_t budget = wait_rungs::spin_budget;
-    if (policy.is_hybrid()) {
-      budget = static_cast<std::uint64_t>(policy.spin_time().count());
-    } else if (shortest_line_wait() < wait_rungs::line_budget && what.line() != nullptr) {
-      budget += wait_rungs::line_budget;
-    }
+    const std::uint64_t budget = policy.is_hybrid()
+                                     ? static_cast<std::uint64_t>(policy.spin_time().count())
+                                     : std::uint64_t{wait_rungs::spin_budget};
     const bool is_ready = wait_rungs::spin(what, budget, until);
     if (adapts && is_ready) history.spinning.paid();
     if (adapts && !is_ready) history.spinning.failed();

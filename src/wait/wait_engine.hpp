@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: MIT
 // src/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
-// One ladder for all objects of the library: polls for a time, then waits in the processor where it can, then yields while
-// that helps, then sleeps in the kernel. Only the first look is compiled for each kind of wait; the ladder, its budgets
+// One ladder for all objects of the library: polls for a time, then yields while that helps, then sleeps in the kernel. Only the first look is compiled for each kind of wait; the ladder, its budgets
 // and their figures are in src/wait/wait_engine.cpp.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
 //   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
 //           no wake-up can be lost between the last look and the sleep.
-//   WAIT-3  Where the processor can wait for a line (processor_wait.hpp), it does so between looks, from spin_budget on
-//           to the end of what is spun: it arms, looks, waits, looks again. No such wait lasts longer than what is left
-//           to the stage's end or the deadline, nor than longest_line_wait, after which a stop on another line is seen.
-//           Waits of a crowd, and for locks that are not queued for, never do.
 //   WAIT-4  A thread that has a pulse (wait_pulse) calls it once an interval while it waits, from one interval after it has
 //           begun to sleep on. No call is made within sleep(), nor by a wait that the call begins.
 //
-// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget, and line_budget. Crowded: a yield is
+// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
 #ifndef LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
 #define LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
@@ -45,8 +40,6 @@ class waitable {
   /// False: pauses() says how long to pause before each look.
   static constexpr bool looks_often = true;
   virtual unsigned pauses() noexcept { return 1; }
-  /// The word by whose change it usually gets ready, aligned to 4 bytes; or null.
-  virtual const void* line() const noexcept { return nullptr; }
   /// Whether the thread that will make it ready runs on another CPU. Asked after the spin, unless the policy is crowded.
   virtual bool is_separated() noexcept { return false; }
   /// What it is, for observers (hooks.hpp).
@@ -118,9 +111,8 @@ class wait_engine {
     return false;
   }
 
-  /// Looks for the time between two looks at the clock; where the processor waits for lines, and `most` nanoseconds are
-  /// enough for that, by such a wait.
-  static bool poll(waitable& what, std::uint64_t most = 0);
+  /// Looks for the time between two looks at the clock.
+  static bool poll(waitable& what);
 
   static bool is_over(deadline until);
 

@@ -72,8 +72,6 @@ class word_waiter final : public waitable {
     futex_wait(word_, word | sleeping_bit, until.nanoseconds());
   }
 
-  /// What ends it is a change of this word.
-  const void* line() const noexcept override { return &word_; }
   /// The word is the first of its object.
   void describe(wait_subject& to) const noexcept override {
     to.object = to.sleeps_on = &word_;

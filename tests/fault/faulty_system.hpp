@@ -139,9 +139,6 @@ inline void yield_thread() noexcept {
   test::faulty_system::after_yield();
 }
 inline void polling_pause() noexcept { cpu_relax(); }
-inline std::uint64_t shortest_line_wait() noexcept { return processor_wait::shortest(); }
-inline void arm_line(const void* word) noexcept { processor_wait::arm(word); }
-inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::wait(nanoseconds); }
 inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
 inline bool is_machine_full() noexcept { return is_native_machine_full(); }

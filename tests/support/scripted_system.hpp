@@ -28,17 +28,7 @@ struct stranded : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-enum class call {
-  futex_wait,
-  wake_one,
-  wake_all,
-  yield,
-  clock,
-  fence_light,
-  fence_heavy,
-  arm_line,
-  line_wait
-};
+enum class call { futex_wait, wake_one, wake_all, yield, clock, fence_light, fence_heavy };
 
 /// A futex_wait as it was asked for; `slept` if the word had the expected value, as FUTEX-1 demands.
 struct futex_sleep {
@@ -52,24 +42,18 @@ struct scripted_system {
   // What happened, in order.
   std::vector<call> calls;
   std::vector<futex_sleep> sleeps;
-  std::vector<const void*> armed;
-  std::vector<std::uint64_t> line_waits;  // for how long they were asked for
 
   // What shall happen.
   std::function<void()> on_yield, on_clock, on_wake, on_fence_light, on_fence_heavy;
-  std::function<void()> on_sleep;                        // in a sleep, which then ends
-  std::function<void()> on_arm;                          // at once after arm_line()
-  std::function<void(std::uint64_t most)> on_line_wait;  // in it, which then ends
+  std::function<void()> on_sleep;  // in a sleep, which then ends
   bool heavy_result = true;
   std::uint64_t now = 1000000000;
   std::uint64_t clock_cost = 25;
   std::uint64_t yield_cost = 500;
   std::uint64_t pause_cost = 26;
-  std::uint64_t shortest_line_wait = no_deadline;  // not offered
-  bool line_is_written = false;                    // since it was armed
-  int cpu = -1;                                    // that the thread runs on; -1: unknown
-  std::vector<unsigned> left;                      // CPUs that it has left
-  bool is_full = false;                            // no CPU of the machine is free
+  int cpu = -1;                // that the thread runs on; -1: unknown
+  std::vector<unsigned> left;  // CPUs that it has left
+  bool is_full = false;        // no CPU of the machine is free
 
   static scripted_system& instance() {
     static scripted_system the_one;
@@ -86,21 +70,6 @@ struct scripted_system {
   void note(call what, const std::function<void()>& action) {
     calls.push_back(what);
     if (action) action();
-  }
-
-  void arm(const void* word) {
-    armed.push_back(word);
-    line_is_written = false;
-    note(call::arm_line, on_arm);
-  }
-  void write_line() { line_is_written = true; }
-  void wait_on_line(std::uint64_t most) {
-    if (armed.size() != line_waits.size() + 1) throw std::logic_error("waits on no armed line");
-    calls.push_back(call::line_wait);
-    line_waits.push_back(most);
-    if (line_is_written) return;
-    if (on_line_wait) return on_line_wait(most);
-    now += most;
   }
 
   void sleep(const detail::wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -154,13 +123,6 @@ inline bool fence_heavy() {
 inline void polling_pause() {
   test::scripted_system& system = test::scripted_system::instance();
   system.now += system.pause_cost;
-}
-inline std::uint64_t shortest_line_wait() {
-  return test::scripted_system::instance().shortest_line_wait;
-}
-inline void arm_line(const void* word) { test::scripted_system::instance().arm(word); }
-inline void wait_on_line(std::uint64_t nanoseconds) {
-  test::scripted_system::instance().wait_on_line(nanoseconds);
 }
 inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();

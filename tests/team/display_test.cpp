@@ -26,7 +26,7 @@ environment variables(const std::map<std::string, std::string>& given) {
 
 std::string described(const team_options& said, const environment& found,
                       const granted_cpus& machine) {
-  const build_information build = {"1.2.3",    "a futex", "a fence", "an instruction", 64,
+  const build_information build = {"1.2.3",    "a futex", "a fence", 64,
                                    "a policy", 5,         true,      "nothing"};
   return describe(resolve(said, found, machine.usable, machine.cpus), found, machine, build);
 }
@@ -58,14 +58,12 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
       "  not usable, left out: 9\n"
       "  futex: a futex\n"
       "  process fence: a fence\n"
-      "  processor wait: an instruction\n"
       "  LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536\n"
       "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
       "  LOCKSTEP_PROC_BIND='5,0,9'\n"
       "  LOCKSTEP_ANTICIPATE not set\n"
       "  LOCKSTEP_LEARN not set\n"
       "  LOCKSTEP_CPU_SEPARATION not set\n"
-      "  LOCKSTEP_PROCESSOR_WAIT not set\n"
       "  LOCKSTEP_LEDGER not set\n"
       "  LOCKSTEP_TRACE not set\n"
       "  LOCKSTEP_WATCHDOG not set\n"
@@ -88,14 +86,12 @@ TEST(display, it_says_what_is_so_by_default) {
             "  binding: none, by default\n"
             "  futex: a futex\n"
             "  process fence: a fence\n"
-            "  processor wait: an instruction\n"
             "  LOCKSTEP_NUM_THREADS not set\n"
             "  LOCKSTEP_WAIT_POLICY not set\n"
             "  LOCKSTEP_PROC_BIND not set\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
             "  LOCKSTEP_CPU_SEPARATION not set\n"
-            "  LOCKSTEP_PROCESSOR_WAIT not set\n"
             "  LOCKSTEP_LEDGER not set\n"
             "  LOCKSTEP_TRACE not set\n"
             "  LOCKSTEP_WATCHDOG not set\n"

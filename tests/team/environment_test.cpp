@@ -56,7 +56,6 @@ TEST(environment, an_empty_or_blank_value_is_as_none) {
                                     {"LOCKSTEP_PROC_BIND", blank},
                                     {"LOCKSTEP_ANTICIPATE", blank},
                                     {"LOCKSTEP_LEARN", blank},
-                                    {"LOCKSTEP_PROCESSOR_WAIT", blank},
                                     {"LOCKSTEP_DISPLAY_ENV", blank}});
     EXPECT_EQ(descriptions(found), descriptions(read({})));
     EXPECT_TRUE(complaints(found).empty());
@@ -180,15 +179,6 @@ TEST(environment, whether_loops_learn_is_a_switch) {
               std::vector<std::string>{"LOCKSTEP_LEARN='" + std::string(bad) +
                                        "' is ignored: must be 0, 1, false or true"});
   }
-}
-
-TEST(environment, whether_polls_wait_in_the_processor_is_a_switch) {
-  EXPECT_TRUE(read({}).processor_wait.value);
-  const environment off = read({{"LOCKSTEP_PROCESSOR_WAIT", " FALSE"}});
-  EXPECT_TRUE(off.processor_wait.is_set && !off.processor_wait.value);
-  EXPECT_EQ(complaints(read({{"LOCKSTEP_PROCESSOR_WAIT", "umwait"}})),
-            std::vector<std::string>{
-                "LOCKSTEP_PROCESSOR_WAIT='umwait' is ignored: must be 0, 1, false or true"});
 }
 
 TEST(environment, a_message_is_one_short_line_whatever_the_value) {

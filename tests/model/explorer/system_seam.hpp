@@ -37,9 +37,6 @@ inline void polling_pause(int line = __builtin_LINE(), const char* file = __buil
   model::explorer::active()->pause("pause", {file, line});
 }
 // Not offered: it would be a pause.
-inline std::uint64_t shortest_line_wait() { return no_deadline; }
-inline void arm_line(const void*) {}
-inline void wait_on_line(std::uint64_t) {}
 inline std::uint64_t monotonic_nanoseconds() { return model::explorer::active()->clock(); }
 inline void fence_light(int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
   model::explorer::active()->fence_light({file, line});

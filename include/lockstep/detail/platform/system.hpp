@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
-// Sleeping, waking, yielding, the processor's own waits, the clock, the process-wide fence, the number of CPUs, threads and
+// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and
 // what each has for itself: the rest of the library asks the system for these only through the names below the seam. A
 // test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the same names in the same
 // namespace; with the atomic seam it puts the shipped code under a controlled scheduler (tests/model). Units with another
@@ -49,19 +49,6 @@ static_assert(sizeof(wait_word) == 4, "threads sleep on words of 32 bits");
 struct shared_futex {
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);
   static void wake_all(const wait_word* word);
-};
-
-/// The processor's own waits, LINE-1 to LINE-5 of src/platform/processor_wait.hpp.
-struct processor_wait {
-  /// Tries what there is, once. Objects whose waiters may wait so call it when they are made, as a team does.
-  static void prepare() noexcept;
-  /// The shortest time for which a wait is worth doing; no_deadline where it is not offered.
-  static std::uint64_t shortest() noexcept;
-  /// Requires shortest() to be a time. The word is aligned to 4 bytes.
-  static void arm(const void* word) noexcept;
-  static void wait(std::uint64_t nanoseconds) noexcept;
-  /// For reports.
-  static const char* name() noexcept;
 };
 
 /// Lets another runnable thread have this CPU.
@@ -122,10 +109,6 @@ inline void yield_thread() noexcept { yield_native_thread(); }
 
 /// Between two looks of a polling loop: the next look differs only if other threads go on.
 inline void polling_pause() noexcept { cpu_relax(); }
-
-inline std::uint64_t shortest_line_wait() noexcept { return processor_wait::shortest(); }
-inline void arm_line(const void* word) noexcept { processor_wait::arm(word); }
-inline void wait_on_line(std::uint64_t nanoseconds) noexcept { processor_wait::wait(nanoseconds); }
 
 /// The clock of all deadlines and budgets.
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
