@@ -33,7 +33,8 @@ usage: ./do COMMAND
                    under emulation where need be; --list shows the rows, --quick takes two minutes; --help
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
-  openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help
+  openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help;
+                   --suite llvm: LLVM's with the libomp.so.5 there
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
                    equal values, and times; --quick: the small ones, values only
   packages [NAME...]  builds the package of each manager and a program with it: cmake, module, conan, meson, bazel,
@@ -180,7 +181,10 @@ do_fuzz() {
 }
 
 do_openmp_suite() {
-  need scripts openmp_suite
+  case " $* " in
+    *" --suite llvm "*) need scripts clang libomp llvm_suite && need_source llvm-toolchain-19 build/llvm_suite ;;
+    *) need scripts openmp_suite ;;
+  esac
   python3 scripts/run/openmp_suite.py "$@"
 }
 

@@ -63,6 +63,8 @@ openmp_suite gcc-12          gcc-12
 openmp_suite g++-12          g++-12
 openmp_suite gfortran-12     gfortran-12
 openmp_suite gcc-12-source   /usr/src/gcc-12
+llvm_suite llvm-19           /usr/lib/llvm-19/bin/llvm-symbolizer
+llvm_suite llvm-19-tools     /usr/lib/llvm-19/bin/FileCheck
 test     pkg-config          pkg-config
 openmp   gfortran            gfortran
 proofs   python3-venv        /usr/share/doc/python3-venv
@@ -232,6 +234,29 @@ need_from_debian() {  # group
   fi
   as_root rm -rf "$scratch"
   [ -e "$place/holds" ]
+}
+
+# What its authors have published of a package of this release, as one tar file in a directory; unless one is there.
+need_source() {  # source package, directory
+  local mirror release lists
+  compgen -G "$2/$1_*.orig.tar.*" >/dev/null && return 0
+  mirror=$(debian_mirror)
+  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  [ -n "$mirror" ] || {
+    echo "The source of $1: apt-get knows no mirror of Debian; put its .orig.tar.xz into $2" >&2
+    return 1
+  }
+  lists=$(mktemp -d)
+  mkdir -p "$lists/lists/partial" "$2"
+  echo "deb-src $mirror $release main" >"$lists/sources"
+  # Lists of its own: those of the machine stay as they are.
+  (cd "$2" && for step in update "source --download-only $1"; do
+    # shellcheck disable=SC2086  # words
+    apt-get -q -o Dir::Etc::SourceList="$lists/sources" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$lists/lists" \
+      -o Dir::Cache::srcpkgcache= -o Dir::Cache::pkgcache= $step >&2 || exit
+  done)
+  rm -r "$lists"
+  compgen -G "$2/$1_*.orig.tar.*" >/dev/null
 }
 
 # Where this machine's own packages come from, if that is Debian.

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the programs of libgomp's own test-suite, of GCC 12, against a libgomp.so.1.
+"""Runs the programs of libgomp's own test-suite, of GCC 12, or of LLVM 19's, against an OpenMP runtime.
 
-usage: ./do openmp-suite [DIRECTORY] [options]     DIRECTORY holds the libgomp.so.1; without it, the system's
+usage: ./do openmp-suite [--suite llvm] [DIRECTORY] [options]
+       DIRECTORY holds the libgomp.so.1 or libomp.so.5; without it, the system's
 
-The programs come from the package gcc-12-source and are compiled once, into --cache. C and C++ are compiled
-with -O2, files for both languages twice; Fortran programs with -O0 and with -O2; OpenACC is left out.
-Directives for the compiler's messages and dumps are passed over. Programs run with OMP_NUM_THREADS unset
-(8 on more than 8 CPUs, as GCC's makefile has it), each in an empty directory.
+LLVM's suite is explained in llvm_suite.py. The programs of libgomp's come from the package gcc-12-source and
+are compiled once, into --cache. C and C++ are compiled with -O2, files for both languages twice; Fortran programs
+with -O0 and with -O2; OpenACC is left out. Directives for the compiler's messages and dumps are passed over.
+Programs run with OMP_NUM_THREADS unset (8 on more than 8 CPUs, as GCC's makefile has it), each in an empty directory.
 
 In the results file a line is: PASS, FAIL, TIMEOUT or SKIP, the program's name, and why. Beside it, in
 RESULTS.log, is what failing programs wrote. The exit status is 1 if a program failed or timed out; with
@@ -15,7 +16,6 @@ RESULTS.log, is what failing programs wrote. The exit status is 1 if a program f
 """
 
 import argparse
-import ctypes
 import os
 import re
 import shlex
@@ -30,15 +30,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import llvm_suite
 from dejagnu import Machine, read_directives
+from suite_results import (BAD, Result, SuiteError, execute, print_comparison, print_summary, run_all,
+                           write_results)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import ROOT  # noqa: E402
 
 TARBALLS = Path("/usr/src/gcc-12")
-libc = ctypes.CDLL(None)
 COMPILER = "gcc-12"
-BUILD = ROOT / "build" / "openmp_suite"
+BUILDS = {"libgomp": ROOT / "build" / "openmp_suite", "llvm": ROOT / "build" / "llvm_suite"}
 COMPILE_TIMEOUT = 300  # seconds
 UNFINISHED = 3  # exit status of --compile that ran out of time
 
@@ -65,10 +67,6 @@ FORTRAN_ONCE = [("", ["-O"], [])]  # a program without 'dg-do run' is not compil
 # an atomic within simd within target (libgomp.c/pr104783.c).
 ALWAYS = ["-fopenmp", "-foffload=disable"]
 LIBRARIES = {"c": [], "c++": ["-lstdc++"], "fortran": ["-lgfortran", "-lquadmath"]}
-
-
-class SuiteError(Exception):
-    """The programs cannot be had, or the library is not the one that was asked for."""
 
 
 @dataclass
@@ -219,32 +217,6 @@ def environment_for(library, program):
     return {**kept, **program.directives.environment}
 
 
-def end_with_parent():
-    """For a child: the system ends it if this script ends first."""
-    PR_SET_PDEATHSIG = 1
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def execute(program, environment, timeout):
-    """Its exit status, None if it ran out of time; and what it wrote. No process of it stays."""
-    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as output:
-        # No core files, and at most 64 MB of anything that a program in a loop may write.
-        process = subprocess.Popen(["sh", "-c", 'ulimit -c 0; ulimit -f 131072; exec "$0"', program], cwd=scratch,
-                                   env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_parent)
-        try:
-            status = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            status = None
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        output.seek(0)
-        return status, output.read().decode(errors="replace")
-
-
 def verdict(program, path, status, output):
     """PASS, FAIL or TIMEOUT, and why."""
     directives = program.directives
@@ -264,14 +236,6 @@ def unresolved(path, environment):
     done = subprocess.run(["ldd", "-r", path], env=environment, capture_output=True, text=True)
     return [line.split("\t(")[0].strip() for line in (done.stdout + done.stderr).splitlines()
             if "undefined symbol" in line or "not found" in line]
-
-
-@dataclass
-class Result:
-    status: str
-    name: str
-    why: str = ""
-    record: str = ""  # for the log: how to run it, and what it wrote
 
 
 def run_program(cache, program, arguments):
@@ -309,73 +273,15 @@ def check_library(cache, programs, library):
     raise SuiteError("no program that needs libgomp.so.1 is compiled")
 
 
-def run_all(cache, programs, arguments):
-    results = []
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        for result in pool.map(lambda program: run_program(cache, program, arguments), programs):
-            if result.status in ("FAIL", "TIMEOUT"):
-                print(line_of(result), flush=True)
-            results.append(result)
-    return results
-
-
-# --- results ---
-
-
-def line_of(result):
-    return f"{result.status} {result.name} {result.why}".rstrip()
-
-
-def write_results(path, results):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(line_of(result) + "\n" for result in results))
-    failed = [result for result in results if result.status in ("FAIL", "TIMEOUT")]
-    Path(f"{path}.log").write_text("".join(f"=== {line_of(result)}\n{result.record}\n" for result in failed))
-
-
-def read_results(path):
-    return {name: status for status, name, *_ in map(str.split, path.read_text().splitlines())}
-
-
-def print_summary(results, path):
-    statuses = ("PASS", "FAIL", "TIMEOUT", "SKIP")
-    print("\n{:<22}".format("") + "".join(f"{status:>9}" for status in statuses))
-    directories = list(dict.fromkeys(result.name.split("/")[0] for result in results))
-    for directory in [*directories, "all"]:
-        counts = Counter(result.status for result in results if directory in (result.name.split("/")[0], "all"))
-        print(f"{directory:<22}" + "".join(f"{counts[status]:>9}" for status in statuses))
-    skipped = Counter(result.why.split(":")[0] for result in results if result.status == "SKIP")
-    failed = Counter(result.why for result in results if result.status == "FAIL")
-    for title, reasons in ("skipped", skipped), ("failed, most frequent first", failed):
-        if reasons:
-            print(f"\n{title}:")
-        for reason, count in reasons.most_common(20):
-            print(f"{count:6}  {reason}")
-    counts = Counter(result.status for result in results)
-    ran = len(results) - counts["SKIP"]
-    print(f"\n{counts['PASS']} of {ran} programs pass; written to {path}")
-
-
-def print_comparison(results, other_path):
-    """The programs that pass with one library only; whether some pass only with the other."""
-    other = read_results(other_path)
-    bad = ("FAIL", "TIMEOUT")
-    lost = [result for result in results if result.status in bad and other.get(result.name) == "PASS"]
-    won = [result for result in results if result.status == "PASS" and other.get(result.name) in bad]
-    for title, some in ((f"pass only in {other_path}", lost), (f"fail only in {other_path}", won)):
-        print(f"\n{len(some)} {title}:")
-        for result in some:
-            print(f"  {line_of(result)}")
-    return bool(lost)
-
-
 def parse(argv):
     parser = argparse.ArgumentParser(prog="./do openmp-suite", description=__doc__.split("\n\n")[0],
                                      epilog="More is said at the top of scripts/run/openmp_suite.py.")
     parser.add_argument("library", metavar="DIRECTORY", nargs="?", type=lambda name: Path(name).resolve(),
-                        help="where the libgomp.so.1 is (default: the system's)")
-    parser.add_argument("--cache", type=lambda name: Path(name).resolve(), default=BUILD, metavar="DIR",
-                        help="where source and programs are kept (default: build/openmp_suite)")
+                        help="where the libgomp.so.1 or libomp.so.5 is (default: the system's)")
+    parser.add_argument("--suite", choices=("libgomp", "llvm"), default="libgomp", help="whose (default: libgomp's)")
+    parser.add_argument("--compiler", choices=("clang", "gcc"), default="clang", help="for LLVM's suite (default: clang)")
+    parser.add_argument("--cache", type=lambda name: Path(name).resolve(), metavar="DIR",
+                        help="where source and programs are kept (default: build/openmp_suite, build/llvm_suite)")
     parser.add_argument("--only", type=re.compile, metavar="REGEX", help="programs whose name matches")
     parser.add_argument("--having", type=re.compile, metavar="REGEX", help="programs whose source matches")
     parser.add_argument("--list", action="store_true", help="only list the programs")
@@ -385,11 +291,13 @@ def parse(argv):
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="for each program (default 60)")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each N times, up to a failure")
     parser.add_argument("--results", type=Path, metavar="FILE",
-                        help="default: system.results or library.results in build/openmp_suite")
+                        help="default: system.results or library.results beside the programs")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="results of another library")
     arguments = parser.parse_args(argv)
-    if arguments.library and not (arguments.library / "libgomp.so.1").exists():
-        parser.error(f"there is no libgomp.so.1 in {arguments.library}")
+    arguments.cache = arguments.cache or BUILDS[arguments.suite]
+    name = "libomp.so.5" if arguments.suite == "llvm" and arguments.compiler == "clang" else "libgomp.so.1"
+    if arguments.library and not (arguments.library / name).exists():
+        parser.error(f"there is no {name} in {arguments.library}")
     if arguments.compare and not arguments.compare.is_file():
         parser.error(f"there is no file {arguments.compare}")
     return arguments
@@ -397,8 +305,9 @@ def parse(argv):
 
 def main(argv):
     arguments = parse(argv)
-    cache = arguments.cache
-    programs = [program for program in programs_of(unpack(cache))
+    cache, is_llvms = arguments.cache, arguments.suite == "llvm"
+    all_programs = llvm_suite.programs_of(cache, arguments.compiler) if is_llvms else programs_of(unpack(cache))
+    programs = [program for program in all_programs
                 if (not arguments.only or arguments.only.search(program.name))
                 and (not arguments.having or arguments.having.search(text_with_includes(program.source)))]
     if not programs:
@@ -406,19 +315,21 @@ def main(argv):
     if arguments.list:
         print("\n".join(program.name for program in programs))
         return 0
-    seconds = float("inf") if arguments.compile is None else arguments.compile
-    left = compile_all(cache, programs, arguments.jobs, seconds)
-    if arguments.compile is not None:
-        print(f"{left} programs are left to compile")
-        return UNFINISHED if left else 0
-    check_library(cache, programs, arguments.library)
-    results = run_all(cache, programs, arguments)
-    path = arguments.results or BUILD / ("library.results" if arguments.library else "system.results")
+    if not is_llvms:
+        left = compile_all(cache, programs, arguments.jobs,
+                           float("inf") if arguments.compile is None else arguments.compile)
+        if arguments.compile is not None:
+            print(f"{left} programs are left to compile")
+            return UNFINISHED if left else 0
+        check_library(cache, programs, arguments.library)
+    run_one = llvm_suite.run_program if is_llvms else run_program
+    results = run_all(lambda program: run_one(cache, program, arguments), programs, arguments.jobs)
+    path = arguments.results or cache / ("library.results" if arguments.library else "system.results")
     write_results(path, results)
     print_summary(results, path)
     if arguments.compare:
         return print_comparison(results, arguments.compare)
-    return int(any(result.status in ("FAIL", "TIMEOUT") for result in results))
+    return int(any(result.status in BAD for result in results))
 
 
 if __name__ == "__main__":
