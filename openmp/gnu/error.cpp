@@ -6,14 +6,19 @@
 #include <cstring>
 
 #include "runtime/abi.hpp"
+#include "runtime/ompt.hpp"
+
+using namespace lockstep::openmp;
 
 namespace {
 
 /// What an error directive says, in the form that GCC's runtime gives it: programs and their tests read it. A length of
 /// all ones: the text ends with a zero byte.
-void say_directive(const char* severity, const char* message, std::size_t length) noexcept {
+void say_directive(ompt::severity severity, const char* message, std::size_t length) noexcept {
   if (message != nullptr && length == static_cast<std::size_t>(-1)) length = std::strlen(message);
-  std::fprintf(stderr, "\nlibgomp: %serror directive encountered", severity);
+  if (has_tool()) ompt::tell_error(severity, message, length);
+  std::fprintf(stderr, "\nlibgomp: %serror directive encountered",
+               severity == ompt::severity::fatal ? "fatal error: " : "");
   if (message != nullptr) {
     std::fputs(": ", stderr);
     std::fwrite(message, 1, length, stderr);
@@ -24,10 +29,12 @@ void say_directive(const char* severity, const char* message, std::size_t length
 }  // namespace
 
 OPENMP_API void GOMP_warning(const char* message, std::size_t length) {
-  say_directive("", message, length);
+  note_call();
+  say_directive(ompt::severity::warning, message, length);
 }
 
 OPENMP_API void GOMP_error(const char* message, std::size_t length) {
-  say_directive("fatal error: ", message, length);
+  note_call();
+  say_directive(ompt::severity::fatal, message, length);
   std::exit(EXIT_FAILURE);
 }

@@ -6,71 +6,76 @@
 #include <cstdint>
 
 #include "runtime/barrier.hpp"
+#include "runtime/ompt.hpp"
 #include "runtime/part.hpp"
 
 using namespace lockstep::openmp;
 
 namespace {
 
-bool start(part& self, const loop_spec& loop, long* istart, long* iend) noexcept {
+template <class Number>
+bool next_of(part& self, Number* istart, Number* iend) noexcept {
+  return next_chunk(self, reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
+}
+template <class Number>
+bool start(part& self, const loop_spec& loop, Number* istart, Number* iend) noexcept {
   begin_loop(self, loop);
-  return self.loop.next(reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
+  return next_of(self, istart, iend);
 }
-bool start(part& self, const loop_spec& loop, ull* istart, ull* iend) noexcept {
-  begin_loop(self, loop);
-  return self.loop.next(istart, iend);
-}
-bool next(long* istart, long* iend) noexcept {
-  return here().loop.next(reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
-}
-bool next(ull* istart, ull* iend) noexcept { return here().loop.next(istart, iend); }
 
 /// With a schedule as a number. Without istart: the program computes its iterations by itself.
 template <class Number>
-bool start_general(const loop_spec& range, bool has_turns, long number, long chunk, Number* istart,
-                   Number* iend, std::uintptr_t* reductions, void** memory) noexcept {
-  part& self = here();
+bool start_general(part& self, const loop_spec& range, bool has_turns, long number, long chunk,
+                   Number* istart, Number* iend, std::uintptr_t* reductions,
+                   void** memory) noexcept {
   begin_loop_with(self, as_numbered(range, self, number, chunk, has_turns), reductions, memory);
-  if (istart == nullptr) return true;
-  return self.loop.next(reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
+  return istart == nullptr || next_of(self, istart, iend);
 }
 
 }  // namespace
 
 // A loop that begins with start, of a kind and order.
-#define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                    \
-  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long chunk,    \
-                                           long* istart, long* iend) {                             \
-    const loop_spec range = loop_spec::of(start_at, end, increment);                               \
-    return start(here(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart,       \
-                 iend);                                                                            \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) { return next(istart, iend); } \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment,   \
-                                               ull chunk, ull* istart, ull* iend) {                \
-    loop_spec range = loop_spec::of(is_up, start_at, end, increment)                               \
-                          .with(schedule_kind::KIND, MONOTONIC, 1, ORDERED);                       \
-    range.chunk = chunk;                                                                           \
-    return start(here(), range, istart, iend);                                                     \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) { return next(istart, iend); }
+#define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                  \
+  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long chunk,  \
+                                           long* istart, long* iend) {                           \
+    const loop_spec range = loop_spec::of(start_at, end, increment);                             \
+    return start(entered(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart,  \
+                 iend);                                                                          \
+  }                                                                                              \
+  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) {                            \
+    return next_of(entered(), istart, iend);                                                     \
+  }                                                                                              \
+  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment, \
+                                               ull chunk, ull* istart, ull* iend) {              \
+    loop_spec range = loop_spec::of(is_up, start_at, end, increment)                             \
+                          .with(schedule_kind::KIND, MONOTONIC, 1, ORDERED);                     \
+    range.chunk = chunk;                                                                         \
+    return start(entered(), range, istart, iend);                                                \
+  }                                                                                              \
+  OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) {                          \
+    return next_of(entered(), istart, iend);                                                     \
+  }
 
 // The same with the schedule that the control variables say.
-#define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                        \
-  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long* istart,  \
-                                           long* iend) {                                           \
-    part& self = here();                                                                           \
-    const loop_spec range = loop_spec::of(start_at, end, increment);                               \
-    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);       \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) { return next(istart, iend); } \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment,   \
-                                               ull* istart, ull* iend) {                           \
-    part& self = here();                                                                           \
-    const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                        \
-    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);       \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) { return next(istart, iend); }
+#define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                       \
+  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long* istart, \
+                                           long* iend) {                                          \
+    part& self = entered();                                                                       \
+    const loop_spec range = loop_spec::of(start_at, end, increment);                              \
+    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);      \
+  }                                                                                               \
+  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) {                             \
+    return next_of(entered(), istart, iend);                                                      \
+  }                                                                                               \
+  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment,  \
+                                               ull* istart, ull* iend) {                          \
+    part& self = entered();                                                                       \
+    const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                       \
+    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);      \
+  }                                                                                               \
+  OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) {                           \
+    return next_of(entered(), istart, iend);                                                      \
+  }
 
 LOOP_OF(static, fixed, true, false)
 LOOP_OF(dynamic, dynamic, true, false)
@@ -91,38 +96,38 @@ LOOP_AT_RUNTIME(ordered_runtime, false, true)
 OPENMP_API bool GOMP_loop_start(long start_at, long end, long increment, long number, long chunk,
                                 long* istart, long* iend, std::uintptr_t* reductions,
                                 void** memory) {
-  return start_general(loop_spec::of(start_at, end, increment), false, number, chunk, istart, iend,
-                       reductions, memory);
+  return start_general(entered(), loop_spec::of(start_at, end, increment), false, number, chunk,
+                       istart, iend, reductions, memory);
 }
 OPENMP_API bool GOMP_loop_ordered_start(long start_at, long end, long increment, long number,
                                         long chunk, long* istart, long* iend,
                                         std::uintptr_t* reductions, void** memory) {
-  return start_general(loop_spec::of(start_at, end, increment), true, number, chunk, istart, iend,
-                       reductions, memory);
+  return start_general(entered(), loop_spec::of(start_at, end, increment), true, number, chunk,
+                       istart, iend, reductions, memory);
 }
 OPENMP_API bool GOMP_loop_ull_start(bool is_up, ull start_at, ull end, ull increment, long number,
                                     ull chunk, ull* istart, ull* iend, std::uintptr_t* reductions,
                                     void** memory) {
-  return start_general(loop_spec::of(is_up, start_at, end, increment), false, number,
+  return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), false, number,
                        static_cast<long>(chunk), istart, iend, reductions, memory);
 }
 OPENMP_API bool GOMP_loop_ull_ordered_start(bool is_up, ull start_at, ull end, ull increment,
                                             long number, ull chunk, ull* istart, ull* iend,
                                             std::uintptr_t* reductions, void** memory) {
-  return start_general(loop_spec::of(is_up, start_at, end, increment), true, number,
+  return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), true, number,
                        static_cast<long>(chunk), istart, iend, reductions, memory);
 }
 
-OPENMP_API void GOMP_loop_end_nowait() { end_loop(here()); }
+OPENMP_API void GOMP_loop_end_nowait() { end_loop(entered()); }
 OPENMP_API void GOMP_loop_end() {
-  part& self = here();
+  part& self = entered();
   end_loop(self);
-  static_cast<void>(pass_barrier(self, "for"));
+  static_cast<void>(pass_barrier(self, of_loop));
 }
 OPENMP_API bool GOMP_loop_end_cancel() {
-  part& self = here();
+  part& self = entered();
   end_loop(self);
-  return !pass_barrier(self, "for");
+  return !pass_barrier(self, of_loop);
 }
 
 // --- sections, and scope: a construct with a record and no iterations ---
@@ -132,43 +137,46 @@ namespace {
 /// The number of the section that this member runs next, from 1 on; 0: none is left.
 unsigned next_section(part& self) noexcept {
   ull first, last;
-  return self.loop.next(first, last) ? static_cast<unsigned>(first) + 1 : 0;
+  if (!self.loop.next(first, last)) return 0;
+  if (has_tool()) ompt::tell_section(self);
+  return static_cast<unsigned>(first) + 1;
 }
 
 }  // namespace
 
 OPENMP_API unsigned GOMP_sections_start(unsigned count) {
-  part& self = here();
+  part& self = entered();
   begin_loop(self, sections_of(count));
   return next_section(self);
 }
 OPENMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions,
                                          void** memory) {
-  part& self = here();
+  part& self = entered();
   begin_loop_with(self, sections_of(count), reductions, memory);
   return next_section(self);
 }
-OPENMP_API unsigned GOMP_sections_next() { return next_section(here()); }
-OPENMP_API void GOMP_sections_end_nowait() { end_loop(here()); }
+OPENMP_API unsigned GOMP_sections_next() { return next_section(entered()); }
+OPENMP_API void GOMP_sections_end_nowait() { end_loop(entered()); }
 OPENMP_API void GOMP_sections_end() {
-  part& self = here();
+  part& self = entered();
   end_loop(self);
-  static_cast<void>(pass_barrier(self, "sections"));
+  static_cast<void>(pass_barrier(self, of_sections));
 }
 OPENMP_API bool GOMP_sections_end_cancel() {
-  part& self = here();
+  part& self = entered();
   end_loop(self);
-  return !pass_barrier(self, "sections");
+  return !pass_barrier(self, of_sections);
 }
 
 OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
-  part& self = here();
-  const loop_spec none = loop_spec::of(0L, 0L, 1L).with(schedule_kind::fixed, true, 0);
+  part& self = entered();
+  loop_spec none = loop_spec::of(0L, 0L, 1L).with(schedule_kind::fixed, true, 0);
+  none.is_scope = true;
   begin_loop_with(self, none, reductions, nullptr);
-  end_loop(self);
+  self.loop.end();
 }
 
-// --- ordered. The turn passes where the member asks for its next chunk (CURSOR-2 of loop_cursor.hpp) ---
+// --- ordered ---
 
-OPENMP_API void GOMP_ordered_start() { here().loop.take_turn(); }
-OPENMP_API void GOMP_ordered_end() {}
+OPENMP_API void GOMP_ordered_start() { begin_ordered(entered()); }
+OPENMP_API void GOMP_ordered_end() { end_ordered(entered()); }

@@ -12,6 +12,7 @@
 
 #include "runtime/loops.hpp"
 #include "runtime/message.hpp"
+#include "runtime/ompt.hpp"
 #include "runtime/parallel.hpp"
 
 namespace lockstep::openmp {
@@ -60,8 +61,10 @@ void* run_region_for_another(void* of) {
   detail::nesting::innermost() = region.outer_region;
   region_request request;
   request.loop = region.loop;
+  request.asked = region.size;
   run_region_with_pool_of(*region.record, *region.outer, run_part, &region, region.size, request);
   detail::nesting::innermost() = nullptr;
+  if (has_tool()) ompt::end_this_thread();
   return nullptr;
 }
 

@@ -5,27 +5,28 @@
 #include "runtime/abi.hpp"
 #include "runtime/barrier.hpp"
 #include "runtime/cancel.hpp"
+#include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
 
 using namespace lockstep::openmp;
 
-OPENMP_API void GOMP_barrier() { static_cast<void>(pass_barrier(here())); }
+OPENMP_API void GOMP_barrier() { static_cast<void>(pass_barrier(entered())); }
 
-OPENMP_API bool GOMP_single_start() { return begins_single(here()); }
+OPENMP_API bool GOMP_single_start() { return begins_single(entered()); }
 
 /// Null for the member that runs the single; for the others what that has made, once it has. A barrier comes after the
 /// copies were taken.
 OPENMP_API void* GOMP_single_copy_start() {
-  part& self = here();
+  part& self = entered();
   if (begins_single(self)) return nullptr;
-  static_cast<void>(pass_barrier(self, "copyprivate"));
+  static_cast<void>(pass_barrier(self, of_copyprivate));
   return self.shared->copied;
 }
 OPENMP_API void GOMP_single_copy_end(void* data) {
-  part& self = here();
+  part& self = entered();
   if (self.is_alone()) return;
   self.shared->copied = data;
-  static_cast<void>(pass_barrier(self, "copyprivate"));
+  static_cast<void>(pass_barrier(self, of_copyprivate));
 }
 
 // --- critical sections, with a name and without; and atomic operations that the processor does not have ---
@@ -43,12 +44,16 @@ lockstep::mutex& lock_of(void** name) noexcept { return *reinterpret_cast<lockst
 
 }  // namespace
 
-OPENMP_API void GOMP_critical_start() { critical_lock.lock(); }
-OPENMP_API void GOMP_critical_end() { critical_lock.unlock(); }
-OPENMP_API void GOMP_critical_name_start(void** name) { lock_of(name).lock(); }
-OPENMP_API void GOMP_critical_name_end(void** name) { lock_of(name).unlock(); }
-OPENMP_API void GOMP_atomic_start() { atomic_lock.lock(); }
-OPENMP_API void GOMP_atomic_end() { atomic_lock.unlock(); }
+OPENMP_API void GOMP_critical_start() { lock_told(ompt::mutex_kind::critical, critical_lock); }
+OPENMP_API void GOMP_critical_end() { unlock_told(ompt::mutex_kind::critical, critical_lock); }
+OPENMP_API void GOMP_critical_name_start(void** name) {
+  lock_told(ompt::mutex_kind::critical, lock_of(name));
+}
+OPENMP_API void GOMP_critical_name_end(void** name) {
+  unlock_told(ompt::mutex_kind::critical, lock_of(name));
+}
+OPENMP_API void GOMP_atomic_start() { lock_told(ompt::mutex_kind::atomic, atomic_lock); }
+OPENMP_API void GOMP_atomic_end() { unlock_told(ompt::mutex_kind::atomic, atomic_lock); }
 
 // --- cancellation, where OMP_CANCELLATION allows it ---
 
@@ -62,8 +67,9 @@ cancel_kind kind_of(int number) noexcept {
 
 }  // namespace
 
-OPENMP_API bool GOMP_cancellation_point(int kind) { return is_cancelled(here(), kind_of(kind)); }
+OPENMP_API bool GOMP_cancellation_point(int kind) { return is_cancelled(entered(), kind_of(kind)); }
 OPENMP_API bool GOMP_cancel(int kind, bool does) {
-  return does ? cancel(here(), kind_of(kind)) : is_cancelled(here(), kind_of(kind));
+  part& self = entered();
+  return does ? cancel(self, kind_of(kind)) : is_cancelled(self, kind_of(kind));
 }
-OPENMP_API bool GOMP_barrier_cancel() { return !pass_barrier(here()); }
+OPENMP_API bool GOMP_barrier_cancel() { return !pass_barrier(entered()); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "barrier.hpp"
 
+#include "ompt.hpp"
 #include "shared_region.hpp"
 
 namespace lockstep::openmp {
@@ -43,25 +44,35 @@ struct task_arrival : detail::usual_arrival {
   return !self.is_cancelled;
 }
 
-[[gnu::noinline]] bool pass_observed(part& self, const char* kind) noexcept {
+[[gnu::noinline]] bool pass_observed(part& self, const char* name) noexcept {
   detail::member_state& at = *self.at;
-  const detail::meeting_view seen = detail::meeting_begins(at, kind, call_site::none(), true);
+  const detail::meeting_view seen = detail::meeting_begins(at, name, call_site::none(), true);
   task_arrival arrival{{}, self, self.shared->tasks};
   const bool goes_on = at.shared().barrier.arrive_and_wait(at, arrival);
-  if (seen != detail::meeting_view::none) detail::meeting_ends(at, seen, kind, call_site::none());
+  if (seen != detail::meeting_view::none) detail::meeting_ends(at, seen, name, call_site::none());
   return goes_on;
+}
+
+[[gnu::noinline, gnu::cold]] bool pass_told(part& self, const barrier_kind& kind) noexcept {
+  ompt::end_work(self);
+  const ompt::sync_scope told(self, kind.told);
+  return pass_barrier_untold(self, kind);
 }
 
 }  // namespace
 
-bool pass_barrier(part& self, const char* kind) noexcept {
+bool pass_barrier(part& self, const barrier_kind& kind) noexcept {
+  return has_tool() ? pass_told(self, kind) : pass_barrier_untold(self, kind);
+}
+
+bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept {
   if (self.is_alone()) return pass_alone(self);
   detail::member_state& at = *self.at;
   task_pool& tasks = self.shared->tasks;
   if (__builtin_expect(self.tasks != nullptr, 0)) tasks.run_own(self);
   bool goes_on;
   if (__builtin_expect(detail::observers() != 0, 0)) {
-    goes_on = pass_observed(self, kind);
+    goes_on = pass_observed(self, kind.name);
   } else {
     task_arrival arrival{{}, self, tasks};
     goes_on = at.shared().barrier.arrive_and_wait(at, arrival);

@@ -6,13 +6,27 @@
 #ifndef LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
 
+#include "ompt_types.hpp"
 #include "part.hpp"
 
 namespace lockstep::openmp {
 
+/// What observers and tools call a barrier.
+struct barrier_kind {
+  const char* name;
+  ompt::sync_kind told;
+};
+constexpr barrier_kind of_program = {"barrier", ompt::sync_kind::barrier_explicit},
+                       of_loop = {"for", ompt::sync_kind::barrier_implicit_workshare},
+                       of_sections = {"sections", ompt::sync_kind::barrier_implicit_workshare},
+                       of_copyprivate = {"copyprivate", ompt::sync_kind::barrier_implementation},
+                       of_region = {"end of region", ompt::sync_kind::barrier_implicit_parallel};
+
 /// Blocks until all members of the region have called it as often, and all tasks made before have ended. False, and
-/// without waiting, once the region is cancelled. `kind`: what observers call it.
-bool pass_barrier(part& self, const char* kind = "barrier") noexcept;
+/// without waiting, once the region is cancelled.
+bool pass_barrier(part& self, const barrier_kind& kind = of_program) noexcept;
+/// The same, of which tools are told otherwise.
+bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept;
 
 /// A task has become ready: those that sleep in the barrier of this region look again (POOL-2).
 void wake_barrier(detail::member_state& at) noexcept;

@@ -2,6 +2,7 @@
 #include "cancel.hpp"
 
 #include "barrier.hpp"
+#include "ompt.hpp"
 #include "shared_region.hpp"
 #include "task_groups.hpp"
 
@@ -28,18 +29,31 @@ void cancel_region(part& self) noexcept {
   }
 }
 
-}  // namespace
-
-bool is_cancelled(part& self, cancel_kind kind) noexcept {
-  if (!process_settings().can_cancel) return false;
+bool looks_cancelled(part& self, cancel_kind kind) noexcept {
   if (kind == cancel_kind::work) return self.function != nullptr && is_work_cancelled(self);
   // Tasks of a cancelled region are as those of a cancelled taskgroup.
   if (kind == cancel_kind::taskgroup && is_taskgroup_cancelled(*self.running)) return true;
   return is_region_cancelled(self);
 }
 
+int flags_of(const part& self, cancel_kind kind) noexcept {
+  if (kind == cancel_kind::parallel) return ompt::cancel_parallel;
+  if (kind == cancel_kind::taskgroup) return ompt::cancel_taskgroup;
+  return self.tool->open == ompt::work_kind::sections ? ompt::cancel_sections : ompt::cancel_loop;
+}
+
+}  // namespace
+
+bool is_cancelled(part& self, cancel_kind kind) noexcept {
+  if (!process_settings().can_cancel) return false;
+  const bool yes = looks_cancelled(self, kind);
+  if (has_tool() && yes) ompt::tell_cancel(self, flags_of(self, kind) | ompt::cancel_detected);
+  return yes;
+}
+
 bool cancel(part& self, cancel_kind kind) noexcept {
   if (!process_settings().can_cancel) return false;
+  if (has_tool()) ompt::tell_cancel(self, flags_of(self, kind) | ompt::cancel_activated);
   if (kind == cancel_kind::work) {
     cancel_work(self);
   } else if (kind == cancel_kind::taskgroup) {

@@ -292,6 +292,7 @@ void read_rest(process_variables& of) noexcept {
   read_switch("OMP_DYNAMIC", of.initial.is_dynamic);
   read_int("OMP_THREAD_LIMIT", 1, of.initial.thread_limit);
   read_switch("OMP_CANCELLATION", of.can_cancel);
+  of.has_special_tasks = of.can_cancel;
   read_int("OMP_MAX_TASK_PRIORITY", 0, of.max_task_priority);
   read_int("OMP_DEFAULT_DEVICE", 0, of.initial.default_device);
   read_int("OMP_NUM_TEAMS", 1, of.num_teams);

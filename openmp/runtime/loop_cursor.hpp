@@ -33,6 +33,7 @@ struct loop_spec {
   bool is_ordered;           ///< has turns
   bool is_dealt;             ///< dynamic, in any order: from hands
   bool is_of_sections;       ///< one by one also where a thread is alone
+  bool is_scope;             ///< it has no iterations
   bool needs_slot;  ///< also where it is static: for what members share beside the iterations
 
   /// As unsigned or signed numbers; `is_up`: it counts up.

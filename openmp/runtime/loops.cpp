@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "barrier.hpp"
+#include "ompt.hpp"
 #include "shared_region.hpp"
 #include "task_reductions.hpp"
 
@@ -35,8 +36,27 @@ loop_spec sections_of(unsigned count) noexcept {
   return made;
 }
 
+void tell_loop(part& self, const loop_spec& loop) noexcept {
+  ompt::work_kind kind = ompt::work_kind::loop_static;
+  if (loop.how == schedule_kind::dynamic) kind = ompt::work_kind::loop_dynamic;
+  if (loop.how == schedule_kind::guided) kind = ompt::work_kind::loop_guided;
+  if (loop.is_of_sections) kind = ompt::work_kind::sections;
+  if (loop.is_scope) kind = ompt::work_kind::scope;
+  ompt::begin_work(self, kind, loop.count);
+}
+
+void tell_chunk(part& self, ull start, ull end) noexcept {
+  const ull increment = self.loop.spec().increment;
+  // Of a loop that counts down both are negative numbers.
+  const bool goes_down = static_cast<std::int64_t>(increment) < 0 && end < start;
+  const ull iterations =
+      goes_down ? (start - end - 1) / (0 - increment) + 1 : (end - start - 1) / increment + 1;
+  ompt::tell_chunk(self, ompt::dispatch_kind::loop_chunk, start, iterations);
+}
+
 void begin_loop(part& self, const loop_spec& loop) noexcept {
   self.loop.begin(loop, self.at, self.rank, self.size);
+  if (has_tool()) tell_loop(self, loop);
 }
 
 void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
@@ -60,10 +80,30 @@ void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductio
   self.loop.holds_memory = memory != nullptr;
 }
 
+namespace {
+
+/// What a tool knows the ordered regions of a part's loops by.
+const void* turns_of(const part& self) noexcept {
+  return self.is_alone() ? static_cast<const void*>(&self) : &self.at->shared();
+}
+
+}  // namespace
+
+void begin_ordered(part& self) noexcept {
+  if (has_tool()) ompt::begin_to_lock(ompt::mutex_kind::ordered, turns_of(self));
+  self.loop.take_turn();
+  if (has_tool()) ompt::has_locked(ompt::mutex_kind::ordered, turns_of(self));
+}
+
+void end_ordered(part& self) noexcept {
+  if (has_tool()) ompt::has_unlocked(ompt::mutex_kind::ordered, turns_of(self));
+}
+
 void end_loop(part& self) noexcept {
   const bool holds = self.loop.holds_memory;
   self.loop.holds_memory = false;
   self.loop.end(holds);
+  if (has_tool()) ompt::end_work(self);
 }
 
 }  // namespace lockstep::openmp

@@ -19,14 +19,29 @@ loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long
 /// The sections of a construct, 0 to count - 1.
 loop_spec sections_of(unsigned count) noexcept;
 
+/// Tells a tool that it has begun.
+void tell_loop(part& self, const loop_spec& loop) noexcept;
+
 /// Begins a construct on this member.
 void begin_loop(part& self, const loop_spec& loop) noexcept;
 /// The same with what members share beside: arrays of task reductions, or null, and memory: its size in, its address
 /// out, or null.
 void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
                      void** memory) noexcept;
+void tell_chunk(part& self, ull start, ull end) noexcept;
+/// The next chunk of this member, as the program counts.
+inline bool next_chunk(part& self, ull* start, ull* end) noexcept {
+  const bool has_one = self.loop.next(start, end);
+  if (has_tool() && has_one) tell_chunk(self, *start, *end);
+  return has_one;
+}
 /// Ends it without a barrier.
 void end_loop(part& self) noexcept;
+
+/// An ordered region: it begins when those of all iterations before the member's chunk are over. The turn passes where
+/// the member asks for its next chunk (CURSOR-2 of loop_cursor.hpp).
+void begin_ordered(part& self) noexcept;
+void end_ordered(part& self) noexcept;
 
 /// A name for messages of the code at an address: its symbol, or its module and the place in it. Lives as long as the
 /// process.

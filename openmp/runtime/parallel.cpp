@@ -6,6 +6,7 @@
 
 #include "affinity.hpp"
 #include "loops.hpp"
+#include "ompt.hpp"
 #include "pool.hpp"
 #include "root.hpp"
 #include "task_memory.hpp"
@@ -33,7 +34,7 @@ void set_level(task_variables& of, unsigned level) noexcept {
     frame.variables.bind =
         frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
   }
-  frame.is_displayed = process_settings().displays_affinity;
+  frame.is_special = frame.is_bound || process_settings().displays_affinity || has_tool();
   if (process_settings().has_levels()) set_level(frame.variables, frame.level);
 }
 
@@ -72,6 +73,7 @@ lone_part::lone_part(part& outer, outlined_function function,
   self.implicit.group = request.group;
   self.places = outer.places;
   self.is_in_teams = outer.is_in_teams;
+  self.tool = outer.tool;
   if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no,
                        0)) {
     self.implicit.own_variables().bind = request.bind;
@@ -98,18 +100,12 @@ lone_part::~lone_part() {
   this_record.current = self.outer;
 }
 
-void run_region(part& self, outlined_function function, void* data, unsigned size,
-                const region_request& request) noexcept {
-  if (size == 1) {
-    const lone_part alone(self, function, request);
-    function(data);
-    return;
-  }
-  run_region_with_pool_of(this_record, self, function, data, size, request);
-}
+namespace {
 
-void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
-                             void* data, unsigned size, const region_request& request) noexcept {
+/// Members that are told of it are told of `region`; null: there is no tool.
+void run_with_pool(thread_record& record, part& self, outlined_function function, void* data,
+                   unsigned size, const region_request& request,
+                   ompt::region_info* region) noexcept {
   pool& of = pool::idle_one(record);
   of.prepare(size);
   const task_variables& own = self.variables();
@@ -125,6 +121,7 @@ void run_region_with_pool_of(thread_record& record, part& self, outlined_functio
   frame.is_in_teams = self.is_in_teams;
   if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
   of.set_frame(frame);
+  if (__builtin_expect(!of.is_plain, 0)) of.told = region;
   const member_call what = {function, data, &of, request.loop, may_make_tasks(function)};
   const call_site where =
       __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
@@ -133,6 +130,48 @@ void run_region_with_pool_of(thread_record& record, part& self, outlined_functio
     of.shared.reset();
   }
   if (__builtin_expect(own.thread_limit != no_limit, 0)) root_of(self).give_threads_back(size);
+}
+
+/// With a tool. A frame of the stack of its own, as run_told_part() of pool.cpp.
+[[gnu::noinline]] void run_told_alone(part& self, outlined_function function, void* data,
+                                      const region_request& request,
+                                      ompt::region_info& region) noexcept {
+  lone_part alone(self, function, request);
+  ompt::begin_part(alone.self, region, region.primary);
+  if (request.loop != nullptr) tell_loop(alone.self, *request.loop);
+  region.primary.at.exit.pointer = __builtin_frame_address(0);
+  function(data);
+  ompt::arrive_at_end(alone.self);
+}
+
+[[gnu::noinline, gnu::cold]] void run_told_region(thread_record& record, part& self,
+                                                  outlined_function function, void* data,
+                                                  unsigned size,
+                                                  const region_request& request) noexcept {
+  const unsigned asked =
+      request.asked != 0 ? request.asked : static_cast<unsigned>(self.variables().threads);
+  ompt::region_scope region(self, asked, size, ompt::parallel_team | ompt::invoker_runtime);
+  if (size == 1) return run_told_alone(self, function, data, request, region.info);
+  run_with_pool(record, self, function, data, size, request, &region.info);
+}
+
+}  // namespace
+
+void run_region(part& self, outlined_function function, void* data, unsigned size,
+                const region_request& request) noexcept {
+  if (has_tool()) return run_told_region(this_record, self, function, data, size, request);
+  if (size == 1) {
+    const lone_part alone(self, function, request);
+    function(data);
+    return;
+  }
+  run_with_pool(this_record, self, function, data, size, request, nullptr);
+}
+
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
+                             void* data, unsigned size, const region_request& request) noexcept {
+  if (has_tool()) return run_told_region(record, self, function, data, size, request);
+  run_with_pool(record, self, function, data, size, request, nullptr);
 }
 
 }  // namespace lockstep::openmp

@@ -13,6 +13,7 @@ struct region_request {
   proc_bind bind = proc_bind::no;   ///< no: nothing was said
   const loop_spec* loop = nullptr;  ///< of a combined loop, that each member begins with
   task_group* group = nullptr;      ///< of `parallel` with task reductions
+  unsigned asked = 0;               ///< num_threads(asked), for tools; 0: nothing was said
 };
 
 /// How many threads a region has that `self` encounters. `asked`: num_threads(asked), or 0. `sections`: of a parallel

@@ -12,6 +12,7 @@
 #include "affinity.hpp"
 #include "barrier.hpp"
 #include "message.hpp"
+#include "ompt.hpp"
 #include "parallel.hpp"
 #include "pool.hpp"
 #include "root.hpp"
@@ -28,12 +29,13 @@ namespace {
 detail::atomic<std::uint32_t> numbers{0};
 
 /// The thread ends: so do its pools, with their threads.
-void end_thread(void*) noexcept {
+void end_thread(void* value) noexcept {
   thread_record& record = this_record;
   pool::end_all(record);
-  if (record.initial == nullptr) return;
-  root_part* const initial = static_cast<root_part*>(record.initial);
-  record.initial = record.current = nullptr;
+  if (value == &record) return;
+  root_part* const initial = static_cast<root_part*>(value);
+  if (has_tool()) ompt::end_initial_thread(*initial);
+  record.current = nullptr;
   delete initial;
 }
 
@@ -46,10 +48,14 @@ pthread_key_t make_key() noexcept {
 
 }  // namespace
 
-void end_with_thread() noexcept {
+void end_with_thread(root_part* initial) noexcept {
   static detail::made_once<pthread_key_t> key;
-  // Any value but null: the record is where the thread finds it.
-  pthread_setspecific(key.get(make_key), &this_record);
+  const pthread_key_t own = key.get(make_key);
+  if (initial != nullptr) {
+    pthread_setspecific(own, initial);
+  } else if (pthread_getspecific(own) == nullptr) {
+    pthread_setspecific(own, &this_record);
+  }
 }
 
 bool end_threads() noexcept {
@@ -65,8 +71,9 @@ part& begin_thread() noexcept {
   if (made == nullptr) fail("Out of memory");
   made->implicit.variables = &process_settings().initial;
   made->places = affinity::initial_places();
-  this_record.initial = this_record.current = made;
-  end_with_thread();
+  this_record.current = made;
+  end_with_thread(made);
+  if (has_tool()) ompt::begin_initial_thread(*made);
   return *made;
 }
 

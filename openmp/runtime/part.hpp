@@ -24,6 +24,10 @@ class shared_region;  ///< of shared_region.hpp: what the members of a region sh
 struct started_region;
 struct member_tasks;  ///< of task_pool.hpp
 class pool;  ///< of pool.hpp: the threads that a thread has for the regions that it encounters
+namespace ompt {
+struct task_info;  ///< of ompt.hpp
+struct thread_info;
+}  // namespace ompt
 
 /// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
 struct thread_places {
@@ -55,6 +59,7 @@ struct part {
   bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
   std::uint32_t work_cancelled_at =
       ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
+  ompt::task_info* tool;  ///< of the task that runs; set and read where there is a tool
 
   part() noexcept : running(&implicit) {}
   part(const part&) = delete;
@@ -68,9 +73,9 @@ struct part {
 struct thread_record {
   part* current = nullptr;        ///< null: the thread has not called us yet
   pool* pools = nullptr;          ///< one for each level of nesting that it encountered
-  part* initial = nullptr;        ///< made at the first call, freed when the thread ends
   std::uint32_t number = 0;       ///< of the thread in this process, from 1 on; 0: not given yet
   std::int32_t bound_place = -1;  ///< where affinity.cpp has bound the thread; -1: nowhere
+  ompt::thread_info* tool = nullptr;  ///< null as well: no tool is there
 };
 extern __thread thread_record this_record
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

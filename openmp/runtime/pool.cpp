@@ -14,7 +14,9 @@
 
 #include "affinity.hpp"
 #include "barrier.hpp"
+#include "loops.hpp"
 #include "message.hpp"
+#include "ompt.hpp"
 #include "root.hpp"
 
 namespace lockstep::openmp {
@@ -54,7 +56,7 @@ class holding {
 void end_part(part& self) noexcept {
   self.loop.leave_all();
   if (self.ends_with_barrier) {
-    static_cast<void>(pass_barrier(self, "end of region"));
+    static_cast<void>(pass_barrier_untold(self, of_region));
   } else {
     task_pool& tasks = self.shared->tasks;
     if (__builtin_expect(self.tasks != nullptr, 0)) tasks.run_own(self);
@@ -70,7 +72,29 @@ void end_part(part& self) noexcept {
     self.places = affinity::places_of_member(frame.places, self.rank, self.size, frame.bind);
     affinity::bind_this_thread(self.places.place);
   }
-  if (frame.is_displayed) affinity::display_if_new(self);
+  if (process_settings().displays_affinity) affinity::display_if_new(self);
+}
+
+void run_part(part& self, const member_call& call) noexcept {
+  if (call.loop != nullptr) self.loop.begin(*call.loop, self.at, self.rank, self.size);
+  call.function(call.data);
+  end_part(self);
+}
+
+/// With a tool. A frame of the stack of its own: the code of the region begins above it.
+[[gnu::noinline, gnu::cold]] void run_told_part(part& self, const member_call& call) noexcept {
+  ompt::region_info& region = *call.of->told;
+  ompt::task_info own;
+  ompt::begin_part(self, region, self.rank == 0 ? region.primary : own);
+  if (call.loop != nullptr) {
+    self.loop.begin(*call.loop, self.at, self.rank, self.size);
+    tell_loop(self, *call.loop);
+  }
+  self.tool->at.exit.pointer = __builtin_frame_address(0);
+  call.function(call.data);
+  ompt::arrive_at_end(self);
+  end_part(self);
+  if (self.rank != 0) ompt::end_part(self);
 }
 
 }  // namespace
@@ -97,16 +121,18 @@ void member_call::operator()(member& me) const noexcept {
   thread_record& record = this_record;
   part* const before = record.current;
   record.current = &self;
-  if (__builtin_expect(frame.is_bound || frame.is_displayed, 0)) place_part(self, frame);
-  if (loop != nullptr) self.loop.begin(*loop, &at, self.rank, self.size);
-  function(data);
-  end_part(self);
+  if (__builtin_expect(frame.is_special, 0)) {
+    place_part(self, frame);
+    (of->told != nullptr ? run_told_part : run_part)(self, *this);
+  } else {
+    run_part(self, *this);
+  }
   record.current = before;
 }
 
 bool is_process_plain() noexcept {
   const process_variables& settings = process_settings();
-  return !affinity::is_on() && !settings.displays_affinity && !settings.has_levels();
+  return !affinity::is_on() && !settings.displays_affinity && !settings.has_levels() && !has_tool();
 }
 
 void pool::end_all(thread_record& of) noexcept {
@@ -282,7 +308,9 @@ void* pool::run_worker(void* self) noexcept {
   char name[32];
   std::snprintf(name, sizeof name, "OpenMP %u", own.rank);
   detail::name_this_thread(name);
+  if (has_tool()) ompt::begin_worker();
   own.of.serve(own.rank);
+  if (has_tool()) ompt::end_this_thread();
   return nullptr;
 }
 

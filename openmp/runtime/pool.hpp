@@ -46,10 +46,11 @@ struct region_frame {
   unsigned team_num, num_teams;
   thread_places places;  ///< of the thread that has encountered it
   proc_bind bind;
-  bool is_bound, is_in_teams, is_displayed;
+  bool is_bound, is_in_teams;
+  bool is_special;  ///< it is bound, or displayed, or a tool is told of it
 };
 
-/// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads.
+/// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads, no tool.
 bool is_process_plain() noexcept;
 
 /// A region, as its members are told.
@@ -113,6 +114,7 @@ class pool {
   }
 
   region_frame frame;
+  ompt::region_info* told = nullptr;  ///< the region that runs, if a tool is told of it
   alignas(64) shared_region shared;
   pool* next = nullptr;  ///< of the same thread
 

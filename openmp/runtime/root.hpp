@@ -45,8 +45,9 @@ struct root_part : part {
 };
 
 root_part& root_of(part& of) noexcept;
-/// The calling thread's record is put in order when the thread ends.
-void end_with_thread() noexcept;
+/// The calling thread's record is put in order when the thread ends. `initial`: its initial part, which ends then; null
+/// for a thread of a pool.
+void end_with_thread(root_part* initial = nullptr) noexcept;
 
 }  // namespace lockstep::openmp
 

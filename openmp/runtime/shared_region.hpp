@@ -29,6 +29,7 @@
 
 #include "doacross.hpp"
 #include "message.hpp"
+#include "ompt.hpp"
 #include "part.hpp"
 #include "task_pool.hpp"
 
@@ -140,8 +141,10 @@ inline shared_region& shared_of(part& self) noexcept {
 
 /// Whether the calling member runs the region's next single: the first that comes to it.
 inline bool begins_single(part& self) noexcept {
-  if (self.is_alone()) return true;
-  return self.shared->begins_single(self.at->region(), self.singles++);
+  const bool is_mine =
+      self.is_alone() || self.shared->begins_single(self.at->region(), self.singles++);
+  if (has_tool()) ompt::begin_single(self, is_mine);
+  return is_mine;
 }
 
 }  // namespace lockstep::openmp

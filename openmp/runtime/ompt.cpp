@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// What tools are told of threads, regions, tasks and waits: see ompt.hpp.
+#include "ompt.hpp"
+
+#include <new>
+
+#include "message.hpp"
+
+namespace lockstep::openmp::ompt {
+
+detail::atomic<function> callbacks[most_events]{};
+
+namespace {
+
+thread_info& make_thread(thread_kind kind) noexcept {
+  thread_info* const made = new (std::nothrow) thread_info;
+  if (made == nullptr) fail("Out of memory");
+  this_record.tool = made;
+  thread_begin::tell(kind, &made->own);
+  return *made;
+}
+
+bool is_on() noexcept { return process_settings().tool.is_on(); }
+
+wait_id id_of(const void* lock) noexcept { return reinterpret_cast<std::uintptr_t>(lock); }
+
+/// How a lock is made, as enumerated by ompt_enumerate_mutex_impls.
+unsigned implementation_of(mutex_kind kind) noexcept {
+  return kind == mutex_kind::critical || kind == mutex_kind::atomic ? 2 : 1;
+}
+
+state wait_state_of(mutex_kind kind) noexcept {
+  switch (kind) {
+    case mutex_kind::critical: return state::wait_critical;
+    case mutex_kind::atomic: return state::wait_atomic;
+    case mutex_kind::ordered: return state::wait_ordered;
+    default: return state::wait_lock;
+  }
+}
+
+state wait_state_of(sync_kind kind) noexcept {
+  switch (kind) {
+    case sync_kind::taskwait: return state::wait_taskwait;
+    case sync_kind::taskgroup: return state::wait_taskgroup;
+    case sync_kind::reduction: return state::work_reduction;
+    case sync_kind::barrier_implicit_parallel: return state::wait_barrier_implicit_parallel;
+    case sync_kind::barrier_implicit_workshare: return state::wait_barrier_implicit_workshare;
+    case sync_kind::barrier_implementation: return state::wait_barrier_implementation;
+    default: return state::wait_barrier_explicit;
+  }
+}
+
+state work_state_of(const task_info& of) noexcept {
+  return of.region->encountering != nullptr ? state::work_parallel : state::work_serial;
+}
+
+}  // namespace
+
+thread_info& this_thread() noexcept {
+  thread_info* const known = this_record.tool;
+  return known != nullptr ? *known : make_thread(thread_kind::other);
+}
+
+void note_call(code from, void* frame) noexcept {
+  static_cast<void>(here());
+  if (!is_on()) return;
+  thread_info& thread = this_thread();
+  thread.from = from;
+  thread.frame = frame;
+}
+
+call_scope::call_scope(part& self) noexcept
+    : thread(this_thread()), task(*self.tool), from(thread.from), before_(task.at.enter.pointer) {
+  task.at.enter.pointer = thread.frame;
+}
+
+sync_scope::sync_scope(part& self, sync_kind kind, bool has_begun) noexcept
+    : call_(self), kind_(kind), state_(call_.thread, wait_state_of(kind)) {
+  data* const region = &call_.task.region->own;
+  if (!has_begun) sync_region::tell(kind_, endpoint::begin, region, &call_.task.own, call_.from);
+  sync_region_wait::tell(kind_, endpoint::begin, region, &call_.task.own, call_.from);
+}
+
+sync_scope::~sync_scope() {
+  data* const region = &call_.task.region->own;
+  sync_region_wait::tell(kind_, endpoint::end, region, &call_.task.own, call_.from);
+  sync_region::tell(kind_, endpoint::end, region, &call_.task.own, call_.from);
+}
+
+void begin_sync(part& self, sync_kind kind) noexcept {
+  const call_scope call(self);
+  sync_region::tell(kind, endpoint::begin, &call.task.region->own, &call.task.own, call.from);
+}
+
+// Threads.
+
+void begin_initial_thread(part& initial) noexcept {
+  start_tool();
+  if (!is_on()) return;
+  thread_info& thread =
+      this_record.tool != nullptr ? *this_record.tool : make_thread(thread_kind::initial);
+  task_info& own = thread.initial.primary;
+  own.region = &thread.initial;
+  own.flags = task_initial;
+  own.at.exit_flags = own.at.enter_flags = frame_runtime | frame_cfa;
+  initial.tool = &own;
+  implicit_task::tell(endpoint::begin, &thread.initial.own, &own.own, 1, 1, task_initial);
+  thread.now = state::work_serial;
+}
+
+void end_initial_thread(part& initial) noexcept {
+  if (!is_on()) return;
+  end_work(initial);
+  implicit_task::tell(endpoint::end, nullptr, &initial.tool->own, 0, 1, task_initial);
+  end_this_thread();
+}
+
+void begin_worker() noexcept { make_thread(thread_kind::worker).now = state::idle; }
+
+void end_this_thread() noexcept {
+  thread_info* const own = this_record.tool;
+  if (own == nullptr) return;
+  thread_end::tell(&own->own);
+  this_record.tool = nullptr;
+  delete own;
+}
+
+// Regions.
+
+region_scope::region_scope(part& encountering, unsigned requested, unsigned size,
+                           int flags) noexcept
+    : self_(encountering), call_(encountering), state_(call_.thread, state::overhead) {
+  info.size = size;
+  info.flags = flags;
+  info.from = call_.from;
+  info.encountering = &call_.task;
+  parallel_begin::tell(&call_.task.own, &call_.task.at, &info.own, requested, flags, call_.from);
+}
+
+region_scope::~region_scope() {
+  // Of member 0, whose part is over: it is the running task once more.
+  self_.tool = &info.primary;
+  end_part(self_);
+  self_.tool = &call_.task;
+  call_.thread.now = state::overhead;
+  parallel_end::tell(&info.own, &call_.task.own, info.flags, call_.from);
+}
+
+void begin_part(part& self, region_info& of, task_info& own) noexcept {
+  own.region = &of;
+  own.flags = task_implicit;
+  own.rank = self.rank;
+  own.around = of.encountering;
+  own.at.exit_flags = frame_runtime | frame_pointer;
+  own.at.enter_flags = frame_runtime | frame_cfa;
+  self.tool = &own;
+  this_thread().now = state::work_parallel;
+  implicit_task::tell(endpoint::begin, &of.own, &own.own, of.size, self.rank, task_implicit);
+}
+
+void arrive_at_end(part& self) noexcept {
+  end_work(self);
+  task_info& own = *self.tool;
+  own.at.exit.pointer = nullptr;
+  const code from = own.rank == 0 ? own.region->from : nullptr;
+  this_thread().now = state::wait_barrier_implicit_parallel;
+  constexpr sync_kind kind = sync_kind::barrier_implicit_parallel;
+  sync_region::tell(kind, endpoint::begin, &own.region->own, &own.own, from);
+  sync_region_wait::tell(kind, endpoint::begin, &own.region->own, &own.own, from);
+}
+
+void end_part(part& self) noexcept {
+  task_info& own = *self.tool;
+  const code from = own.rank == 0 ? own.region->from : nullptr;
+  constexpr sync_kind kind = sync_kind::barrier_implicit_parallel;
+  sync_region_wait::tell(kind, endpoint::end, nullptr, &own.own, from);
+  sync_region::tell(kind, endpoint::end, nullptr, &own.own, from);
+  thread_info& thread = this_thread();
+  thread.now = state::overhead;
+  implicit_task::tell(endpoint::end, nullptr, &own.own, own.region->size, own.rank, task_implicit);
+  thread.now = state::idle;
+}
+
+// Worksharing.
+
+void tell_work(part& self, work_kind kind, endpoint end, std::uint64_t count) noexcept {
+  const call_scope call(self);
+  work::tell(kind, end, &call.task.region->own, &call.task.own, count, call.from);
+}
+
+void begin_work(part& self, work_kind kind, std::uint64_t count) noexcept {
+  end_work(self);
+  tell_work(self, kind, endpoint::begin, count);
+  task_info& own = *self.tool;
+  own.open = kind;
+  own.open_count = count;
+}
+
+void end_work(part& self) noexcept {
+  task_info& own = *self.tool;
+  const work_kind kind = own.open;
+  if (kind == work_kind::none) return;
+  own.open = work_kind::none;
+  tell_work(self, kind, endpoint::end, own.open_count);
+}
+
+void begin_single(part& self, bool is_mine) noexcept {
+  begin_work(self, is_mine ? work_kind::single_executor : work_kind::single_other, 1);
+  if (!is_mine) end_work(self);
+}
+
+void tell_chunk(part& self, dispatch_kind kind, std::uint64_t start,
+                std::uint64_t iterations) noexcept {
+  if (!dispatch::is_wanted()) return;
+  const call_scope call(self);
+  dispatch_chunk chunk{start, iterations};
+  data instance;
+  instance.pointer = &chunk;
+  dispatch::tell(&call.task.region->own, &call.task.own, kind, instance);
+}
+
+void tell_section(part& self) noexcept {
+  const call_scope call(self);
+  data instance;
+  instance.pointer = const_cast<void*>(call.from);
+  dispatch::tell(&call.task.region->own, &call.task.own, dispatch_kind::section, instance);
+}
+
+void tell_masked(part& self, endpoint end) noexcept {
+  const call_scope call(self);
+  masked::tell(end, &call.task.region->own, &call.task.own, call.from);
+}
+
+// Tasks.
+
+void tell_creation(part& self, task_info& own, int flags, bool has_dependences) noexcept {
+  const call_scope call(self);
+  own.flags = flags;
+  own.region = call.task.region;
+  own.at.exit_flags = frame_runtime | frame_pointer;
+  own.at.enter_flags = frame_runtime | frame_cfa;
+  task_create::tell(&call.task.own, &call.task.at, &own.own, flags, has_dependences ? 1 : 0,
+                    call.from);
+}
+
+void tell_dependences(task_info& of, const dependence* all, std::size_t count) noexcept {
+  dependences::tell(&of.own, all, static_cast<int>(count));
+}
+
+run_scope::run_scope(part& self, task_info& own, task_status how) noexcept
+    : self_(self), own_(own), before_(this_thread().now) {
+  own.around = self.tool;
+  own.rank = self.rank;
+  task_schedule::tell(&own.around->own, how, &own.own);
+  self.tool = &own;
+  this_thread().now = work_state_of(own);
+}
+
+void run_scope::end(task_status how) noexcept {
+  task_info& around = *own_.around;
+  self_.tool = &around;
+  this_thread().now = before_;
+  task_schedule::tell(&own_.own, how, &around.own);
+}
+
+// Locks.
+
+void begin_to_lock(mutex_kind kind, const void* lock) noexcept {
+  if (!is_on()) return;
+  thread_info& thread = this_thread();
+  mutex_acquire::tell(kind, 0, implementation_of(kind), id_of(lock), thread.from);
+  thread.waits_for = id_of(lock);
+  thread.now = wait_state_of(kind);
+}
+
+void has_locked(mutex_kind kind, const void* lock, bool was_taken) noexcept {
+  if (!is_on()) return;
+  thread_info& thread = this_thread();
+  thread.now = work_state_of(*here().tool);
+  if (was_taken) mutex_acquired::tell(kind, id_of(lock), thread.from);
+}
+
+void has_unlocked(mutex_kind kind, const void* lock) noexcept {
+  if (is_on()) mutex_released::tell(kind, id_of(lock), this_thread().from);
+}
+
+void tell_nesting(endpoint end, const void* lock) noexcept {
+  if (!is_on()) return;
+  thread_info& thread = this_thread();
+  thread.now = work_state_of(*here().tool);
+  nest_lock::tell(end, id_of(lock), thread.from);
+}
+
+void tell_lock_init(mutex_kind kind, const void* lock, unsigned hint) noexcept {
+  if (is_on())
+    lock_init::tell(kind, hint, implementation_of(kind), id_of(lock), this_thread().from);
+}
+
+void tell_lock_destroy(mutex_kind kind, const void* lock) noexcept {
+  if (is_on()) lock_destroy::tell(kind, id_of(lock), this_thread().from);
+}
+
+// Others.
+
+void tell_flush() noexcept {
+  if (is_on()) flush::tell(&this_thread().own, this_thread().from);
+}
+
+void tell_cancel(part& self, int flags) noexcept {
+  const call_scope call(self);
+  cancel::tell(&call.task.own, flags, call.from);
+}
+
+void tell_discarded(task_info& of, int flags) noexcept {
+  cancel::tell(&of.own, flags | cancel_discarded_task, nullptr);
+}
+
+void tell_error(severity how, const char* message, std::size_t length) noexcept {
+  if (is_on()) error::tell(how, message, length, this_thread().from);
+}
+
+int control_tool(std::uint64_t command, std::uint64_t modifier, void* argument) noexcept {
+  constexpr int no_tool = -2, no_callback = -1;
+  part& self = here();
+  if (!is_on()) return no_tool;
+  const function callback =
+      callbacks[control_tool_event].load(detail::memory_order_relaxed);  // 1 of ompt_types.hpp
+  if (callback == nullptr) return no_callback;
+  const call_scope call(self);
+  return reinterpret_cast<int (*)(std::uint64_t, std::uint64_t, void*, code)>(callback)(
+      command, modifier, argument, call.from);
+}
+
+}  // namespace lockstep::openmp::ompt
