@@ -30,7 +30,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// How many messages of an edge may be on their way, beside those that a delay needs.
+/// How many messages of an edge may be on their way.
 constexpr std::uint32_t slots = 2;
 
 struct placed_graph {
@@ -52,28 +52,11 @@ struct world_graph_access {
   }
 };
 
-/// The model, with what keeps the beginning of an edge from running ahead: nothing is written to a source, or a target, that
-/// is still to be copied, and there are so many buffers between ranks.
-inline graph_model with_bounds(const placed_graph& of) {
-  graph_model made = *of.nodes;
-  if (!made.overlaps) return made;
-  const auto bound = [&made](const model_edge& edge) {
-    made.feedbacks.push_back({edge.to, edge.from, slots});
-  };
-  for (const model_edge& each : made.edges) {
-    if (of.rank_of[each.from] != of.rank_of[each.to]) bound(each);
-  }
-  for (const edge_bytes& each : of.data) {
-    if (!each.is_feedback) bound(made.edges[each.index]);
-  }
-  return made;
-}
-
 inline std::string placed(const placed_graph& of, node_index node) {
   return quoted(*of.nodes, node) + " on rank " + std::to_string(of.rank_of[node]);
 }
 
-/// All that has to be equal on all ranks, a line for each node, edge, feedback and wish: in the order in which they were
+/// All that has to be equal on all ranks, a line for each node, edge, loop and wish: in the order in which they were
 /// made. Addresses are not in it.
 inline std::string lines_of(const placed_graph& of) {
   const graph_model& from = *of.nodes;
@@ -89,11 +72,8 @@ inline std::string lines_of(const placed_graph& of) {
       line += ", takes " + std::to_string(static_cast<std::uint64_t>(node.cost)) + " ns";
     lines += line + '\n';
   }
-  std::vector<std::size_t> edge_size(from.edges.size(), 0);
-  std::vector<std::size_t> feedback_size(from.feedbacks.size(), 0);
-  for (const edge_bytes& each : of.data) {
-    (each.is_feedback ? feedback_size : edge_size)[each.index] = each.bytes;
-  }
+  std::vector<std::size_t> size(from.edges.size(), 0);
+  for (const edge_bytes& each : of.data) size[each.edge] = each.bytes;
   const auto way = [&](node_index a, node_index b, std::size_t bytes) {
     std::string text = " from " + quoted(from, a) + " to " + quoted(from, b);
     if (bytes > 0) text += " with " + std::to_string(bytes) + " bytes";
@@ -104,18 +84,14 @@ inline std::string lines_of(const placed_graph& of) {
     const char* const kind = each.kind == edge_kind::plain     ? "edge"
                              : each.kind == edge_kind::if_true ? "edge_if"
                                                                : "edge_unless";
-    lines += kind + way(each.from, each.to, edge_size[i]);
+    lines += kind + way(each.from, each.to, size[i]);
   }
-  for (std::size_t i = 0; i < from.feedbacks.size(); ++i) {
-    const model_feedback& each = from.feedbacks[i];
-    lines += (each.is_loop() ? std::string("repeat_while")
-                             : "feedback of delay " + std::to_string(each.delay)) +
-             way(each.from, each.to, feedback_size[i]);
+  for (const model_feedback& each : from.feedbacks) {
+    lines += "repeat_while" + way(each.from, each.to, 0);
   }
   for (const model_wish& each : from.wishes) {
     lines += "keep_near" + way(each.node, each.other, 0);
   }
-  if (from.overlaps) lines += "iterations that overlap\n";
   return lines;
 }
 
@@ -140,7 +116,6 @@ enum class message_kind : std::uint8_t { bytes, answer, decision };
 struct graph_message {
   message_kind kind;
   edge_kind edge;       ///< how the receiver's node looks at an answer
-  std::uint32_t delay;  ///< in iterations; 0: an edge
   std::uint32_t block;  ///< in whose turns it is sent
   node_index from, to;  ///< of a decision: the test twice
   std::uint32_t from_item,
@@ -185,12 +160,11 @@ class message_planner {
       if (of_.rank_of[i] < ranks_) continue;
       return "the node " + placed(of_, i) + ": there are ranks 0 to " + std::to_string(ranks_ - 1);
     }
-    made_.checked = make_flow(with_bounds(of_));
+    made_.checked = make_flow(model_);
     if (!made_.checked.problem.empty()) return made_.checked.problem;
     std::string wrong = sort();
     if (wrong.empty()) wrong = find_shared_loops();
     if (wrong.empty()) wrong = take_edges();
-    if (wrong.empty()) wrong = take_feedback();
     if (wrong.empty()) take_decisions();
     return wrong;
   }
@@ -252,19 +226,9 @@ class message_planner {
     made.to_rank = of_.rank_of[to];
     return made;
   }
-  /// Of an edge or feedback; or null.
-  const edge_bytes* bytes_of(bool is_feedback, std::size_t index) const {
-    for (const edge_bytes& each : of_.data) {
-      if (each.is_feedback == is_feedback && each.index == index) return &each;
-    }
-    return nullptr;
-  }
-
   std::string take_edges() {
     std::vector<const edge_bytes*> data(model_.edges.size(), nullptr);
-    for (const edge_bytes& each : of_.data) {
-      if (!each.is_feedback) data[each.index] = &each;
-    }
+    for (const edge_bytes& each : of_.data) data[each.edge] = &each;
     for (std::size_t e = 0; e < model_.edges.size(); ++e) {
       const model_edge& edge = model_.edges[e];
       const bool crosses = of_.rank_of[edge.from] != of_.rank_of[edge.to];
@@ -298,67 +262,6 @@ class message_planner {
     made.source = data->source;
     made.target = data->target;
     made.bytes = data->bytes;
-  }
-
-  /// The node, or the outermost loop that it is in.
-  std::uint32_t outermost(node_index node) const {
-    std::uint32_t at = made_.checked.block_of[node];
-    if (at == 0) return node;
-    while (made_.checked.blocks[at].parent != 0) at = made_.checked.blocks[at].parent;
-    return static_cast<std::uint32_t>(model_.nodes.size()) + at;
-  }
-
-  /// GRAPH-6: whether there is a case in which it is skipped because all others are. An edge from what is never skipped
-  /// would change that.
-  bool is_skipped_with_others(node_index node) const {
-    const adjacency& in = made_.checked.in;
-    bool all = !in.of(node).empty();
-    for (const std::uint32_t e : in.of(node)) {
-      all = all && made_.checked.may_be_skipped[made_.checked.edges[e].from];
-    }
-    return all;
-  }
-
-  std::string take_feedback() {
-    constexpr std::uint32_t most_delay = 1024;
-    for (std::size_t f = 0; f < model_.feedbacks.size(); ++f) {
-      const model_feedback& each = model_.feedbacks[f];
-      if (each.is_loop()) continue;
-      const edge_bytes* const data = bytes_of(true, f);
-      const bool crosses = of_.rank_of[each.from] != of_.rank_of[each.to];
-      if (!crosses && data == nullptr) continue;
-      const std::string between =
-          "feedback from " + placed(of_, each.from) + " to " + placed(of_, each.to);
-      const std::uint32_t from = outermost(each.from), to = outermost(each.to);
-      if (from == to && from >= model_.nodes.size()) {
-        // GRAPH-5: turns of one loop do not overlap.
-        if (data == nullptr) continue;
-        return between +
-               " with data, between nodes of one loop: use an edge, or keep the value in a "
-               "variable of the rank";
-      }
-      if (each.delay > most_delay) {
-        return between + " has a delay of " + std::to_string(each.delay) +
-               ", and a buffer for each iteration: it may be at most " + std::to_string(most_delay);
-      }
-      if (made_.checked.may_be_skipped[each.from] && data != nullptr) {
-        return between + " with data: " + quoted(model_, each.from) +
-               " may be skipped, and then there are none";
-      }
-      if (is_skipped_with_others(each.to)) {
-        return between + ": " + quoted(model_, each.to) +
-               " is skipped where all that it depends on is skipped, and what it waits for here "
-               "never is; join " +
-               quoted(model_, each.to) + " to a node that is not skipped";
-      }
-      graph_message made = message(message_kind::bytes, each.from, each.to);
-      made.delay = each.delay;
-      made.from_item = from;
-      made.to_item = to;
-      take_data(made, data);
-      made_.messages.push_back(made);
-    }
-    return std::string();
   }
 
   void take_decisions() {

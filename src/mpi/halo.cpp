@@ -12,11 +12,11 @@
 // exchange. Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
 //
 // What is under way when a region ends early is ended by early_ends.hpp. Partners differ by one exchange at most (HALO-3): the
-// one that is behind starts one more. What arrives in ghosts then is of no use.
+// one that is behind starts one more, with this partner alone. What arrives in ghosts then is of no use.
 //
 // Cost   to make one: two meetings of the ranks and an alltoall of one number a rank; a message to each neighbour. An
-//        exchange: two MPI_Start and, while any is under way, one MPI_Testsome for all neighbours at each look. Once in
-//        16 looks another one, for ranks that have left.
+//        exchange: an MPI_Startall and, while it is under way, an MPI_Testall at each look. Once in 16 looks a test for ranks
+//        that have left.
 #include <algorithm>
 #include <vector>
 
@@ -151,10 +151,7 @@ class halo_transport {
                  const neighbour_list& neighbours)
       : ranks_(of.comm(), of.thread_level(), policy, "lockstep::mpi::halo"),
         ends_(ranks_),
-        requests_(2 * neighbours.size(), MPI_REQUEST_NULL),
-        ended_(2 * neighbours.size()),
-        under_way_(neighbours.size(), 0),
-        last_looked_after_(neighbours.size()) {
+        requests_(2 * neighbours.size(), MPI_REQUEST_NULL) {
     ranks_.agree(own_error(ranks_, neighbours));
     ranks_.agree(error_in(told_by_others(ranks_, neighbours), ranks_, neighbours));
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
@@ -183,19 +180,17 @@ class halo_transport {
 
   // For halo_protocol.
 
-  int start(std::size_t i) {
-    const call_permit permit(level_of_exchanges(), ranks_.who());
-    under_way_[i] = 2;
-    return MPI_Startall(2, &requests_[2 * i]);
+  int start() {
+    if (requests_.empty()) return MPI_SUCCESS;  // which Open MPI refuses
+    const call_permit permit(ranks_.level(), ranks_.who());
+    return MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
   }
-  /// The poller looks after one neighbour after the other. The first of a round looks after all: MPI makes progress, and may
-  /// give the CPU to another rank, in every call.
-  int look(std::size_t i, bool& has_ended) {
-    const call_permit permit(level_of_exchanges(), ranks_.who());
-    const bool is_new_round = i <= last_looked_after_;
-    last_looked_after_ = i;
-    const int code = is_new_round ? look_after_all() : MPI_SUCCESS;
-    has_ended = under_way_[i] == 0;
+  int look(bool& has_ended) {
+    const call_permit permit(ranks_.level(), ranks_.who());
+    int flag = 0;
+    const int code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &flag,
+                                 MPI_STATUSES_IGNORE);
+    has_ended = flag != 0;
     return code;
   }
   int look_for_leavers(bool& has_left) {
@@ -208,14 +203,14 @@ class halo_transport {
 
   early_ends& ends() noexcept { return ends_; }
   const early_ends& ends() const noexcept { return ends_; }
-  /// Ends all that is under way. `started(i)`: how many exchanges were started with neighbour i.
-  template <class Started>
-  void settle(const Started& started) {
-    ends_.settle(started, [&](std::size_t i, std::uint32_t by_partner) {
-      if (static_cast<std::int32_t>(by_partner - started(i)) <= 0) return;
+  /// Ends all that is under way. `started`: how many exchanges were.
+  void settle(std::uint32_t started) {
+    const auto sent = [started](std::size_t) { return started; };
+    ends_.settle(sent, [&](std::size_t i, std::uint32_t by_partner) {
+      if (static_cast<std::int32_t>(by_partner - started) <= 0) return;
       // The partner has done so after the end of the exchange before, which therefore ends here too.
       ranks_.await(2, &requests_[2 * i]);
-      checked(start(i), "MPI_Startall");
+      ranks_.begin("MPI_Startall", [&] { return MPI_Startall(2, &requests_[2 * i]); });
     });
     ranks_.await(requests_.size(), requests_.data());
   }
@@ -223,25 +218,9 @@ class halo_transport {
  private:
   static constexpr unsigned looks_per_word = 16;
 
-  /// One member starts an exchange while another looks after all of them: with MULTIPLE, too, one at a time.
-  int level_of_exchanges() const noexcept {
-    return ranks_.level() == MPI_THREAD_MULTIPLE ? MPI_THREAD_SERIALIZED : ranks_.level();
-  }
-  int look_after_all() {
-    int count = 0;
-    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                                  ended_.data(), MPI_STATUSES_IGNORE);
-    if (code != MPI_SUCCESS || count == MPI_UNDEFINED) return code;
-    for (int k = 0; k < count; ++k)
-      --under_way_[static_cast<std::size_t>(ended_[static_cast<std::size_t>(k)]) / 2];
-    return code;
-  }
   communicator ranks_;
   early_ends ends_;
   std::vector<MPI_Request> requests_;  ///< of neighbour i: the receive at 2 i, the send at 2 i + 1
-  std::vector<int> ended_;             ///< of them, in one look
-  std::vector<unsigned char> under_way_;  ///< of each neighbour's two
-  std::size_t last_looked_after_;
   unsigned looks_ = 0;
 };
 
@@ -249,7 +228,7 @@ struct halo_body final : public early_end_listener {
   halo_body(lockstep::mpi::world& of, const team& by, const neighbour_list& neighbours)
       : ranks(of),
         transport(of, of.policy(by.size()), neighbours),
-        protocol(transport, neighbours.size(), by.size(), of.policy(by.size())) {
+        protocol(transport, by.size(), of.policy(by.size())) {
     region().add(*this);
   }
   ~halo_body() { region().remove(*this); }
@@ -257,7 +236,7 @@ struct halo_body final : public early_end_listener {
   // HALO-8.
   void leave() override { transport.ends().leave(); }
   void settle() override {
-    transport.settle(started());
+    transport.settle(protocol.started());
     protocol.reset();
   }
   bool is_under_way() const noexcept override {
@@ -281,11 +260,6 @@ struct halo_body final : public early_end_listener {
   halo_protocol<halo_transport> protocol;
 
  private:
-  struct started_by {
-    const halo_protocol<halo_transport>& of;
-    std::uint32_t operator()(std::size_t i) const noexcept { return of.started(i); }
-  };
-  started_by started() const noexcept { return {protocol}; }
   world_region& region() const noexcept { return world_access::body_of(ranks).region; }
 
   [[noreturn]] static void fail_region(const char* function) {
@@ -312,36 +286,14 @@ LOCKSTEP_INLINE halo::~halo() {
       body_->ranks.rank());
 }
 
-LOCKSTEP_INLINE std::size_t halo::neighbours() const noexcept {
-  return body_->protocol.neighbours();
-}
-
 LOCKSTEP_INLINE void halo::publish(member& me) {
-  detail::member_state& at = body_->state_of("publish", me);
-  for (std::size_t i = 0; i < neighbours(); ++i) body_->protocol.publish(at, i);
+  body_->protocol.publish(body_->state_of("publish", me));
 }
-LOCKSTEP_INLINE void halo::publish(member& me, std::size_t neighbour) {
-  body_->protocol.publish(body_->state_of("publish", me), neighbour);
-}
-
 LOCKSTEP_INLINE bool halo::await_ghosts_unless_stopped(member& me, call_site where) {
-  detail::member_state& at = body_->state_of("await_ghosts", me);
-  for (std::size_t i = 0; i < neighbours(); ++i) {
-    if (body_->protocol.is_pending(at, i) && !body_->protocol.await(at, i, where)) return false;
-  }
-  return !at.is_stopped();
-}
-LOCKSTEP_INLINE bool halo::await_ghosts_unless_stopped(member& me, std::size_t neighbour,
-                                                       call_site where) {
-  return body_->protocol.await(body_->state_of("await_ghosts", me), neighbour, where);
+  return body_->protocol.await(body_->state_of("await_ghosts", me), where);
 }
 LOCKSTEP_INLINE bool halo::await_ghosts(member& me, call_site where) {
   const bool goes_on = await_ghosts_unless_stopped(me, where);
-  if (!goes_on) detail::leave_stopped_region();
-  return goes_on;
-}
-LOCKSTEP_INLINE bool halo::await_ghosts(member& me, std::size_t neighbour, call_site where) {
-  const bool goes_on = await_ghosts_unless_stopped(me, neighbour, where);
   if (!goes_on) detail::leave_stopped_region();
   return goes_on;
 }

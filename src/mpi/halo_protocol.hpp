@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/halo_protocol.hpp -- who starts an exchange, who looks for its end, who waits (layer: mpi)
 //
-// The members of a rank on one side, a transport on the other. With each neighbour there is one exchange after the
-// other. In an exchange every member publishes its part of the boundary; the last to do so starts the send and the
-// receive. Then the members wait: one of them, the poller, looks after what is under way, the others wait by the wait
-// engine until the exchange is done or the poller has gone. For users: mpi/halo.hpp.
+// The members of a rank on one side, a transport on the other. There is one exchange with all neighbours after the other. In
+// an exchange every member publishes its part of the boundary; the last to do so starts the sends and the receives. Then the
+// members wait: one of them, the poller, looks after what is under way, the others wait by the wait engine until the
+// exchange is done or the poller has gone. For users: mpi/halo.hpp.
 //
 // Transport, where a code is 0 unless something failed, and nothing throws but fail()
-//   int start(std::size_t i)                    begins the send to neighbour i, and the receive
-//   int look(std::size_t i, bool& has_ended)    whether both are complete; never blocks. Not asked again then
-//   int look_for_leavers(bool& has_left)        whether a rank has left the region, so that its part may never come
-//   bool may_be_used_by(std::size_t rank)       whether this member may call the three above
-//   void fail(int code)                         throws what the code says
-// The poller alone looks. Calls of start() and look() for one neighbour never overlap; those for different ones may, if
-// members other than 0 may make them.
+//   int start()                             begins the sends to all neighbours, and the receives
+//   int look(bool& has_ended)               whether all are complete; never blocks. Not asked again then
+//   int look_for_leavers(bool& has_left)    whether a rank has left the region, so that its part may never come
+//   bool may_be_used_by(std::size_t rank)   whether this member may call the three above
+//   void fail(int code)                     throws what the code says
+// The poller alone looks. Calls of start() and look() never overlap.
 //
 //   HALO-1  What any member does before it publishes happens before start(): the boundary is written, and nobody reads
 //       the ghosts of the exchange before any more.
 //   HALO-2  The look() that finds an exchange complete happens before the return of every await() of that exchange.
 //   HALO-3  A member publishes exchange e + 1 only after its await() of e, so nobody starts e + 1 while e is under way. So
-//       one count and three numbers for each neighbour serve all exchanges, without a barrier in between.
+//       one count and three numbers serve all exchanges, without a barrier in between.
 //   HALO-4  While an exchange is under way and a member waits for it, one of the members that may is the poller,
 //       or is about to be: the poller that leaves notifies all sleepers, and each looks whether it can take over.
 //   HALO-5  A wait ends when the region is stopped: the poller looks between two polls; for a sleeper the mark is in the
 //       list of the stop_source, as long as it sleeps (PUBLISH-3).
 //
-//   word      meaning, of one neighbour                        written by
+//   word      meaning                                          written by
 //   arrived   members that have published the next exchange    each; the last sets it to 0
 //   full      exchanges published, but started by another      the last to publish, where it may not start
 //   started   exchanges started                                whoever starts
-//   done      exchanges complete on both ways                  the poller
+//   done      exchanges complete with all neighbours           the poller
 //
 // Memory order (# marks the line; each weakening must fail a test: tests/mpi/halo_protocol_test.cpp)
 //   #   access             order    pairs  why it suffices
@@ -49,8 +48,8 @@
 //   13  store              relaxed  -      while nobody uses it
 //   14  arrived.load       relaxed  -      as 13
 //
-// Cost   publish: one RMW on a line of the neighbour's; the last: start(), one store, one look for sleepers with a fence.
-//        await: one load if the exchange is done; the poller one look() for each that is under way.
+// Cost   publish: one RMW; the last: start(), one store, one look for sleepers with a fence.
+//        await: one load if the exchange is done; the poller one look() at a time.
 // Source counts and a leader among the waiters: ours.
 #ifndef LOCKSTEP_SRC_MPI_HALO_PROTOCOL_HPP
 #define LOCKSTEP_SRC_MPI_HALO_PROTOCOL_HPP
@@ -73,132 +72,102 @@ template <class Transport>
 class halo_protocol {
  public:
   /// For up to `members` members. Tests begin next to wrap-around.
-  halo_protocol(Transport& transport, std::size_t neighbours, std::size_t members,
-                wait_policy policy, std::uint32_t first_phase = 0)
-      : transport_(transport),
-        policy_(policy),
-        members_(members),
-        lines_(members * lines_for(neighbours)),
-        words_(neighbours) {
+  halo_protocol(Transport& transport, std::size_t members, wait_policy policy,
+                std::uint32_t first_phase = 0)
+      : transport_(transport), policy_(policy), slots_(members) {
     process_fence::prepare();
-    for (std::size_t i = 0; i < neighbours; ++i) put_at_rest(i, first_phase);
+    put_at_rest(first_phase);
   }
 
-  std::size_t neighbours() const noexcept { return words_.size(); }
-  std::size_t members() const noexcept { return members_; }
-
   /// This member's part is ready. Never waits for a member; fails where start() does.
-  void publish(member_state& self, std::size_t i) {
-    slot& mine = slot_of(self, i);
-    if (mine.is_pending) fail_published_twice(self.rank(), i);
-    words& at = words_[i].value;
-    mine = {at.read.done.load(memory_order_relaxed) + 1, true};                  // 12
-    const std::uint32_t before = at.arrived.fetch_add(1, memory_order_acq_rel);  // 1
+  void publish(member_state& self) {
+    slot& mine = slot_of(self);
+    if (mine.is_pending) fail_published_twice(self.rank());
+    mine.is_pending = true;
+    mine.exchange = words_.done.load(memory_order_relaxed) + 1;                // 12
+    const std::uint32_t before = arrived_.fetch_add(1, memory_order_acq_rel);  // 1
     if (before + 1 != self.size()) return;
-    at.arrived.store(0, memory_order_relaxed);  // 2
+    arrived_.store(0, memory_order_relaxed);  // 2
     if (transport_.may_be_used_by(self.rank())) {
-      const int code = start(i, mine.exchange);
+      const int code = start(mine.exchange);
       if (code != 0) transport_.fail(code);
     } else {
-      at.read.full.store(mine.exchange, memory_order_release);  // 3
+      words_.full.store(mine.exchange, memory_order_release);  // 3
       wake();
     }
   }
 
-  /// Blocks until this member's last exchange is done. False once the region is stopped.
-  bool await(member_state& self, std::size_t i, call_site where = call_site::none()) {
-    slot& mine = slot_of(self, i);
-    if (!mine.is_pending) fail_not_published(self.rank(), i);
-    while (!is_done(i, mine.exchange)) {
+  /// Blocks until the exchange is done that this member has published and not waited for, if there is one. False once the
+  /// region is stopped.
+  bool await(member_state& self, call_site where = call_site::none()) {
+    slot& mine = slot_of(self);
+    while (mine.is_pending && !is_done(mine.exchange)) {
       if (self.is_stopped()) return false;
-      if (can_poll(self, i, mine.exchange) && take_poller()) {
+      if (can_poll(self, mine.exchange) && take_poller()) {
         const poller_role role(*this);
-        polling what(*this, self, i, mine.exchange, where);
+        polling what(*this, self, mine.exchange, where);
         wait_engine::wait(what, policy_of(self), self.history);
         end_badly(self);
       } else {
-        following what(*this, self, i, mine.exchange, where);
+        following what(*this, self, mine.exchange, where);
         wait_engine::wait(what, policy_of(self), self.history);
       }
     }
     mine.is_pending = false;
     return !self.is_stopped();
   }
-  /// Whether this member has published an exchange that it has not waited for.
-  bool is_pending(const member_state& self, std::size_t i) { return slot_of(self, i).is_pending; }
 
   /// One look after what is under way, if nobody else looks and this member may.
   void look(member_state& self) {
     if (!transport_.may_be_used_by(self.rank()) || !take_poller()) return;
     const poller_role role(*this);
-    look_at_all();
+    look_once();
     end_badly(self);
   }
 
-  /// How many exchanges with a neighbour were started, modulo 2^32. While nobody uses this object.
-  std::uint32_t started(std::size_t i) const noexcept {
-    return words_[i].value.read.started.load(memory_order_acquire);  // 6
+  /// How many exchanges were started, and are done, modulo 2^32.
+  std::uint32_t started() const noexcept {
+    return words_.started.load(memory_order_acquire);  // 6
   }
-  std::uint32_t done(std::size_t i) const noexcept {
-    return words_[i].value.read.done.load(memory_order_acquire);  // 8
+  std::uint32_t done() const noexcept {
+    return words_.done.load(memory_order_acquire);  // 8
   }
-  bool is_under_way() const noexcept {
-    for (std::size_t i = 0; i < neighbours(); ++i) {
-      if (started(i) != done(i)) return true;
-    }
-    return false;
-  }
+  bool is_under_way() const noexcept { return started() != done(); }
   /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
   void look_beside() noexcept {
     if (!take_poller()) return;
     const poller_role role(*this);
-    look_at_all();
+    look_once();
   }
   /// Whether every exchange that a member has published is done. While nobody uses this object.
   bool is_at_rest() const noexcept {
-    for (std::size_t i = 0; i < neighbours(); ++i) {
-      const std::uint32_t arrived = words_[i].value.arrived.load(memory_order_relaxed);  // 14
-      if (arrived != 0 || started(i) != done(i) || is_full(i)) return false;
-    }
-    return true;
+    return arrived_.load(memory_order_relaxed) == 0 && !is_under_way() && !is_full();  // 14
   }
   /// As new, after a region that was stopped. While nobody uses this object, and nothing is under way.
   void reset() noexcept {
-    for (std::size_t i = 0; i < neighbours(); ++i) put_at_rest(i, 0);
-    for (std::size_t line = 0; line < lines_.size(); ++line) lines_[line].value = slot_line();
+    put_at_rest(0);
+    for (std::size_t rank = 0; rank < slots_.size(); ++rank) slots_[rank].value = slot();
     code_ = 0;
     has_leavers_ = false;
   }
 
  private:
-  /// What a member knows of its last exchange with a neighbour.
+  /// What a member knows of its last exchange.
   struct slot {
-    std::uint32_t exchange;
-    bool is_pending;
+    std::uint32_t exchange = 0;
+    bool is_pending = false;
   };
-  static constexpr std::size_t slots_per_line = 8;
   static constexpr unsigned looks_at_once = 8;
-  struct slot_line {
-    slot slots[slots_per_line] = {};
-  };
-  struct words {
-    wait_word arrived{0};
-    struct {
-      line_gap before;  // those who publish do not disturb those who wait
-      wait_word full{0}, started{0}, done{0};
-    } read;
-  };
 
   struct awaited_exchange : waitable {
     halo_protocol& of;
     member_state& self;
-    const std::size_t neighbour;
     const std::uint32_t exchange;
     const source_place where;
 
-    awaited_exchange(halo_protocol& protocol, member_state& member, std::size_t i,
-                     std::uint32_t number, call_site from) noexcept
-        : of(protocol), self(member), neighbour(i), exchange(number), where(from) {}
+    awaited_exchange(halo_protocol& protocol, member_state& member, std::uint32_t number,
+                     call_site from) noexcept
+        : of(protocol), self(member), exchange(number), where(from) {}
     void describe(wait_subject& to) const noexcept override {
       of.describe(to, self, exchange, where);
     }
@@ -207,7 +176,6 @@ class halo_protocol {
   struct polling final : awaited_exchange {
     using awaited_exchange::awaited_exchange;
     using awaited_exchange::exchange;
-    using awaited_exchange::neighbour;
     using awaited_exchange::of;
     using awaited_exchange::self;
     polling_nap nap = polling_nap();
@@ -221,8 +189,8 @@ class halo_protocol {
       return false;
     }
     bool looks() {
-      of.look_at_all();
-      return of.is_done(neighbour, exchange) || self.is_stopped() || of.is_bad();
+      of.look_once();
+      return of.is_done(exchange) || self.is_stopped() || of.is_bad();
     }
     void sleep(deadline) override { nap.take(); }
   };
@@ -231,13 +199,12 @@ class halo_protocol {
   struct following final : awaited_exchange {
     using awaited_exchange::awaited_exchange;
     using awaited_exchange::exchange;
-    using awaited_exchange::neighbour;
     using awaited_exchange::of;
     using awaited_exchange::self;
 
     bool ready() noexcept override {
-      return of.is_done(neighbour, exchange) || self.is_stopped() ||
-             (of.has_no_poller() && of.can_poll(self, neighbour, exchange));
+      return of.is_done(exchange) || self.is_stopped() ||
+             (of.has_no_poller() && of.can_poll(self, exchange));
     }
     void sleep(deadline until) override {
       if (self.is_alone()) return;  // what it waits for only it can bring about
@@ -279,50 +246,40 @@ class halo_protocol {
   }
   bool has_no_poller() const noexcept { return poller_.load(memory_order_relaxed) == 0; }  // 11
 
-  /// Whether this member may take over the polling, and there is something to look after.
-  bool can_poll(const member_state& self, std::size_t i, std::uint32_t exchange) const noexcept {
-    if (!transport_.may_be_used_by(self.rank())) return false;
-    if (phase_reached{exchange}(started(i))) return true;
-    if (transport_.may_be_used_by(1)) return false;  // whoever starts it wakes this member
-    // Member 0 does it all, also for members that wait for another neighbour.
-    for (std::size_t other = 0; other < neighbours(); ++other) {
-      if (started(other) != done(other) || is_full(other)) return true;
-    }
-    return false;
+  /// Whether this member may take over the polling, and there is something to look after: whoever starts an exchange wakes
+  /// those who wait for it.
+  bool can_poll(const member_state& self, std::uint32_t exchange) const noexcept {
+    return transport_.may_be_used_by(self.rank()) &&
+           (phase_reached{exchange}(started()) || is_full());
   }
-  bool is_full(std::size_t i) const noexcept {
-    const std::uint32_t full = words_[i].value.read.full.load(memory_order_acquire);  // 4
-    return phase_reached{started(i) + 1}(full);
+  /// Whether an exchange is left to member 0 to start.
+  bool is_full() const noexcept {
+    return !transport_.may_be_used_by(1) &&
+           words_.full.load(memory_order_acquire) == started() + 1;  // 4
   }
+  bool is_done(std::uint32_t exchange) const noexcept { return phase_reached{exchange}(done()); }
 
-  bool is_done(std::size_t i, std::uint32_t exchange) const noexcept {
-    return phase_reached{exchange}(done(i));
-  }
-
-  int start(std::size_t i, std::uint32_t exchange) {
-    const int code = transport_.start(i);
+  int start(std::uint32_t exchange) {
+    const int code = transport_.start();
     if (code != 0) return code;
-    words_[i].value.read.started.store(exchange, memory_order_release);  // 5
+    words_.started.store(exchange, memory_order_release);  // 5
     wake();
     return 0;
   }
 
   /// By the poller.
-  void look_at_all() {
-    bool has_news = false;
-    for (std::size_t i = 0; i < neighbours() && code_ == 0; ++i) {
-      if (is_full(i)) code_ = start(i, started(i) + 1);
-      const std::uint32_t now = started(i);
-      auto& done = words_[i].value.read.done;
-      if (code_ != 0 || now == done.load(memory_order_relaxed)) continue;  // 12
-      bool has_ended = false;
-      code_ = transport_.look(i, has_ended);
-      if (code_ != 0 || !has_ended) continue;
-      done.store(now, memory_order_release);  // 7
-      has_news = true;
+  void look_once() {
+    bool has_ended = false;
+    if (code_ == 0 && is_full()) code_ = start(started() + 1);
+    const std::uint32_t now = started();
+    if (code_ == 0 && now != words_.done.load(memory_order_relaxed)) {  // 12
+      code_ = transport_.look(has_ended);
+    }
+    if (code_ == 0 && has_ended) {
+      words_.done.store(now, memory_order_release);  // 7
+      wake();
     }
     if (code_ == 0) code_ = transport_.look_for_leavers(has_leavers_);
-    if (has_news) wake();
   }
   bool is_bad() const noexcept { return code_ != 0 || has_leavers_; }
   /// By the poller: ends the region where that is so.
@@ -338,21 +295,15 @@ class halo_protocol {
   wait_policy policy_of(const member_state& self) const noexcept {
     return self.is_alone() ? policy_ : self.shared().barrier.policy();
   }
-  static std::size_t lines_for(std::size_t neighbours) noexcept {
-    return (neighbours + slots_per_line - 1) / slots_per_line;
+  slot& slot_of(const member_state& self) {
+    if (self.rank() >= slots_.size()) fail_members(self.size());
+    return slots_[self.rank()].value;
   }
-  slot& slot_of(const member_state& self, std::size_t i) {
-    if (self.rank() >= members_) fail_members(self.size());
-    checked_rank("lockstep::mpi::halo", "neighbours", i, neighbours());
-    const std::size_t line = self.rank() * lines_for(neighbours()) + i / slots_per_line;
-    return lines_[line].value.slots[i % slots_per_line];
-  }
-  void put_at_rest(std::size_t i, std::uint32_t phase) noexcept {
-    words& at = words_[i].value;
-    at.arrived.store(0, memory_order_relaxed);           // 13
-    at.read.full.store(phase, memory_order_relaxed);     // 13
-    at.read.started.store(phase, memory_order_relaxed);  // 13
-    at.read.done.store(phase, memory_order_relaxed);     // 13
+  void put_at_rest(std::uint32_t phase) noexcept {
+    arrived_.store(0, memory_order_relaxed);            // 13
+    words_.full.store(phase, memory_order_relaxed);     // 13
+    words_.started.store(phase, memory_order_relaxed);  // 13
+    words_.done.store(phase, memory_order_relaxed);     // 13
   }
   void describe(wait_subject& to, const member_state& self, std::uint32_t exchange,
                 source_place where) const noexcept {
@@ -367,31 +318,29 @@ class halo_protocol {
     to.region = who.region;
   }
 
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_published_twice(std::size_t rank, std::size_t i) {
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_published_twice(std::size_t rank) {
     fail_use(
-        "lockstep::mpi::halo::publish: member %zu has published its part for neighbour %zu "
-        "and not waited for the exchange; call await_ghosts() before the next publish()",
-        rank, i);
-  }
-  [[noreturn]] LOCKSTEP_NOINLINE static void fail_not_published(std::size_t rank, std::size_t i) {
-    fail_use(
-        "lockstep::mpi::halo::await_ghosts: member %zu would wait for ever: it has published "
-        "nothing for neighbour %zu since its last wait; call publish() first",
-        rank, i);
+        "lockstep::mpi::halo::publish: member %zu has published its part and not waited for the "
+        "exchange; call await_ghosts() before the next publish()",
+        rank);
   }
   [[noreturn]] LOCKSTEP_NOINLINE void fail_members(std::size_t size) const {
     fail_use(
         "lockstep::mpi::halo: a region of %zu members uses a halo that was made for %zu; "
         "give its constructor the number of members of the team",
-        size, members_);
+        size, slots_.size());
   }
 
   Transport& transport_;
   const wait_policy policy_;  ///< of a member that is alone
-  const std::size_t members_;
-  aligned_array<padded<slot_line>> lines_;
-  aligned_array<padded<words>> words_;
-  line_gap before_;
+  aligned_array<padded<slot>> slots_;
+  line_gap before_arrived_;
+  wait_word arrived_{0};
+  line_gap before_words_;  // those who publish do not disturb those who wait
+  struct {
+    wait_word full{0}, started{0}, done{0};
+  } words_;
+  line_gap before_poller_;
   wait_word poller_{0};
   sleeper_mark mark_;
   // Of the poller.

@@ -46,18 +46,13 @@ class graph_transport {
 /// What the nodes of a rank share.
 struct part_state {
   detail::atomic<std::uint32_t> ended{0};
-  std::size_t iterations = 0;           ///< of the run
-  std::vector<char> answers;            ///< of each of the user's nodes: what it has returned last
-  std::vector<std::vector<char>> kept;  ///< of each message with a delay between nodes of this rank
+  std::vector<char> answers;  ///< of each of the user's nodes: what it has returned last
 
   bool has_ended() const noexcept {
     return ended.load(memory_order_acquire) != 0;  // 2
   }
-  void end() noexcept { ended.store(1, memory_order_release); }  // 1
-  void begin(std::size_t count) noexcept {
-    iterations = count;
-    ended.store(0, memory_order_release);  // 1
-  }
+  void end() noexcept { ended.store(1, memory_order_release); }    // 1
+  void begin() noexcept { ended.store(0, memory_order_release); }  // 1
 };
 
 /// The functions of a part's nodes.
@@ -79,12 +74,10 @@ class rank_functions {
   bool run(const part_node& what, std::size_t iteration) const {
     if (state_.has_ended()) return false;
     switch (what.role) {
-      case part_role::send: return send(what.number, iteration);
+      case part_role::send: return send(what.number);
       case part_role::receive:
-      case part_role::learn: return receive(what.number, iteration);
+      case part_role::learn: return receive(what.number);
       case part_role::copy: return copy(plan_.messages[what.number]);
-      case part_role::keep: return keep(what.number, iteration, true);
-      case part_role::recall: return keep(what.number, iteration, false);
       case part_role::tell: return tell(what.number);
       case part_role::watch: return watch(iteration);
       default: return true;
@@ -107,17 +100,14 @@ class rank_functions {
 #endif
   }
 
-  bool send(std::size_t number, std::size_t iteration) const {
+  bool send(std::size_t number) const {
     const graph_message& what = plan_.messages[number];
-    // Nobody in this run receives the last ones.
-    if (what.delay > 0 && state_.iterations - iteration <= what.delay) return true;
     const void* const bytes =
         what.kind == message_kind::bytes ? what.source : &state_.answers[what.from];
     return transport_.send(number, bytes);
   }
-  bool receive(std::size_t number, std::size_t iteration) const {
+  bool receive(std::size_t number) const {
     const graph_message& what = plan_.messages[number];
-    if (iteration < what.delay) return true;
     if (what.kind == message_kind::bytes) return transport_.receive(number, what.target);
     char answer = 0;
     return transport_.receive(number, &answer) && answer != 0;
@@ -140,35 +130,11 @@ class rank_functions {
     if (what.bytes > 0) std::memmove(what.target, what.source, what.bytes);
     return true;
   }
-  bool keep(std::size_t number, std::size_t iteration, bool is_first) const {
-    const graph_message& what = plan_.messages[number];
-    if (!is_first && iteration < what.delay) return true;
-    const std::size_t written = is_first ? iteration : iteration - what.delay;
-    char* const place =
-        state_.kept[number].data() + written % (std::size_t{what.delay} + 1) * what.bytes;
-    if (what.bytes == 0) return true;
-    if (is_first) std::memcpy(place, what.source, what.bytes);
-    if (!is_first) std::memcpy(what.target, place, what.bytes);
-    return true;
-  }
-
   const graph_split& plan_;
   const std::vector<node_function>& functions_;
   part_state& state_;
   graph_transport& transport_;
 };
-
-/// Room for what the nodes of a rank keep.
-inline void make_room(part_state& in, const graph_split& plan, std::uint32_t rank,
-                      std::size_t nodes) {
-  in.answers.assign(nodes, 0);
-  in.kept.assign(plan.messages.size(), std::vector<char>());
-  for (std::size_t m = 0; m < plan.messages.size(); ++m) {
-    const graph_message& each = plan.messages[m];
-    if (!each.is_local() || each.from_rank != rank || each.delay == 0) continue;
-    in.kept[m].assign((std::size_t{each.delay} + 1) * each.bytes, 0);
-  }
-}
 
 inline node_function function_of(part_node what, bool is_wide, const rank_functions& run) {
   using counted = std::integral_constant<int, 1>;

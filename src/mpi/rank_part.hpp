@@ -10,16 +10,14 @@
 // edges that its plan keeps, whichever member runs what:
 //   SPLIT-1  Of one turn of a block, every receive comes after all lower sends of its rank.
 //   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
-//   SPLIT-3  Where iterations overlap, receives and shared loops of an iteration come after all messages of the last one,
-//           and sends after all messages of the one `slots` before. Elsewhere GRAPH-3 says more.
 //
 // No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
 //   1. No send of iteration c that is in no loop is blocked, since the message `slots` before it was received in an
 //      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - slots of that loop, which is
 //      lower than S, or its own send would be unfinished.
 //   2. Neither S's rank, nor the one of such a receive, has a member in a blocked receive: that waits for a send which is
-//      not done, so for S or a higher one, and SPLIT-1 to SPLIT-3 let it begin after S, and after the earlier turn, only.
-//      The same holds for sends of later turns (the plan's GRAPH-5) and iterations (SPLIT-3, or GRAPH-3).
+//      not done, so for S or a higher one, and SPLIT-1 and SPLIT-2 let it begin after S, and after the earlier turn, only.
+//      The same holds for sends of later turns (the plan's GRAPH-5) and iterations (GRAPH-3).
 //   3. So a plan whose nodes all return goes on to S or that receive, and it is done. When no send of iteration c is
 //      left, no receive of it blocks; and receives of later iterations have not begun where one of it is not done.
 // Nothing in this depends on the number of members, nor on who takes over what.
@@ -49,12 +47,10 @@ enum class part_role : std::uint8_t {
   nothing,  ///< where paths meet
   send,
   receive,
-  copy,    ///< of a message between two nodes of this rank
-  keep,    ///< the same, with a delay: first half
-  recall,  ///< second half
-  tell,    ///< sends the decisions of a shared loop
-  learn,   ///< receives one
-  watch,   ///< where no message would tell that the run has ended: looks for that
+  copy,   ///< of a message between two nodes of this rank
+  tell,   ///< sends the decisions of a shared loop
+  learn,  ///< receives one
+  watch,  ///< where no message would tell that the run has ended: looks for that
 };
 
 /// Whether it calls the transport.
@@ -96,9 +92,6 @@ class rank_splitter {
       const std::uint32_t ends = plan_.checked.loop_from[node];
       if (ends != 0) end_item(ends);
     }
-    for (const std::uint32_t message : keeps_) end_keep(message);
-    made_.model.overlaps = plan_.checked.overlaps;
-    if (plan_.checked.overlaps) add_turns();
     add_user_edges();
     if (!has_messages_ && !made_.nodes.empty()) {
       add(part_role::watch, 0, "look whether another rank has ended the run", 0);
@@ -114,11 +107,6 @@ class rank_splitter {
     node_index gate = no_node;   ///< after all sends that a receive has to come after
     std::vector<node_index> sends;  ///< since the gate
     std::vector<node_index> since_base;
-  };
-  /// What add_turns() orders: its first and its last node.
-  struct turn_item {
-    node_index first, last;
-    bool is_send;
   };
 
   std::size_t item_count() const { return from_.nodes.size() + plan_.checked.blocks.size(); }
@@ -168,8 +156,8 @@ class rank_splitter {
   void join(node_index from, node_index to, edge_kind kind = edge_kind::plain) {
     if (from != no_node && to != no_node) made_.model.edges.push_back({from, to, kind});
   }
-  void feed_back(node_index from, node_index to, std::uint32_t delay) {
-    made_.model.feedbacks.push_back({from, to, delay});
+  void repeat(node_index test, node_index first) {
+    made_.model.feedbacks.push_back({test, first, std::uint32_t{model_feedback::while_true}});
   }
 
   // --- messages ---
@@ -177,10 +165,7 @@ class rank_splitter {
   void add_receives(std::uint32_t item) {
     for (const std::uint32_t m : receives_of_[item]) {
       const graph_message& each = plan_.messages[m];
-      if (each.is_local()) {
-        if (each.delay > 0) recall(m);
-        continue;
-      }
+      if (each.is_local()) continue;
       const node_index made = add_message(part_role::receive, m, "receive");
       enter_order(made, false);
       wanted_.push_back({made, each.to, each.edge});
@@ -190,21 +175,12 @@ class rank_splitter {
     for (const std::uint32_t m : sends_of_[item]) {
       const graph_message& each = plan_.messages[m];
       if (each.is_local()) {
-        if (each.delay > 0) {
-          keeps_.push_back(m);
-        } else {
-          copy(m);
-        }
+        copy(m);
         continue;
       }
       const node_index made = add_message(part_role::send, m, "send");
       enter_order(made, true);
       join(own_[each.from], made);
-      if (plan_.checked.overlaps) {
-        feed_back(made, own_[each.from], 1);
-      } else if (plan_.checked.may_be_skipped[each.from]) {  // GRAPH-6: the other rank waits anyway
-        join(add_nothing("also where " + quoted(from_, each.from) + " is skipped"), made);
-      }
     }
   }
 
@@ -214,26 +190,7 @@ class rank_splitter {
     const node_index made = add_message(part_role::copy, m, "copy");
     join(own_[each.from], made);
     wanted_.push_back({made, each.to, each.edge});
-    if (plan_.checked.overlaps) feed_back(made, own_[each.from], 1);
   }
-  void recall(std::uint32_t m) {
-    const node_index made = add_message(part_role::recall, m, "recall");
-    recalls_.push_back({m, made});
-    wanted_.push_back({made, plan_.messages[m].to, edge_kind::plain});
-  }
-  /// The first half writes where the second has read in the iteration before: there is one place more than the delay.
-  void end_keep(std::uint32_t m) {
-    const graph_message& each = plan_.messages[m];
-    const node_index made = add_message(part_role::keep, m, "keep");
-    join(own_[each.from], made);
-    feed_back(made, own_[each.from], 1);
-    for (const std::pair<std::uint32_t, node_index>& second : recalls_) {
-      if (second.first != m) continue;
-      feed_back(made, second.second, each.delay);
-      feed_back(second.second, made, 1);
-    }
-  }
-
   /// SPLIT-1. A send or receive takes its place in the innermost shared loop that the line is in.
   void enter_order(node_index made, bool is_send) {
     frame& in = frames_.back();
@@ -244,7 +201,6 @@ class rank_splitter {
     }
     if (is_send) in.sends.push_back(made);
     in.since_base.push_back(made);
-    if (frames_.size() == 1) turns_.push_back({made, made, is_send});
   }
   void close_gate(frame& in) {
     if (in.sends.empty()) return;
@@ -294,14 +250,12 @@ class rank_splitter {
       join(inner.base, last);
       for (const node_index each : inner.since_base) join(each, last);
       if (decides) join(own_[test], last);
-      made_.model.feedbacks.push_back(
-          {last, inner.begin, std::uint32_t{model_feedback::while_true}});
+      repeat(last, inner.begin);
       frame& outer = frames_.back();
       outer.base = last;
       outer.gate = no_node;
       outer.sends.clear();
       outer.since_base.clear();
-      if (frames_.size() == 1) turns_.push_back({inner.begin, last, false});
     }
     add_sends(item_of(loop));
   }
@@ -314,29 +268,12 @@ class rank_splitter {
     return m;
   }
 
-  // --- iterations that overlap ---
-
-  /// SPLIT-3.
-  void add_turns() {
-    if (turns_.empty()) return;
-    const node_index received = add_nothing("all messages of the iteration before"),
-                     sent = add_nothing("all messages of an earlier iteration");
-    for (const turn_item& each : turns_) {
-      feed_back(each.last, received, 1);
-      feed_back(each.last, sent, slots);
-      join(each.is_send ? sent : received, each.first);
-    }
-  }
-
   // --- the user's ---
 
   void add_user_edges() {
     for (const std::pair<node_index, node_index>& each : begins_)
       join(each.first, own_[each.second]);
-    for (const wanted_edge& each : wanted_) {
-      join(each.from, own_[each.to], each.kind);
-      if (plan_.checked.overlaps) feed_back(own_[each.to], each.from, 1);
-    }
+    for (const wanted_edge& each : wanted_) join(each.from, own_[each.to], each.kind);
     const auto is_here = [this](node_index a, node_index b) {
       return own_[a] != no_node && own_[b] != no_node;
     };
@@ -345,8 +282,9 @@ class rank_splitter {
     }
     for (const model_feedback& each : from_.feedbacks) {
       if (!is_here(each.from, each.to)) continue;
-      if (each.is_loop() && plan_.is_shared(plan_.checked.loop_from[each.from])) continue;
-      feed_back(own_[each.from], own_[each.to], each.delay);
+      if (!plan_.is_shared(plan_.checked.loop_from[each.from])) {
+        repeat(own_[each.from], own_[each.to]);
+      }
     }
     for (const model_wish& each : from_.wishes) {
       if (is_here(each.node, each.other)) {
@@ -371,9 +309,6 @@ class rank_splitter {
   std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
   std::vector<std::vector<std::uint32_t>> loops_from_;  ///< of each node: that begin with it
   std::vector<frame> frames_;
-  std::vector<turn_item> turns_;
-  std::vector<std::uint32_t> keeps_;
-  std::vector<std::pair<std::uint32_t, node_index>> recalls_;
   std::vector<std::pair<node_index, node_index>> begins_;
   std::vector<wanted_edge> wanted_;
 };

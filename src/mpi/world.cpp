@@ -38,7 +38,7 @@ struct record_merge {
   std::size_t value_size;
   std::exception_ptr thrown;  ///< by op, on this rank
 
-  world_combine combine() noexcept { return {call, this, MPI_DATATYPE_NULL}; }
+  world_combine combine() noexcept { return {call, this}; }
 
  private:
   /// WREDUCE-2.
@@ -290,7 +290,7 @@ LOCKSTEP_INLINE index_range world::part_of(std::size_t length, std::size_t rank)
 }
 
 LOCKSTEP_INLINE void world::sync() {
-  meet("sync", kinds::sync_threads, 0, nullptr, 0, {nullptr, nullptr, MPI_DATATYPE_NULL});
+  meet("sync", kinds::sync_threads, 0, nullptr, 0, detail::mpi::world_combine());
 }
 LOCKSTEP_INLINE void world::check_root(std::size_t root) const {
   detail::checked_rank("lockstep::mpi::world::broadcast", "ranks", root, size());

@@ -24,14 +24,9 @@
 //   EXCHANGE-2  The brackets depend on the number of nodes alone, and all nodes compute the same ones: a value that is
 //               rounded has the same bits on all, and in every run, with every MPI library.
 //
-//   EXCHANGE-3  By the library, if the world is made so: MPI_Iallreduce finds out whether all nodes come with the same note.
-//               If so, a second one combines values that are numbers, by MPI's own operation. It does no other values: an
-//               operation of the user's sees no context there. These, and notes that differ, go by messages.
+// Not MPI_Iallreduce: its brackets are the library's choice, and one machine's libraries take twice as long as these messages.
 //
-// Not the library otherwise: its brackets are its own choice, and one machine's libraries take twice as long as these messages.
-//
-// Cost   log2(nodes) rounds, each of one message out and one in; two more where the number is no power of two. By the library:
-//        one MPI_Iallreduce of 16 bytes, and one of the value.
+// Cost   log2(nodes) rounds, each of one message out and one in; two more where the number is no power of two.
 // Source recursive doubling [TRG05].
 #ifndef LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
 #define LOCKSTEP_SRC_MPI_WORLD_CORE_HPP
@@ -70,8 +65,7 @@ class node_exchange {
  public:
   node_exchange() noexcept = default;
   /// `between`: the leaders; of no communicator on other ranks, which do not take part.
-  node_exchange(MPI_Comm between, int level, bool by_library)
-      : between_(between), level_(level), is_by_library_(by_library) {
+  node_exchange(MPI_Comm between, int level) : between_(between), level_(level) {
     if (between == MPI_COMM_NULL) return;
     checked(MPI_Comm_rank(between, &rank_), "MPI_Comm_rank");
     checked(MPI_Comm_size(between, &size_), "MPI_Comm_size");
@@ -81,7 +75,6 @@ class node_exchange {
   /// `mine` becomes the fold of all nodes. `bytes`: of its value.
   void fold(world_message& mine, std::size_t bytes, const world_combine& combine,
             wait_policy policy) {
-    if (is_by_library_ && fold_by_library(mine, bytes, combine, policy)) return;
     const int pairs = size_ - doubling_;
     const std::size_t length = offsetof(world_message, value) + bytes;
     if (rank_ < 2 * pairs && rank_ % 2 == 1) {
@@ -110,40 +103,6 @@ class node_exchange {
  private:
   static constexpr int tag = 1;
 
-  /// EXCHANGE-3. False, on all nodes, if messages have to do it.
-  bool fold_by_library(world_message& mine, std::size_t bytes, const world_combine& combine,
-                       wait_policy policy) {
-    meeting_note note = mine.record.note;
-    note.state = mine.record.state;
-    std::uint64_t key = 0;
-    std::memcpy(&key, &note, sizeof key);
-    // The greatest note and, inverted, the least one.
-    std::uint64_t ends[2] = {key, ~key};
-    reduce(ends, 2, MPI_UINT64_T, MPI_MAX, policy);
-    if (ends[0] != ~ends[1] || note.state > rank_state::has_ended) return false;
-    if (bytes == 0) return true;
-    const MPI_Op op = operation_of(note.construct);
-    if (op == MPI_OP_NULL || combine.numbers == MPI_DATATYPE_NULL) return false;
-    reduce(mine.value, 1, combine.numbers, op, policy);
-    return true;
-  }
-  static MPI_Op operation_of(world_construct construct) noexcept {
-    return construct == world_construct::sync_sum || construct == world_construct::sync_count
-               ? MPI_SUM
-           : construct == world_construct::sync_min ? MPI_MIN
-           : construct == world_construct::sync_max ? MPI_MAX
-                                                    : MPI_OP_NULL;
-  }
-  void reduce(void* values, int count, MPI_Datatype type, MPI_Op op, wait_policy policy) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    {
-      const call_permit permit(level_, name_);
-      checked(MPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, between_, &request),
-              "MPI_Iallreduce");
-    }
-    await_requests(level_, name_, policy, 1, &request);
-  }
-
   /// Sends, receives, or both at once. What comes may be of another length, where that node is in another construct.
   void transfer(const world_message* out, std::size_t length, world_message* in, int with,
                 wait_policy policy) {
@@ -168,7 +127,6 @@ class node_exchange {
 
   MPI_Comm between_ = MPI_COMM_NULL;
   int level_ = MPI_THREAD_FUNNELED;
-  bool is_by_library_ = false;
   int rank_ = 0, size_ = 1;
   int doubling_ = 1;  ///< the greatest power of two that is not above size_
 };
@@ -187,8 +145,8 @@ class messages_beside {
 
 class world_core {
  public:
-  /// Collective. `ranks_per_node`: 0, or how many ranks at most are taken for one node. `by_library`: of node_exchange.
-  world_core(MPI_Comm of, std::size_t ranks_per_node, bool by_library) {
+  /// Collective. `ranks_per_node`: 0, or how many ranks at most are taken for one node.
+  world_core(MPI_Comm of, std::size_t ranks_per_node) {
     check_active("lockstep::mpi::world");
     level_ = checked_level("lockstep::mpi::world");
     check_may_call(level_, "lockstep::mpi::world");
@@ -200,7 +158,7 @@ class world_core {
     divide_into_nodes(ranks_per_node);
     share_memory();
     share_cpus();
-    exchange_ = node_exchange(leaders_, level_, by_library);
+    exchange_ = node_exchange(leaders_, level_);
   }
   /// Collective, unless MPI has ended, or the stack is unwound, which may be so on one rank alone.
   ~world_core() {

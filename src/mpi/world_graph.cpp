@@ -19,24 +19,18 @@ LOCKSTEP_INLINE graph_block world_graph::loop(const graph_block& body) {
   return made;
 }
 
-LOCKSTEP_INLINE std::string world_graph::validate() const {
-  using access = detail::mpi::world_graph_access;
-  return detail::make_flow(detail::mpi::with_bounds(access::placed(*this))).problem;
-}
-
 LOCKSTEP_INLINE void world_graph::place(std::size_t rank) {
   detail::checked_range("lockstep::mpi::world_graph::node", "as the rank", rank, 0,
                         detail::max_participants - 1);
 }
 
-LOCKSTEP_INLINE void world_graph::carry(bool is_feedback, const void* source, void* target,
-                                        std::size_t each, std::size_t count) {
+LOCKSTEP_INLINE void world_graph::carry(const void* source, void* target, std::size_t each,
+                                        std::size_t count) {
   constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int
   detail::checked_range("lockstep::mpi::world_graph::edge", "values of that size", count, 0,
                         most / each);
-  const detail::graph_model& model = detail::graph_access::body_of(*this).model;
-  const std::size_t added = is_feedback ? model.feedbacks.size() : model.edges.size();
-  data_.push_back({is_feedback, added - 1, source, target, each * count});
+  const std::size_t edges = detail::graph_access::body_of(*this).model.edges.size();
+  data_.push_back({edges - 1, source, target, each * count});
 }
 
 }  // namespace mpi

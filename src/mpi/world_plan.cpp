@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/world_plan.cpp -- mpi/world_plan.hpp, and the messages of a rank's part (layer: mpi)
 //
-// A message has `slots` buffers, and one more for each iteration of its delay, on both ends, with a persistent request
-// each. The user's bytes are copied into one and out of the other. So nothing that the user writes is on its way, and
+// A message has `slots` buffers on both ends, with a persistent request each. The user's bytes are copied into one and out of the other. So nothing that the user writes is on its way, and
 // receives are always posted before their message comes.
 //
 //   CHAN-1  The next message of an edge goes into the buffer that was used longest ago, when that was sent; it is
@@ -123,9 +122,9 @@ class graph_channels final : public graph_transport, public messages_beside {
 
   // --- a run, by its caller ---
 
-  void begin(std::size_t iterations) noexcept {
+  void begin() noexcept {
     failed_.store(no_node, memory_order_relaxed);  // 4
-    state_.begin(iterations);
+    state_.begin();
   }
   /// This rank's part is over: tells the others if that is early. Returns what for it comes to the meeting of all.
   meeting_note end(bool is_complete, bool has_thrown) {
@@ -194,9 +193,8 @@ class graph_channels final : public graph_transport, public messages_beside {
     made.message = number;
     made.other = static_cast<int>(made.sends ? of.to_rank : of.from_rank);
     made.bytes = of.bytes;
-    const std::size_t places = std::size_t{of.delay} + slots;
-    made.room.assign(places * of.bytes, 0);
-    made.requests.assign(places, MPI_REQUEST_NULL);
+    made.room.assign(slots * of.bytes, 0);
+    made.requests.assign(slots, MPI_REQUEST_NULL);
     const int tag = tag_of(made);
     if (made.sends) {
       ends_.add_way_to(made.other, tag, channels_.size());
@@ -264,7 +262,7 @@ class world_plan_body {
     compare();
     split_ = split_of(graph_, ranks_.size());
     if (!split_.problem.empty()) ranks_.refuse(split_.problem);  // the same on all ranks
-    make_room(state_, split_, ranks_.rank(), graph_.nodes->nodes.size());
+    state_.answers.assign(graph_.nodes->nodes.size(), 0);
     functions_.reset(
         new rank_functions(split_, world_graph_access::functions(of), state_, channels_));
     const node_index at = ranks_.level() == MPI_THREAD_FUNNELED ? 0 : no_node;
@@ -314,18 +312,14 @@ class world_plan_body {
   /// What only this rank can see.
   std::string own_problem() const {
     for (const edge_bytes& each : graph_.data) {
-      const auto& feedbacks = graph_.nodes->feedbacks;
-      const auto& edges = graph_.nodes->edges;
-      const node_index from =
-                           each.is_feedback ? feedbacks[each.index].from : edges[each.index].from,
-                       to = each.is_feedback ? feedbacks[each.index].to : edges[each.index].to;
-      const bool reads = graph_.rank_of[from] == ranks_.rank(),
-                 writes = graph_.rank_of[to] == ranks_.rank();
+      const model_edge& edge = graph_.nodes->edges[each.edge];
+      const bool reads = graph_.rank_of[edge.from] == ranks_.rank(),
+                 writes = graph_.rank_of[edge.to] == ranks_.rank();
       const bool is_source_missing = reads && each.source == nullptr && each.bytes > 0,
                  is_target_missing = writes && each.target == nullptr && each.bytes > 0;
       if (!is_source_missing && !is_target_missing) continue;
-      return std::string("the edge from ") + quoted(*graph_.nodes, from) + " to " +
-             quoted(*graph_.nodes, to) + " carries " + std::to_string(each.bytes) +
+      return std::string("the edge from ") + quoted(*graph_.nodes, edge.from) + " to " +
+             quoted(*graph_.nodes, edge.to) + " carries " + std::to_string(each.bytes) +
              " bytes, and its " + (is_source_missing ? "source" : "target") +
              " is a null pointer there";
     }
@@ -370,7 +364,7 @@ class world_plan_body {
                                       for (int k = 0; k < 2; ++k) a[k] = a[k] < b[k] ? a[k] : b[k];
                                       std::memcpy(into, a, sizeof a);
                                     },
-                                    nullptr, MPI_DATATYPE_NULL};
+                                    nullptr};
     const meeting_record met =
         world_.core.meet({rank_state::goes_on, world_construct::run_of_plan, sizeof least, 0},
                          least, least_of, policy_);
@@ -380,14 +374,13 @@ class world_plan_body {
                     ranks_.who(), static_cast<long long>(least[0]),
                     static_cast<long long>(-least[1]));
     }
-    channels_.begin(iterations);
+    channels_.begin();
     return true;
   }
   /// Collective: all ranks have ended the run when it returns.
   meeting_record end(bool is_complete, bool has_thrown) {
     const meeting_note note = channels_.end(is_complete, has_thrown);
-    const meeting_record met =
-        world_.core.meet(note, nullptr, {nullptr, nullptr, MPI_DATATYPE_NULL}, policy_);
+    const meeting_record met = world_.core.meet(note, nullptr, world_combine(), policy_);
     if (met.state > rank_state::differs) channels_.settle();
     return met;
   }

@@ -63,8 +63,8 @@ class world_region {
     is_in_progress_ = false;
     if (!is_over_) {
       if (how != rank_state::has_ended) tell_listeners(&early_end_listener::leave);
-      end_ =
-          ranks_.meet({how, world_construct::end_of_region, 0, 0}, nullptr, no_combine(), policy_);
+      end_ = ranks_.meet({how, world_construct::end_of_region, 0, 0}, nullptr, world_combine(),
+                         policy_);
     }
     is_over_ = true;
     if (end_.state != rank_state::has_ended) tell_listeners(&early_end_listener::settle);
@@ -98,7 +98,7 @@ class world_region {
     at.come_to("sync_threads(world)", where);
     if (has_one_rank(at, world_construct::sync_threads)) return at.sync();
     const auto meets = [&] {
-      return meet(at, world_construct::sync_threads, 0, nullptr, 0, no_combine());
+      return meet(at, world_construct::sync_threads, 0, nullptr, 0, world_combine());
     };
     if (at.is_alone()) return !at.is_stopped() && meets();
     if (at.meets_by_flags()) return at.meet_at_first(meets);
@@ -116,8 +116,6 @@ class world_region {
   }
 
  private:
-  static world_combine no_combine() noexcept { return {nullptr, nullptr, MPI_DATATYPE_NULL}; }
-
   /// Fails with std::logic_error where member 0 is that of another region, or of a sub-team.
   void check_region(const member_state& at, world_construct construct) const {
     if (is_in_progress_ && first_ == &at) return;
@@ -173,11 +171,9 @@ class session {
 
 struct world_body {
   world_body(MPI_Comm of, const lockstep::mpi::world_options& options)
-      : core(of, options.ranks_per_node(), options.library_collectives()), region(core) {}
+      : core(of, options.ranks_per_node()), region(core) {}
   world_body(int& argc, char**& argv, const lockstep::mpi::world_options& options)
-      : mpi(argc, argv),
-        core(MPI_COMM_WORLD, options.ranks_per_node(), options.library_collectives()),
-        region(core) {}
+      : mpi(argc, argv), core(MPI_COMM_WORLD, options.ranks_per_node()), region(core) {}
 
   session mpi;  // the first: MPI ends last
   world_core core;

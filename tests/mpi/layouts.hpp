@@ -14,12 +14,11 @@ namespace lockstep::test {
 
 struct layout {
   std::size_t ranks_per_node, members;
-  bool by_library = false;  ///< world_options::library_collectives
 };
 
 inline std::string text_of(const testing::TestParamInfo<layout>& of) {
   return std::to_string(of.param.ranks_per_node) + "_per_node_" + std::to_string(of.param.members) +
-         "_members" + (of.param.by_library ? "_by_library" : "");
+         "_members";
 }
 
 /// A world and a team of the layout. Worlds are made once for each number of ranks per node: that is many calls of MPI, which
@@ -34,17 +33,14 @@ class ranks_and_members : public testing::TestWithParam<layout> {
   std::size_t all() const { return ranks.size() * members.size(); }
 
  private:
-  using key = std::pair<std::size_t, bool>;
-  static std::map<key, mpi::world>& worlds() {
-    static std::map<key, mpi::world> all;
+  static std::map<std::size_t, mpi::world>& worlds() {
+    static std::map<std::size_t, mpi::world> all;
     return all;
   }
   static mpi::world& world_with(const layout& of) {
     return worlds()
-        .try_emplace(key(of.ranks_per_node, of.by_library), MPI_COMM_WORLD,
-                     mpi::world_options()
-                         .ranks_per_node(of.ranks_per_node)
-                         .library_collectives(of.by_library))
+        .try_emplace(of.ranks_per_node, MPI_COMM_WORLD,
+                     mpi::world_options().ranks_per_node(of.ranks_per_node))
         .first->second;
   }
 };

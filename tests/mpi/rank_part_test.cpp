@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/mpi/rank_part_test.cpp -- how a graph across ranks is split, and that no split can deadlock (WMSG-1 to -3, SPLIT-1 to -3)
+// tests/mpi/rank_part_test.cpp -- how a graph across ranks is split, and that no split can deadlock (WMSG-1 to -3, SPLIT-1 and -2)
 //
 // Without threads and without MPI. The deadlock test runs all parts of random graphs with members that may take any node
-// that could begin, of any iteration, and take those first that will block: whatever a plan does, it is one of these.
+// that could begin, and take those first that will block: whatever a plan does, it is one of these.
 #include "mpi/rank_part.hpp"
 
 #include <gtest/gtest.h>
@@ -77,11 +77,9 @@ TEST(rank_part, data_inside_a_rank_are_copied) {
   double source = 0, target = 0;
   world_graph g;
   const auto a = g.node(0, "a", [] {}), b = g.node(0, "b", [] {});
-  g.edge(a, b, &source, &target, 1).feedback(b, a, 2, &target, &source, 1);
+  g.edge(a, b, &source, &target, 1);
   const world::rank_part own = part(g, 1, 0);
   EXPECT_EQ(count(own, part_role::copy), 1u);
-  EXPECT_EQ(count(own, part_role::keep), 1u);
-  EXPECT_EQ(count(own, part_role::recall), 1u);
   EXPECT_EQ(count(own, part_role::send) + count(own, part_role::receive), 0u);
 }
 
@@ -123,7 +121,6 @@ TEST(rank_part, an_edge_that_leaves_a_loop_is_one_message_after_it) {
 }
 
 TEST(rank_part, what_others_cannot_know_is_refused) {
-  int value = 0;
   const auto test = [] { return true; };
   {
     world_graph g;
@@ -139,60 +136,6 @@ TEST(rank_part, what_others_cannot_know_is_refused) {
     g.edge_if(ask, first).edge(ask, last).edge(first, last).repeat_while(last, first);
     EXPECT_TRUE(has(split(g, 2).problem, "'first' may be skipped"));
   }
-  {
-    world_graph g;
-    const auto first = g.node(0, "first", [] {}), last = g.node(1, "last", test);
-    g.edge(first, last).repeat_while(last, first).feedback(last, first, 1, &value, &value, 1);
-    EXPECT_TRUE(has(split(g, 2).problem, "between nodes of one loop"));
-  }
-  {
-    world_graph g;
-    const auto a = g.node(0, "a", [] {}), b = g.node(1, "b", [] {});
-    g.edge(a, b).feedback(b, a, 2000);
-    EXPECT_TRUE(has(split(g, 2).problem, "delay of 2000"));
-  }
-  {
-    world_graph g;
-    const auto ask = g.node(0, "ask", test), maybe = g.node(0, "maybe", [] {}),
-               then = g.node(0, "then", [] {}), other = g.node(1, "other", [] {});
-    g.edge_if(ask, maybe).edge(maybe, then).feedback(other, then, 1);
-    EXPECT_TRUE(has(split(g, 2).problem, "'then' is skipped where all that it depends on"));
-  }
-}
-
-/// A control loop: `move` reads what `measure` has written on its rank.
-world_graph control_loop(double& state) {
-  world_graph g;
-  const auto measure = g.node(0, "measure", [] {}), move = g.node(0, "move", [] {}),
-             other = g.node(1, "other", [] {});
-  g.edge(measure, move).edge(measure, other, state).feedback(other, measure, 1, state);
-  return g;
-}
-
-TEST(rank_part, feedback_takes_no_order_away) {
-  double state = 0;
-  world_graph g = control_loop(state);
-  EXPECT_EQ(split(g, 2).problem, "");
-  EXPECT_FALSE(lockstep::detail::make_flow(part(g, 2, 0).model).overlaps);
-  g.overlap();
-  const std::string unbounded = "'measure' may be any number of iterations ahead of 'move'";
-  EXPECT_TRUE(has(split(g, 2).problem, unbounded)) << split(g, 2).problem;
-  EXPECT_TRUE(has(g.validate(), unbounded)) << g.validate();
-}
-
-TEST(rank_part, iterations_overlap_where_that_is_asked_for_and_bounded) {
-  double state = 0;
-  world_graph g;
-  const auto a = g.node(0, "a", [] {}), b = g.node(0, "b", [] {}), c = g.node(1, "c", [] {}),
-             d = g.node(0, "d", [] {});
-  g.overlap().edge(a, b).edge(b, c, state).edge(a, d, state).feedback(b, a, 2);
-  EXPECT_EQ(g.validate(), "");
-  EXPECT_EQ(split(g, 2).problem, "");
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    const lockstep::detail::flow own = lockstep::detail::make_flow(part(g, 2, rank).model);
-    EXPECT_EQ(own.problem, "") << rank;
-    EXPECT_TRUE(own.overlaps) << rank;
-  }
 }
 
 TEST(placed_graph, lines_tell_graphs_apart) {
@@ -206,16 +149,15 @@ TEST(placed_graph, lines_tell_graphs_apart) {
     } else {
       g.edge(a, b, &value[0], &value[0], variant == 4 ? 2 : 1);
     }
-    if (variant == 5) g.feedback(b, a, 3);
+    if (variant == 5) g.repeat_while(a, b);
     if (variant == 6) a.pin(1);
     if (variant == 7) a.cost(std::chrono::nanoseconds(7));
     if (variant == 8) a.keep_near(b);
-    if (variant == 9) g.overlap();
     return world::lines_of(world::world_graph_access::placed(g));
   };
   const std::string usual = lines(0);
   EXPECT_EQ(world::difference_of(usual, 1, lines(0), 0), "");
-  for (int variant = 1; variant <= 9; ++variant) {
+  for (int variant = 1; variant <= 8; ++variant) {
     EXPECT_NE(world::difference_of(usual, 1, lines(variant), 0), "") << variant;
   }
   EXPECT_EQ(world::difference_of(lines(4), 3, usual, 0),
@@ -287,27 +229,18 @@ class worst_members {
     for (const auto& each : model.edges) {
       if (each.to == node && done_[rank][each.from] <= iteration) return false;
     }
-    for (const auto& each : model.feedbacks) {
-      if (each.to == node && done_[rank][each.from] + each.delay <= iteration) return false;
-    }
-    if (model.overlaps) return true;
     return *std::min_element(done_[rank].begin(), done_[rank].end()) == iteration;  // GRAPH-3
   }
   /// Without messages of the node, or when they can be sent or received.
   bool can_end(std::size_t rank, node_index node) const {
     const world::part_node& what = parts_[rank].nodes[node];
     if (!has_message(rank, node)) return true;
-    const std::size_t places = of_.messages[what.number].delay + world::slots;
-    return what.role == part_role::send ? waiting_[what.number] < places
+    return what.role == part_role::send ? waiting_[what.number] < world::slots
                                         : waiting_[what.number] > 0;
   }
   bool has_message(std::size_t rank, node_index node) const {
-    const world::part_node& what = parts_[rank].nodes[node];
-    const std::size_t iteration = done_[rank][node];
-    if (what.role == part_role::send) {
-      return iterations_ - iteration > of_.messages[what.number].delay;
-    }
-    return what.role == part_role::receive && iteration >= of_.messages[what.number].delay;
+    const part_role role = parts_[rank].nodes[node].role;
+    return role == part_role::send || role == part_role::receive;
   }
   void end(std::size_t rank, node_index node) {
     const world::part_node& what = parts_[rank].nodes[node];
@@ -341,7 +274,7 @@ class worst_members {
   std::mt19937_64 random_;
 };
 
-/// SPLIT-1 and SPLIT-3.
+/// SPLIT-1.
 TEST(rank_part, no_order_that_the_parts_allow_deadlocks) {
   const char* const wish = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
   const std::uint64_t graphs = wish != nullptr ? std::strtoull(wish, nullptr, 0) : 150;
@@ -349,7 +282,6 @@ TEST(rank_part, no_order_that_the_parts_allow_deadlocks) {
     graph_taste taste;
     taste.has_loops = taste.has_conditions = false;
     taste.most_nodes = 16;
-    taste.has_delays = seed % 3 != 0;
     const std::uint32_t ranks = 2 + static_cast<std::uint32_t>(seed % 3);
     const world_shape shape(seed, taste, ranks);
     if (!shape.problem.empty()) continue;

@@ -87,12 +87,12 @@ INSTANTIATE_TEST_SUITE_P(members, world_graphs, testing::Values(1, 2, 4),
 
 TEST_P(world_graphs, random_ones_with_edges_only) {
   graph_taste taste;
-  taste.has_loops = taste.has_conditions = taste.has_delays = false;
+  taste.has_loops = taste.has_conditions = false;
   compare(taste, graphs(10));
 }
 TEST_P(world_graphs, random_ones_with_loops) {
   graph_taste taste;
-  taste.has_conditions = taste.has_delays = false;
+  taste.has_conditions = false;
   compare(taste, graphs(10));
 }
 TEST_P(world_graphs, random_ones_with_all) {
@@ -135,37 +135,18 @@ TEST_P(world_graphs, all_ranks_run_a_loop_as_often_as_one_says) {
   EXPECT_EQ(decided, world_.rank() == last() ? 15 : 0);
 }
 
-TEST_P(world_graphs, feedback_brings_what_was_left_so_many_iterations_ago) {
+TEST_P(world_graphs, a_value_for_the_next_iteration_goes_to_an_empty_node) {
   std::vector<std::size_t> came;
   std::size_t left = 0, before = 1000;
   world_graph g;
   const auto use = g.node(0, "use", [&] { came.push_back(before); });
   const auto leave = g.node(last(), "leave", [&](std::size_t i) { left = i; });
-  g.edge(use, leave).feedback(leave, use, 3, &left, &before, 1);
+  g.edge(use, leave).edge(leave, g.node(0, "keep"), &left, &before, 1);
   world_plan plan(g, world_, team_);
-  for (int again = 0; again < 2; ++again) {
-    before = 1000;
-    came.clear();
-    EXPECT_TRUE(plan.run(7));
-    if (world_.rank() == 0) {
-      EXPECT_EQ(came, (std::vector<std::size_t>{1000, 1000, 1000, 0, 1, 2, 3}));
-    }
+  EXPECT_TRUE(plan.run(4));
+  if (world_.rank() == 0) {
+    EXPECT_EQ(came, (std::vector<std::size_t>{1000, 0, 1, 2}));
   }
-}
-
-TEST_P(world_graphs, feedback_takes_no_order_away_from_other_nodes) {
-  std::size_t at = 0, wrong = 0, left = 0;
-  world_graph g;
-  const auto write = g.node(0, "write", [&](std::size_t i) { at = i; });
-  const auto read = g.node(0, "read", [&](std::size_t i) { wrong += at != i; });
-  const auto other = g.node(last(), "other", [&](std::size_t i) { left = i; });
-  g.edge(write, read).edge(write, other).feedback(other, write, 3, left);
-  if (GetParam() > 1) read.pin(1);
-  world_plan plan(g, world_, team_);
-  EXPECT_TRUE(plan.run(100));
-  EXPECT_EQ(wrong, 0u);
-  g.overlap();
-  EXPECT_TRUE(has(refusal([&] { world_plan(g, world_, team_); }), "ahead of 'read'"));
 }
 
 TEST_P(world_graphs, a_condition_of_another_rank_skips_a_node) {
@@ -212,7 +193,6 @@ TEST_P(world_graphs, an_exception_ends_the_run_on_all_ranks_and_they_name_it) {
   for (std::size_t r = 0; r < world_.size(); ++r) {
     const auto use = g.node(r, "use " + std::to_string(r), [&] { ++ran; });
     g.edge(fail, use, value);
-    g.feedback(use, fail, 2);
   }
   world_plan plan(g, world_, team_);
   for (int again = 0; again < 3; ++again) {
@@ -272,7 +252,6 @@ TEST_P(world_graphs, a_request_to_stop_ends_the_run_on_all_ranks) {
   });
   const auto follow = g.node(0, "follow", [&] { ++ran; });
   g.edge(stop, follow);
-  g.feedback(follow, stop, 1);
   world_plan plan(g, world_, team_);
   running = &plan;
   for (int again = 0; again < 3; ++again) {
@@ -344,7 +323,6 @@ TEST_P(world_graphs, ranks_that_ask_for_different_numbers_of_iterations) {
   world_graph g;
   const auto a = g.node(0, "a", [] {}), b = g.node(last(), "b", [] {});
   g.edge(a, b);
-  g.feedback(b, a, 1);
   world_plan plan(g, world_, team_);
   const std::size_t count = world_.rank() == 0 ? 5 : 7;
   const std::string text = refusal([&] { plan.run(count); });
@@ -382,7 +360,7 @@ TEST_P(world_graphs, inside_of_a_region_a_plan_runs_on_the_thread_that_calls_it)
   world_graph g;
   const auto make = g.node(0, "make", [&](std::size_t i) { value = static_cast<int>(i); }),
              add = g.node(last(), "add", [&] { sum += value; });
-  g.edge(make, add, value).feedback(add, make, 1);
+  g.edge(make, add, value);
   world_plan plan(g, world_, team_);
   team_.run([&](lockstep::member& me) { me.masked([&] { EXPECT_TRUE(plan.run(10)); }); });
   EXPECT_EQ(sum, world_.rank() == last() ? 45 : 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/support/world_shape.hpp -- random graphs with their nodes on ranks, and what is right
 //
-// Nodes and edges come from random_graph.hpp. Each node has a number of its own; numbers travel along edges and feedback
-// only, in plain variables of the rank. A node computes its number from its last one and from what has reached it. So a
+// Nodes and edges come from random_graph.hpp. Each node has a number of its own; numbers travel along edges only, in plain
+// variables of the rank. A node computes its number from its last one and from what has reached it. So a
 // message that is lost, doubled, early or late shows in all numbers after it.
 #pragma once
 
@@ -21,14 +21,13 @@ namespace lockstep::test {
 class world_shape {
  public:
   world_shape(std::uint64_t seed, const graph_taste& taste, std::uint32_t ranks)
-      : shape_(seed, taste) {
+      : shape_(seed, without_delays(taste)) {
     {
       random_graph::results unused = shape_.empty_results(1);
       const graph g = shape_.build(unused);
       checked_ = detail::make_flow(detail::graph_access::body_of(g).model);
     }
     problem = checked_.problem;
-    overlaps_ = checked_.overlaps && seed % 4 != 0;
     if (problem.empty()) place(seed, ranks);
   }
 
@@ -40,15 +39,12 @@ class world_shape {
   /// The variables of a rank, and what its nodes have said.
   struct variables {
     explicit variables(const world_shape& of)
-        : out(of.size(), 0), runs(of.size(), 0), in(of.size()), back(of.size()) {
+        : out(of.size(), 0), runs(of.size(), 0), in(of.size()) {
       said.said.resize(of.size());
-      for (std::size_t n = 0; n < of.size(); ++n) {
-        in[n].assign(of.shape_.nodes[n].in.size(), 0);
-        back[n].assign(of.shape_.nodes[n].feedback.size(), 0);
-      }
+      for (std::size_t n = 0; n < of.size(); ++n) in[n].assign(of.shape_.nodes[n].in.size(), 0);
     }
     std::vector<std::uint64_t> out, runs;
-    std::vector<std::vector<std::uint64_t>> in, back;
+    std::vector<std::vector<std::uint64_t>> in;
     numbers said;
   };
 
@@ -57,7 +53,6 @@ class world_shape {
   /// All nodes one after the other.
   numbers interpret(std::size_t iterations) const {
     variables all(*this);
-    std::vector<std::vector<std::uint64_t>> at_end(iterations);
     for (std::size_t i = 0; i < iterations; ++i) {
       std::vector<char> said(size(), 0);
       for (std::size_t n = 0; n < size();) {
@@ -67,17 +62,11 @@ class world_shape {
           for (std::size_t k = 0; k < node.in.size(); ++k) {
             all.in[n][k] = all.out[static_cast<std::size_t>(node.in[k].from)];
           }
-          for (std::size_t k = 0; k < node.feedback.size(); ++k) {
-            const std::size_t by = static_cast<std::size_t>(node.feedback[k].by);
-            if (i >= by)
-              all.back[n][k] = at_end[i - by][static_cast<std::size_t>(node.feedback[k].from)];
-          }
           said[n] = compute(n, i, all) ? 2 : 1;
         }
         n = node.loop_first >= 0 && said[n] == 2 ? static_cast<std::size_t>(node.loop_first)
                                                  : n + 1;
       }
-      at_end[i] = all.out;
     }
     return all.said;
   }
@@ -104,31 +93,20 @@ class world_shape {
           g.edge(made[from], made[n]);
         }
       }
-      for (const random_graph::edge& each : node.in) {
-        // A variable of the rank, which nothing else bounds.
-        const std::size_t from = static_cast<std::size_t>(each.from);
-        if (overlaps_ && rank_of[from] == rank_of[n]) g.feedback(made[n], made[from], 1 + n % 3);
-      }
-      for (std::size_t k = 0; k < node.feedback.size(); ++k) {
-        const std::size_t from = static_cast<std::size_t>(node.feedback[k].from),
-                          by = static_cast<std::size_t>(node.feedback[k].by);
-        if (has_feedback_data(n, k)) {
-          g.feedback(made[from], made[n], by, &with.out[from], &with.back[n][k], 1);
-        } else {
-          g.feedback(made[from], made[n], by);
-        }
-      }
       if (node.loop_first >= 0) {
         g.repeat_while(made[n], made[static_cast<std::size_t>(node.loop_first)]);
       }
     }
-    if (overlaps_) g.overlap();
   }
 
   std::string problem;  ///< of a graph that makes no sense
   std::vector<std::uint32_t> rank_of;
 
  private:
+  static graph_taste without_delays(graph_taste taste) {
+    taste.has_delays = false;
+    return taste;
+  }
   /// Nodes that only one rank may have together are on one.
   void place(std::uint64_t seed, std::uint32_t ranks) {
     std::vector<std::size_t> group(size());
@@ -141,9 +119,6 @@ class world_shape {
       for (const random_graph::edge& each : shape_.nodes[n].in) {
         const std::size_t from = static_cast<std::size_t>(each.from);
         if (checked_.may_be_skipped[from]) join(n, from);
-      }
-      for (const random_graph::delay& each : shape_.nodes[n].feedback) {
-        if (is_skipped_with_others(n)) join(n, static_cast<std::size_t>(each.from));
       }
       if (shape_.nodes[n].loop_first < 0) continue;
       const std::size_t first = static_cast<std::size_t>(shape_.nodes[n].loop_first);
@@ -160,22 +135,6 @@ class world_shape {
     const random_graph::edge& each = shape_.nodes[n].in[k];
     return each.kind == 0 && !checked_.may_be_skipped[static_cast<std::size_t>(each.from)];
   }
-  bool is_skipped_with_others(std::size_t n) const {
-    bool all = !shape_.nodes[n].in.empty();
-    for (const random_graph::edge& each : shape_.nodes[n].in) {
-      all = all && checked_.may_be_skipped[static_cast<std::size_t>(each.from)];
-    }
-    return all;
-  }
-  bool has_feedback_data(std::size_t n, std::size_t k) const {
-    const std::size_t from = static_cast<std::size_t>(shape_.nodes[n].feedback[k].from);
-    if (checked_.may_be_skipped[from] || is_skipped_with_others(n)) return false;
-    std::uint32_t a = checked_.block_of[from], b = checked_.block_of[n];
-    while (checked_.blocks[a].depth > 1) a = checked_.blocks[a].parent;
-    while (checked_.blocks[b].depth > 1) b = checked_.blocks[b].parent;
-    return a == 0 || a != b;
-  }
-
   bool is_skipped(std::size_t n, const std::vector<char>& said) const {
     bool one_ran = shape_.nodes[n].in.empty();
     for (const random_graph::edge& each : shape_.nodes[n].in) {
@@ -197,11 +156,6 @@ class world_shape {
     for (std::size_t k = 0; k < node.in.size(); ++k) {
       if (has_data(n, k)) h = mix(h, with.in[n][k]);
     }
-    for (std::size_t k = 0; k < node.feedback.size(); ++k) {
-      if (has_feedback_data(n, k) && i >= static_cast<std::size_t>(node.feedback[k].by)) {
-        h = mix(h, with.back[n][k]);
-      }
-    }
     with.out[n] = h;
     with.said.said[n].push_back(h);
     const std::uint64_t turn = ++with.runs[n];
@@ -211,7 +165,6 @@ class world_shape {
 
   random_graph shape_;
   detail::flow checked_;
-  bool overlaps_ = false;
 };
 
 }  // namespace lockstep::test

@@ -8,13 +8,13 @@
 //     works inside                         meanwhile messages are under way
 //     waits                                ghosts.await_ghosts(me): the ghosts are there, the boundary is free again
 //
-// No barrier is needed in between. Both calls also exist for one neighbour alone. One of the members that wait looks after
-// MPI, the others wait as for anything else: on CPUs that ranks share they sleep.
+// No barrier is needed in between. One of the members that wait looks after MPI, the others wait as for anything else: on
+// CPUs that ranks share they sleep. Neighbours that are to be waited for one by one have a halo each.
 //
 //   HALO-6  publish() says two things: this member's part of the boundary is written, and it has read the ghosts of the
 //       exchange before. So it changes neither until its await_ghosts() returns.
-//   HALO-7  In each exchange with a neighbour every member of the region publishes once, also one that has written nothing of
-//       it, and waits once before it publishes again.
+//   HALO-7  In each exchange every member of the region publishes once, also one that has written nothing, and waits once
+//       before it publishes again.
 //   HALO-8  A rank whose region ends early, by an exception or by request_stop, ends the waits of its neighbours: their regions
 //       end too, as at a construct with the world (RANKS-3 of world.hpp). After that ghosts hold anything, and the halo
 //       serves the next region.
@@ -29,10 +29,10 @@
 //        ghosts. That happens before every return from await_ghosts(), on each member.
 // Errors lists of neighbours that do not fit each other, on the ranks or in size: std::invalid_argument, on all ranks,
 //        which names one. Calls against HALO-7, a region that world.run has not begun, more members than the team had:
-//        std::logic_error. A bad neighbour: std::out_of_range. MPI's errors: std::runtime_error with its text. In a region
-//        that is stopped await_ghosts() throws region_stopped, the form ..._unless_stopped returns false.
-// Cost   publish: a read-modify-write for each neighbour; the last: two calls of MPI. await_ghosts: one load for each
-//        neighbour whose exchange is done. To make one: collective, a communicator of its own.
+//        std::logic_error. MPI's errors: std::runtime_error with its text. In a region that is stopped await_ghosts() throws
+//        region_stopped, the form ..._unless_stopped returns false.
+// Cost   publish: a read-modify-write; the last: a call of MPI. await_ghosts: one load where the exchange is done. To make
+//        one: collective, a communicator of its own.
 // Example
 //   int argc = 0;
 //   char** argv = nullptr;
@@ -85,24 +85,13 @@ class halo {
   halo(const halo&) = delete;
   halo& operator=(const halo&) = delete;
 
-  /// How many there are: they are called by their number in the list.
-  std::size_t neighbours() const noexcept;
-
-  /// HALO-6, for all neighbours. Waits for no other thread or rank.
+  /// HALO-6. Waits for no other thread or rank.
   void publish(member& me);
-  /// The same for one. Fails if neighbour >= neighbours().
-  void publish(member& me, std::size_t neighbour);
 
-  /// Blocks until all exchanges are done that this member has published and not waited for.
+  /// Blocks until the exchange is done, if this member has published one and not waited for it.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_ghosts(member& me, call_site where = {});
   /// The same; false once the region is stopped.
   LOCKSTEP_NODISCARD bool await_ghosts_unless_stopped(member& me, call_site where = {});
-  /// For one neighbour. Fails with std::logic_error if this member has published nothing for it since its last wait.
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_ghosts(member& me, std::size_t neighbour,
-                                                     call_site where = {});
-  LOCKSTEP_NODISCARD bool await_ghosts_unless_stopped(member& me, std::size_t neighbour,
-                                                      call_site where = {});
-
   /// Lets MPI move what is under way, unless another member does that now. Never waits for a message.
   void progress(member& me);
 

@@ -21,9 +21,7 @@
 //            rank, run() throws that there, and rank_failed, which names the rank, on the others.
 //   RANKS-4  Values are combined in the order of ranks, and of members within a rank, with brackets that depend on the
 //            number of members, ranks and nodes alone: the same bits on all ranks and in every run. reduce_range gives
-//            the same bits for every number of members and ranks. With world_options::library_collectives, the values
-//            of nodes in sync_sum, sync_min and sync_max are combined in an order that the MPI library chooses: the same bits
-//            on all ranks, but of floating-point numbers not with every library and every run. All else stays.
+//            the same bits for every number of members and ranks.
 //   RANKS-5  If a rank dies, mpirun ends the other ranks of the program.
 //
 // MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all of lockstep::mpi: the thread that initialised MPI
@@ -92,19 +90,9 @@ class world_options {
     return *this;
   }
   std::size_t ranks_per_node() const noexcept { return ranks_per_node_; }
-  /// Nodes meet by MPI_Iallreduce in place of messages of lockstep: for networks that compute it, and for very many nodes.
-  /// It does sync_threads, the ends of regions, and sums, least and greatest values of numbers; what has an operation of the
-  /// user's, broadcast and reduce_range go by messages as before, after one such call. RANKS-4 says what it keeps. All ranks
-  /// give the same.
-  world_options& library_collectives(bool on) {
-    library_collectives_ = on;
-    return *this;
-  }
-  bool library_collectives() const noexcept { return library_collectives_; }
 
  private:
   std::size_t ranks_per_node_ = 0;
-  bool library_collectives_ = false;
 };
 
 /// The ranks of a communicator. One thread of each rank uses it, and the members of the region that it runs.

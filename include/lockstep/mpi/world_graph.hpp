@@ -7,12 +7,12 @@
 //
 //   WGRAPH-1  GRAPH-1, GRAPH-2, GRAPH-5 and GRAPH-6 of graph.hpp hold for all nodes of all ranks. So loops may have nodes of
 //             several ranks: the rank of the test decides, and all ranks run the same number of turns.
-//   WGRAPH-2  GRAPH-3 and GRAPH-4 hold on each rank: its iterations do not overlap, unless overlap() asks for that. Then an
-//             edge without data between nodes of one rank needs a bound, as there; other edges have their buffers. Between ranks,
-//             iterations are ordered by edges and feedback only: a rank may be two messages ahead of those who receive from it.
+//   WGRAPH-2  GRAPH-3 holds on each rank: its iterations do not overlap. Between ranks they are ordered by edges only: a rank
+//             may be two messages ahead of those who receive from it. A value for the next iteration goes by an edge to an
+//             empty node: nothing else of this iteration waits for that.
 //   WGRAPH-3  The bytes of an edge are read on the rank of `from` when that node has returned, and written on the rank of
-//             `to` before that node begins. No node may write the source until `from` runs again, and only `to` may
-//             read the target where iterations overlap. Otherwise nodes that come after `to` may as well.
+//             `to` before that node begins. No node may write the source until `from` runs again. `to` may read the target,
+//             and nodes that come after it.
 //   WGRAPH-4  An edge with data inside one rank copies them, unless source and target are the same. So nodes may be moved
 //             from rank to rank freely.
 //
@@ -52,10 +52,9 @@ namespace mpi {
 
 struct world_graph_access;
 
-/// What travels along an edge, or feedback. Addresses count on the rank that reads or writes them only.
+/// What travels along an edge. Addresses count on the rank that reads or writes them only.
 struct edge_bytes {
-  bool is_feedback;
-  std::size_t index;  ///< in the model's edges or feedbacks
+  std::size_t edge;  ///< of the model
   const void* source;
   void* target;
   std::size_t bytes;
@@ -66,7 +65,7 @@ struct edge_bytes {
 
 namespace mpi {
 
-/// Nodes on ranks, edges between them, loops and feedback. Handles are those of an ordinary graph: cost() and pin() count
+/// Nodes on ranks, edges between them, and loops. Handles are those of an ordinary graph: cost() and pin() count
 /// on the node's own rank, keep_near() between nodes of one rank.
 class world_graph : private graph {
  public:
@@ -104,9 +103,12 @@ class world_graph : private graph {
   template <class Type>
   world_graph& edge(const graph_node& from, const graph_node& to, const Type* source, Type* target,
                     std::size_t count) {
-    check_type<Type>();
+    static_assert(
+        std::is_trivially_copyable<Type>::value,
+        "lockstep::mpi::world_graph: data of an edge are copied as bytes: their type must "
+        "be trivially copyable");
     graph::edge(from, to);
-    carry(false, source, target, sizeof(Type), count);
+    carry(source, target, sizeof(Type), count);
     return *this;
   }
   /// It carries the value of a variable, or array, that both ranks have.
@@ -133,33 +135,6 @@ class world_graph : private graph {
     return *this;
   }
 
-  /// As graph::overlap: iterations of a rank overlap as far as feedback and messages allow, WGRAPH-2.
-  world_graph& overlap() {
-    graph::overlap();
-    return *this;
-  }
-  /// As graph::feedback; between ranks the delay is at most 1024.
-  world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay) {
-    graph::feedback(from, to, delay);
-    return *this;
-  }
-  /// With data: iteration i of `to` finds in `target` what iteration i - delay of `from` has left in `source`. In the first
-  /// `delay` iterations of a run the target is not written. Not between nodes of one loop.
-  template <class Type>
-  world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay,
-                        const Type* source, Type* target, std::size_t count) {
-    if (delay == 0) return edge(from, to, source, target, count);
-    check_type<Type>();
-    graph::feedback(from, to, delay);
-    carry(true, source, target, sizeof(Type), count);
-    return *this;
-  }
-  template <class Type>
-  world_graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay,
-                        Type& value) {
-    return feedback(from, to, delay, &value, &value, 1);
-  }
-
   // --- blocks ---
 
   /// As those of graph. An empty node that loop() adds is on the rank of the block's last node.
@@ -172,30 +147,21 @@ class world_graph : private graph {
   using graph::size;
   /// The rank of a node of this graph.
   std::size_t rank_of(const graph_node& node) const { return rank_of_[node.number()]; }
-  /// What is wrong with the graph, as graph::validate says it. What depends on the number of ranks is found when a plan is
-  /// made.
-  std::string validate() const;
+  /// What depends on the number of ranks is found when a plan is made.
+  using graph::validate;
   /// For Graphviz, without ranks.
   using graph::dot;
 
  private:
   friend struct detail::mpi::world_graph_access;
 
-  template <class Type>
-  static void check_type() {
-    static_assert(
-        std::is_trivially_copyable<Type>::value,
-        "lockstep::mpi::world_graph: data of an edge are copied as bytes: their type must "
-        "be trivially copyable");
-  }
   static void place(std::size_t rank);
   graph_node added(const graph_node& made, std::size_t rank) {
     rank_of_.push_back(static_cast<std::uint32_t>(rank));
     return made;
   }
-  /// The edge or feedback that was added last carries `count` values of `each` bytes.
-  void carry(bool is_feedback, const void* source, void* target, std::size_t each,
-             std::size_t count);
+  /// The edge that was added last carries `count` values of `each` bytes.
+  void carry(const void* source, void* target, std::size_t each, std::size_t count);
 
   std::vector<std::uint32_t> rank_of_;
   std::vector<detail::mpi::edge_bytes> data_;

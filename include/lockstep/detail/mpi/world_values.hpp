@@ -26,11 +26,10 @@ namespace mpi {
 struct world_body;     // src/mpi/world_region.hpp
 class rank_reduction;  // src/mpi/world.cpp
 
-/// Two values in a row become one: *into = *into op *next. `numbers`: MPI's type of the values, if it has one.
+/// Two values in a row become one: *into = *into op *next. world_combine(): there are none.
 struct world_combine {
   void (*call)(const void* context, void* into, const void* next);
   const void* context;
-  MPI_Datatype numbers;
 
   void operator()(void* into, const void* next) const {
     if (call != nullptr) call(context, into, next);
@@ -68,10 +67,7 @@ struct combine_of {
     const Type result(op(std::move(a), std::move(b)));
     std::memcpy(into, &result, sizeof(Type));
   }
-  static world_combine with(Operation& op) noexcept {
-    return {call, const_cast<void*>(static_cast<const void*>(&op)),
-            number_type(static_cast<const Type*>(nullptr))};
-  }
+  static world_combine with(Operation& op) noexcept { return {call, &op}; }
 };
 
 /// What one rank sends and another keeps.
@@ -80,7 +76,7 @@ struct sent_value {
   Type value;
   bool is_there;
 
-  static world_combine combine() noexcept { return {call, nullptr, MPI_DATATYPE_NULL}; }
+  static world_combine combine() noexcept { return {call, nullptr}; }
 
  private:
   /// The one of two that is there.
