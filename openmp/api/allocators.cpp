@@ -46,3 +46,8 @@ OPENMP_API void omp_free(void* block, handle) { release(block); }
 OPENMP_API void* omp_realloc(void* block, std::size_t size, handle from, handle) {
   return reallocate(block, size, from);
 }
+
+ALSO_IN_LIBOMP(
+    "omp_init_allocator, omp_destroy_allocator, omp_set_default_allocator, "
+    "omp_get_default_allocator, omp_alloc, omp_aligned_alloc, omp_calloc, omp_aligned_calloc, "
+    "omp_free, omp_realloc");

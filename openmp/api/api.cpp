@@ -203,3 +203,20 @@ OPENMP_API int omp_pause_resource(int kind, int device) {
 OPENMP_API int omp_pause_resource_all(int kind) {
   return (kind == 1 || kind == 2) && end_threads() ? 0 : -1;
 }
+
+ALSO_IN_LIBOMP(
+    "omp_get_thread_num, omp_get_num_threads, omp_in_parallel, omp_get_level, "
+    "omp_get_active_level, omp_get_ancestor_thread_num, omp_get_team_size, omp_get_num_teams, "
+    "omp_get_team_num, omp_in_final, omp_in_explicit_task, omp_set_num_threads, "
+    "omp_get_max_threads, omp_set_dynamic, omp_get_dynamic, omp_set_max_active_levels, "
+    "omp_get_max_active_levels, omp_get_supported_active_levels, omp_set_nested, "
+    "omp_get_nested, omp_get_thread_limit, omp_set_default_device, omp_get_default_device, "
+    "omp_set_schedule, omp_get_schedule, omp_get_num_procs, omp_get_cancellation, "
+    "omp_get_max_task_priority, omp_set_num_teams, omp_get_max_teams, "
+    "omp_set_teams_thread_limit, omp_get_teams_thread_limit, omp_display_env, omp_get_wtime, "
+    "omp_get_wtick, omp_fulfill_event, omp_get_proc_bind, omp_get_num_places, "
+    "omp_get_place_num_procs, omp_get_place_proc_ids, omp_get_place_num, "
+    "omp_get_partition_num_places, omp_get_partition_place_nums, omp_set_affinity_format, "
+    "omp_get_affinity_format, omp_capture_affinity, omp_display_affinity, "
+    "omp_get_num_devices, omp_get_initial_device, omp_get_device_num, omp_is_initial_device, "
+    "omp_pause_resource, omp_pause_resource_all");

@@ -202,3 +202,8 @@ OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, s
   return EINVAL;
 }
 OPENMP_API int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }
+
+ALSO_IN_LIBOMP(
+    "omp_get_num_interop_properties, omp_get_interop_int, omp_get_interop_ptr, "
+    "omp_get_interop_str, omp_get_interop_name, omp_get_interop_type_desc, "
+    "omp_get_interop_rc_desc");

@@ -243,3 +243,25 @@ OPENMP_API void omp_set_default_allocator_(const std::intptr_t* which) {
 OPENMP_API std::intptr_t omp_get_default_allocator_() {
   return static_cast<std::intptr_t>(omp_get_default_allocator());
 }
+
+ALSO_IN_LIBOMP(
+    "omp_init_allocator, omp_destroy_allocator, omp_set_default_allocator, "
+    "omp_get_default_allocator, omp_get_num_threads_, omp_get_max_threads_, "
+    "omp_get_thread_num_, omp_get_num_procs_, omp_in_parallel_, omp_get_dynamic_, "
+    "omp_get_nested_, omp_get_thread_limit_, omp_get_max_active_levels_, "
+    "omp_get_supported_active_levels_, omp_get_level_, omp_get_active_level_, omp_in_final_, "
+    "omp_in_explicit_task_, omp_get_cancellation_, omp_get_proc_bind_, omp_get_num_places_, "
+    "omp_get_place_num_, omp_get_partition_num_places_, omp_get_default_device_, "
+    "omp_get_num_devices_, omp_get_device_num_, omp_get_num_teams_, omp_get_team_num_, "
+    "omp_is_initial_device_, omp_get_initial_device_, omp_get_max_task_priority_, "
+    "omp_get_max_teams_, omp_get_teams_thread_limit_, omp_get_wtime_, omp_get_wtick_, "
+    "omp_set_num_threads_, omp_set_dynamic_, omp_set_nested_, omp_set_max_active_levels_, "
+    "omp_set_default_device_, omp_set_num_teams_, omp_set_teams_thread_limit_, "
+    "omp_display_env_, omp_get_ancestor_thread_num_, omp_get_team_size_, "
+    "omp_get_place_num_procs_, omp_pause_resource_, omp_pause_resource_all_, "
+    "omp_fulfill_event_, omp_set_schedule_, omp_get_schedule_, omp_get_place_proc_ids_, "
+    "omp_get_partition_place_nums_, omp_set_affinity_format_, omp_get_affinity_format_, "
+    "omp_display_affinity_, omp_capture_affinity_, omp_get_interop_str_, "
+    "omp_get_interop_name_, omp_get_interop_type_desc_, omp_get_interop_rc_desc_, "
+    "omp_init_allocator_, omp_destroy_allocator_, omp_set_default_allocator_, "
+    "omp_get_default_allocator_");

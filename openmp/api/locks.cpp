@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // omp_..._lock and omp_..._nest_lock.
 //
-// They exist in two versions. In OMP_1.0 a lock belongs to a thread, and a nested one has 8 bytes; in OMP_3.0 it belongs to
-// a task, and a nested one has 16. Plain locks have 4 bytes in both, and it does not matter who holds them.
-// Fortran's omp_lock_kind has 4 bytes: the lock itself. Its omp_nest_lock_kind has 8: in OMP_1.0 the lock, in OMP_3.0 a
-// pointer to one of ours.
+// A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter who holds it.
+// A nested lock belongs to a task. GCC gives it 16 bytes, LLVM and Fortran 8: what we have there is a pointer to our own.
+// In OMP_1.0 it has 8 bytes and belongs to a thread.
 #include "runtime/word_lock.hpp"
 
 #include <cstdlib>
@@ -19,7 +18,8 @@
 namespace lockstep::openmp {
 namespace {
 
-/// omp_nest_lock_t of OMP_3.0. set(), test() and unset() return how often it is held then. `owner` and `depth` belong to the holder; others read `owner` to see that it is not them.
+/// A nested lock. set(), test() and unset() return how often it is held then. `owner` and `depth` belong to the holder; others
+/// read `owner` to see that it is not them.
 struct nest_lock {
   word_lock lock;
   std::uint32_t depth;
@@ -58,7 +58,6 @@ struct nest_lock {
     return 0;
   }
 };
-static_assert(sizeof(nest_lock) == 16, "omp_nest_lock_t");
 
 /// omp_nest_lock_t of OMP_1.0: its word is the number of the thread that holds it.
 struct old_nest_lock {
@@ -98,10 +97,10 @@ mutex_kind kind_of(const Lock&) noexcept {
 mutex_kind kind_of(const word_lock&) noexcept { return mutex_kind::lock; }
 
 template <class Lock>
-[[gnu::always_inline]] inline void init(Lock& lock) noexcept {
+[[gnu::always_inline]] inline void init(Lock& lock, unsigned hint = 0) noexcept {
   lock.reset();
   note_call();
-  if (has_tool()) ompt::tell_lock_init(kind_of(lock), &lock, 0);
+  if (has_tool()) ompt::tell_lock_init(kind_of(lock), &lock, hint);
 }
 template <class Lock>
 [[gnu::always_inline]] inline void destroy(Lock& lock) noexcept {
@@ -144,73 +143,56 @@ template <class Lock>
 
 using namespace lockstep::openmp;
 
-// A function of ours that programs call by the name and version behind it.
-#define VERSIONED(ours, name, version) __asm__(".symver " #ours "," name version)
-#define OLD(ours, name) VERSIONED(ours, name, "@OMP_1.0")
-#define NEW(ours, name) VERSIONED(ours, name, "@@OMP_3.0")
+OPENMP_API void lock_init(word_lock* lock) { init(*lock); }
+OPENMP_API void lock_destroy(word_lock* lock) { destroy(*lock); }
+OPENMP_API void lock_set(word_lock* lock) { lock_told(mutex_kind::lock, *lock); }
+OPENMP_API void lock_unset(word_lock* lock) { unlock_told(mutex_kind::lock, *lock); }
+OPENMP_API int lock_test(word_lock* lock) {
+  return try_lock_told(mutex_kind::test_lock, *lock) ? 1 : 0;
+}
 
-// --- plain locks: the same in both versions ---
-
-#define PLAIN(suffix)                                                                           \
-  OPENMP_API void init_lock##suffix(word_lock* lock) { init(*lock); }                           \
-  OPENMP_API void destroy_lock##suffix(word_lock* lock) { destroy(*lock); }                     \
-  OPENMP_API void set_lock##suffix(word_lock* lock) { lock_told(mutex_kind::lock, *lock); }     \
-  OPENMP_API void unset_lock##suffix(word_lock* lock) { unlock_told(mutex_kind::lock, *lock); } \
-  OPENMP_API int test_lock##suffix(word_lock* lock) {                                           \
-    return try_lock_told(mutex_kind::test_lock, *lock) ? 1 : 0;                                 \
-  }
-PLAIN(_old)
-PLAIN(_new)
-PLAIN(_f_old)
-PLAIN(_f_new)
-
-// --- nested locks of C ---
-
-OPENMP_API void init_nest_lock_new(nest_lock* lock) { init(*lock); }
-OPENMP_API void destroy_nest_lock_new(nest_lock* lock) { destroy(*lock); }
-OPENMP_API void set_nest_lock_new(nest_lock* lock) { set_nest(*lock); }
-OPENMP_API void unset_nest_lock_new(nest_lock* lock) { unset_nest(*lock); }
-OPENMP_API int test_nest_lock_new(nest_lock* lock) { return test_nest(*lock); }
-
-OPENMP_API void init_nest_lock_old(old_nest_lock* lock) { init(*lock); }
-OPENMP_API void destroy_nest_lock_old(old_nest_lock* lock) { destroy(*lock); }
-OPENMP_API void set_nest_lock_old(old_nest_lock* lock) { set_nest(*lock); }
-OPENMP_API void unset_nest_lock_old(old_nest_lock* lock) { unset_nest(*lock); }
-OPENMP_API int test_nest_lock_old(old_nest_lock* lock) { return test_nest(*lock); }
-
-// --- nested locks of Fortran ---
-
-OPENMP_API void init_nest_lock_f_new(nest_lock** lock) {
+OPENMP_API void nest_lock_init(nest_lock** lock) {
   *lock = static_cast<nest_lock*>(std::malloc(sizeof(nest_lock)));
   if (*lock == nullptr) fail("omp_init_nest_lock: out of memory");
   init(**lock);
 }
-OPENMP_API void destroy_nest_lock_f_new(nest_lock** lock) {
+OPENMP_API void nest_lock_destroy(nest_lock** lock) {
   destroy(**lock);
   std::free(*lock);
   *lock = nullptr;
 }
-OPENMP_API void set_nest_lock_f_new(nest_lock** lock) { set_nest(**lock); }
-OPENMP_API void unset_nest_lock_f_new(nest_lock** lock) { unset_nest(**lock); }
-OPENMP_API int test_nest_lock_f_new(nest_lock** lock) { return test_nest(**lock); }
+OPENMP_API void nest_lock_set(nest_lock** lock) { set_nest(**lock); }
+OPENMP_API void nest_lock_unset(nest_lock** lock) { unset_nest(**lock); }
+OPENMP_API int nest_lock_test(nest_lock** lock) { return test_nest(**lock); }
 
-OPENMP_API void init_nest_lock_f_old(old_nest_lock* lock) { init(*lock); }
-OPENMP_API void destroy_nest_lock_f_old(old_nest_lock* lock) { destroy(*lock); }
-OPENMP_API void set_nest_lock_f_old(old_nest_lock* lock) { set_nest(*lock); }
-OPENMP_API void unset_nest_lock_f_old(old_nest_lock* lock) { unset_nest(*lock); }
-OPENMP_API int test_nest_lock_f_old(old_nest_lock* lock) { return test_nest(*lock); }
+OPENMP_API void old_nest_lock_init(old_nest_lock* lock) { init(*lock); }
+OPENMP_API void old_nest_lock_destroy(old_nest_lock* lock) { destroy(*lock); }
+OPENMP_API void old_nest_lock_set(old_nest_lock* lock) { set_nest(*lock); }
+OPENMP_API void old_nest_lock_unset(old_nest_lock* lock) { unset_nest(*lock); }
+OPENMP_API int old_nest_lock_test(old_nest_lock* lock) { return test_nest(*lock); }
 
-#define BOTH_VERSIONS(verb)                                \
-  OLD(verb##_lock_old, "omp_" #verb "_lock");              \
-  NEW(verb##_lock_new, "omp_" #verb "_lock");              \
-  OLD(verb##_lock_f_old, "omp_" #verb "_lock_");           \
-  NEW(verb##_lock_f_new, "omp_" #verb "_lock_");           \
-  OLD(verb##_nest_lock_old, "omp_" #verb "_nest_lock");    \
-  NEW(verb##_nest_lock_new, "omp_" #verb "_nest_lock");    \
-  OLD(verb##_nest_lock_f_old, "omp_" #verb "_nest_lock_"); \
-  NEW(verb##_nest_lock_f_new, "omp_" #verb "_nest_lock_")
-BOTH_VERSIONS(init);
-BOTH_VERSIONS(destroy);
-BOTH_VERSIONS(set);
-BOTH_VERSIONS(unset);
-BOTH_VERSIONS(test);
+// The names and versions by which programs call them: of C, and of Fortran with '_' behind.
+#define NAMED(ours, name, version)                                                         \
+  __asm__(".symver " #ours ", omp_" name "_lock" version "\n .symver " #ours ", omp_" name \
+          "_lock_" version)
+#define EACH_VERSION(verb)                                \
+  NAMED(lock_##verb, #verb, "@OMP_1.0");                  \
+  NAMED(lock_##verb, #verb, "@@OMP_3.0");                 \
+  NAMED(lock_##verb, #verb, "@VERSION");                  \
+  NAMED(old_nest_lock_##verb, #verb "_nest", "@OMP_1.0"); \
+  NAMED(nest_lock_##verb, #verb "_nest", "@@OMP_3.0");    \
+  NAMED(nest_lock_##verb, #verb "_nest", "@VERSION")
+EACH_VERSION(init);
+EACH_VERSION(destroy);
+EACH_VERSION(set);
+EACH_VERSION(unset);
+EACH_VERSION(test);
+
+OPENMP_API void omp_init_lock_with_hint(word_lock* lock, unsigned hint) { init(*lock, hint); }
+OPENMP_API void omp_init_lock_with_hint_(word_lock* lock, const int* hint) {
+  init(*lock, static_cast<unsigned>(*hint));
+}
+OPENMP_API void omp_init_nest_lock_with_hint(nest_lock** lock, unsigned) { nest_lock_init(lock); }
+OPENMP_API void omp_init_nest_lock_with_hint_(nest_lock** lock, const int*) {
+  nest_lock_init(lock);
+}

@@ -82,7 +82,7 @@ void start(outlined_function function, void* data, unsigned size, const loop_spe
     request.loop = region->loop;
     region->alone = new (std::nothrow) lone_part(outer, function, request);
     if (region->alone == nullptr) fail("Out of memory");
-    region->alone->self.started = region;
+    region->alone->started = region;
     return;
   }
   const int error = pthread_create(&region->runner, nullptr, run_region_for_another, region);

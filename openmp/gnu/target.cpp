@@ -63,8 +63,7 @@ void check_device(int device) noexcept {
 // --- target regions ---
 
 void run_on_host(outlined_function function, void** variables, int thread_limit) noexcept {
-  lone_part alone(here(), nullptr, region_request());
-  part& self = alone.self;
+  lone_part self(here(), nullptr, region_request());
   self.level = self.active_level = 0;
   self.team_num = 0;
   self.num_teams = 1;

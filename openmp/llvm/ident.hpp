@@ -19,8 +19,17 @@ struct ident {
   const char* place;  ///< ";file;function;line;column;;"
 };
 
-/// The number of the calling thread, from 0 on, as long as it lives. It is passed back to us with most calls, where the
-/// thread's record is found without it.
+/// In `flags`.
+enum ident_flag : std::int32_t {
+  has_atomic_reduction = 0x10,
+  barrier_bits = 0x1C0,
+  barrier_of_loop = 0x40,
+  barrier_of_sections = 0xC0,
+  barrier_of_single = 0x140
+};
+
+/// The number of the calling thread, as long as it lives, from 0 on. The compiler passes it back with most calls; we find
+/// the thread's record without it.
 inline std::int32_t thread_id() noexcept { return static_cast<std::int32_t>(thread_number() - 1); }
 
 }  // namespace lockstep::openmp::llvm

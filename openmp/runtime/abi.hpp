@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/abi.hpp -- what a program compiled by GCC expects of its OpenMP runtime: types of the binary interface
+// openmp/runtime/abi.hpp -- what programs expect of their OpenMP runtime: types of the binary interface
 //
 // All that is exported is declared with OPENMP_API; version.map gives it its version. Everything else is hidden.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_ABI_HPP
@@ -9,6 +9,13 @@
 #include <cstdint>
 
 #define OPENMP_API extern "C" __attribute__((visibility("default")))
+
+/// Functions of this source that LLVM's programs ask for as well, in the one version that LLVM's runtime has. Weak: of a
+/// strong alias the linker believes that it is the only version of the function.
+#define ALSO_IN_LIBOMP(names)                                     \
+  __asm__(".irp name, " names                                     \
+          "\n .weak libomp_\\name\n .set libomp_\\name, \\name\n" \
+          " .symver libomp_\\name, \\name@VERSION\n .endr")
 
 namespace lockstep::openmp {
 

@@ -61,43 +61,41 @@ unsigned resolve_threads(part& self, unsigned asked, unsigned sections) noexcept
   return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
 }
 
-lone_part::lone_part(part& outer, outlined_function function,
+lone_part::lone_part(part& encountering, outlined_function called,
                      const region_request& request) noexcept {
-  self.level = outer.level + 1;
-  self.active_level = outer.active_level;
-  self.team_num = outer.team_num;
-  self.num_teams = outer.num_teams;
-  self.outer = &outer;
-  self.function = function;
-  self.implicit.variables = outer.running->variables;
-  self.implicit.group = request.group;
-  self.places = outer.places;
-  self.is_in_teams = outer.is_in_teams;
-  self.tool = outer.tool;
-  if (__builtin_expect(request.bind != proc_bind::no && self.variables().bind != proc_bind::no,
-                       0)) {
-    self.implicit.own_variables().bind = request.bind;
-  }
+  level = encountering.level + 1;
+  active_level = encountering.active_level;
+  team_num = encountering.team_num;
+  num_teams = encountering.num_teams;
+  outer = &encountering;
+  function = called;
+  implicit.variables = encountering.running->variables;
+  implicit.group = request.group;
+  places = encountering.places;
+  is_in_teams = encountering.is_in_teams;
+  tool = encountering.tool;
+  if (__builtin_expect(request.bind != proc_bind::no && variables().bind != proc_bind::no, 0))
+    implicit.own_variables().bind = request.bind;
   if (__builtin_expect(process_settings().has_levels(), 0))
-    set_level(self.implicit.own_variables(), self.level);
-  this_record.current = &self;
-  if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(self);
-  if (request.loop != nullptr) self.loop.begin(*request.loop, nullptr, 0, 1);
+    set_level(implicit.own_variables(), level);
+  this_record.current = this;
+  if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(*this);
+  if (request.loop != nullptr) loop.begin(*request.loop, nullptr, 0, 1);
 }
 
 lone_part::~lone_part() {
-  if (self.tasks != nullptr && !self.is_cancelled) self.shared->tasks.run_own(self);
-  if (self.implicit.family != nullptr) end_family(self, self.implicit);
-  if (__builtin_expect(self.shared != nullptr, 0)) {
-    task_pool& tasks = self.shared->tasks;
-    if (self.is_cancelled) {
-      tasks.discard(self);
-    } else if (tasks.has_unfinished(self.barriers & 1u)) {
-      tasks.finish(self, self.barriers & 1u);
+  if (tasks != nullptr && !is_cancelled) shared->tasks.run_own(*this);
+  if (implicit.family != nullptr) end_family(*this, implicit);
+  if (__builtin_expect(shared != nullptr, 0)) {
+    task_pool& pool = shared->tasks;
+    if (is_cancelled) {
+      pool.discard(*this);
+    } else if (pool.has_unfinished(barriers & 1u)) {
+      pool.finish(*this, barriers & 1u);
     }
-    delete self.shared;
+    delete shared;
   }
-  this_record.current = self.outer;
+  this_record.current = outer;
 }
 
 namespace {
@@ -122,9 +120,10 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
   if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
   of.set_frame(frame);
   if (__builtin_expect(!of.is_plain, 0)) of.told = region;
-  const member_call what = {function, data, &of, request.loop, may_make_tasks(function)};
+  const outlined_function named = request.called != nullptr ? request.called : function;
+  const member_call what = {function, data, &of, request.loop, may_make_tasks(named)};
   const call_site where =
-      __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
+      __builtin_expect(detail::observers() != 0, 0) ? site_of(named) : call_site::none();
   if (!of.run(size, what, where)) {
     of.shared.tasks.discard(self);
     of.shared.reset();
@@ -137,11 +136,11 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
                                       const region_request& request,
                                       ompt::region_info& region) noexcept {
   lone_part alone(self, function, request);
-  ompt::begin_part(alone.self, region, region.primary);
-  if (request.loop != nullptr) tell_loop(alone.self, *request.loop);
+  ompt::begin_part(alone, region, region.primary);
+  if (request.loop != nullptr) tell_loop(alone, *request.loop);
   region.primary.at.exit.pointer = __builtin_frame_address(0);
   function(data);
-  ompt::arrive_at_end(alone.self);
+  ompt::arrive_at_end(alone);
 }
 
 [[gnu::noinline, gnu::cold]] void run_told_region(thread_record& record, part& self,

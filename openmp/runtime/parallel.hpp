@@ -14,6 +14,8 @@ struct region_request {
   const loop_spec* loop = nullptr;  ///< of a combined loop, that each member begins with
   task_group* group = nullptr;      ///< of `parallel` with task reductions
   unsigned asked = 0;               ///< num_threads(asked), for tools; 0: nothing was said
+  /// The function of the program, where that which members run only calls it: it sets the part's.
+  outlined_function called = nullptr;
 };
 
 /// How many threads a region has that `self` encounters. `asked`: num_threads(asked), or 0. `sections`: of a parallel
@@ -33,14 +35,11 @@ void run_region_with_pool_of(thread_record& record, part& self, outlined_functio
 bool end_threads() noexcept;
 
 /// A part of a region that has one member, on the calling thread, as long as this lives.
-class lone_part {
- public:
-  lone_part(part& outer, outlined_function function, const region_request& request) noexcept;
+struct lone_part : part {
+  lone_part(part& encountering, outlined_function called, const region_request& request) noexcept;
   ~lone_part();
   lone_part(const lone_part&) = delete;
   lone_part& operator=(const lone_part&) = delete;
-
-  part self;
 };
 
 }  // namespace lockstep::openmp

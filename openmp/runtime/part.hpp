@@ -54,6 +54,9 @@ struct part {
   thread_places places;
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
   member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet
+  std::uint32_t asked_threads =
+      0;  ///< num_threads() of the region that it encounters next; 0: none
+  proc_bind asked_bind = proc_bind::no;  ///< likewise
   bool is_in_teams = false;
   bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
   bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one

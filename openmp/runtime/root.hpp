@@ -39,6 +39,10 @@ struct root_part : part {
     busy_.fetch_sub(granted - 1, detail::memory_order_relaxed);  // 2
   }
 
+  unsigned asked_teams =
+      0;  ///< num_teams() of the teams construct that it encounters next; 0: none
+  int asked_thread_limit = 0;  ///< likewise
+
  private:
   detail::atomic<unsigned> busy_{
       1};  ///< threads of the group that are in regions, the initial one with them

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// parallel and teams; what a thread asks about itself.
+//
+// The compiler makes of a region a function whose arguments are the thread's number in the process, its number in the
+// region, and a word for each variable: the `microtask`. It passes the words behind those of the call that begins the
+// region. Here they are copied to the stack, once, and members call the function with them.
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "ident.hpp"
+#include "runtime/message.hpp"
+#include "runtime/ompt.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/root.hpp"
+#include "runtime/teams.hpp"
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+using microtask = void (*)(std::int32_t*, std::int32_t*, ...);
+
+/// A region's function, and how many words follow.
+struct region_call {
+  microtask function;
+  std::size_t count;
+
+  void** words() noexcept { return reinterpret_cast<void**>(this + 1); }
+};
+
+template <std::size_t>
+using word = void*;
+
+template <std::size_t... Index>
+void call_with(microtask function, std::int32_t* id, std::int32_t* rank, void* const* words,
+               std::index_sequence<Index...>) {
+  reinterpret_cast<void (*)(std::int32_t*, std::int32_t*, word<Index>...)>(function)(
+      id, rank, words[Index]...);
+}
+template <std::size_t Count>
+void call_with(microtask function, std::int32_t* id, std::int32_t* rank, void* const* words) {
+  call_with(function, id, rank, words, std::make_index_sequence<Count>());
+}
+
+using caller = void (*)(microtask, std::int32_t*, std::int32_t*, void* const*);
+constexpr caller exact[] = {call_with<0>, call_with<1>, call_with<2>, call_with<3>, call_with<4>,
+                            call_with<5>, call_with<6>, call_with<7>, call_with<8>};
+/// With more words than the function takes, which the caller alone has to remove: so it is in C on all our systems.
+constexpr std::size_t more[] = {16, 32, 64, 128, 256};
+constexpr caller with_more[] = {call_with<16>, call_with<32>, call_with<64>, call_with<128>,
+                                call_with<256>};
+
+/// How many words are passed for `count`.
+std::size_t passed_for(std::size_t count) noexcept {
+  if (count < std::size(exact)) return count;
+  for (const std::size_t each : more) {
+    if (count <= each) return each;
+  }
+  fail("A region with %zu variables: more than %zu", count, more[std::size(more) - 1]);
+}
+
+void call(region_call& of, part& self) {
+  std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
+  if (__builtin_expect(of.count < std::size(exact), 1))
+    return exact[of.count](of.function, &id, &rank, of.words());
+  std::size_t i = 0;
+  while (more[i] < of.count) ++i;
+  with_more[i](of.function, &id, &rank, of.words());
+}
+
+outlined_function name_of(microtask function) noexcept {
+  return reinterpret_cast<outlined_function>(reinterpret_cast<std::uintptr_t>(function));
+}
+
+/// What members of a region run.
+void run_part(void* data) {
+  region_call& of = *static_cast<region_call*>(data);
+  part& self = here();
+  self.function = name_of(of.function);
+  call(of, self);
+}
+
+/// What teams run, each in turn: its initial thread is in no region.
+void run_team(void* data) { call(*static_cast<region_call*>(data), here()); }
+
+/// num_threads() and proc_bind() of the region that comes now.
+region_request take_asked(part& self) noexcept {
+  region_request request;
+  request.bind = self.asked_bind;
+  request.asked = self.asked_threads;
+  self.asked_threads = 0;
+  self.asked_bind = proc_bind::no;
+  return request;
+}
+
+void fork(part& self, region_call& of) noexcept {
+  region_request request = take_asked(self);
+  request.called = name_of(of.function);
+  run_region(self, run_part, &of, resolve_threads(self, request.asked), request);
+}
+
+/// In `memory`, of size_for(count).
+region_call& take_words(void* memory, microtask function, std::size_t count,
+                        std::va_list arguments) noexcept {
+  region_call& taken = *::new (memory) region_call{function, count};
+  for (std::size_t i = 0; i < count; ++i) taken.words()[i] = va_arg(arguments, void*);
+  for (std::size_t i = count; i < passed_for(count); ++i) taken.words()[i] = nullptr;
+  return taken;
+}
+std::size_t size_for(std::size_t count) noexcept {
+  return sizeof(region_call) + passed_for(count) * sizeof(void*);
+}
+/// On the stack of a function that has the words behind its argument `function`: on one line where it can be, which all
+/// members read.
+#define TAKE_WORDS(taken)                                                             \
+  void* const memory = __builtin_alloca_with_align(size_for(as_size(count)), 64 * 8); \
+  std::va_list arguments;                                                             \
+  va_start(arguments, function);                                                      \
+  region_call& taken = take_words(memory, function, as_size(count), arguments);       \
+  va_end(arguments)
+
+constexpr std::size_t as_size(std::int32_t count) noexcept {
+  return static_cast<std::size_t>(count);
+}
+
+/// The part of a region of one that the program runs itself, between two calls.
+struct kept_part : lone_part {
+  using lone_part::lone_part;
+
+  ompt::region_scope* told = nullptr;  ///< null: no tool is there
+};
+
+void begin_alone(part& self) noexcept {
+  const region_request request = take_asked(self);
+  ompt::region_scope* told = nullptr;
+  if (has_tool()) {
+    told = new (std::nothrow)
+        ompt::region_scope(self, request.asked, 1, ompt::parallel_team | ompt::invoker_program);
+  }
+  // It is to have a function: it is in a region.
+  kept_part* const made = new (std::nothrow) kept_part(self, run_part, request);
+  if (made == nullptr) fail("Out of memory");
+  made->told = told;
+  if (told != nullptr) ompt::begin_part(*made, told->info, told->info.primary);
+}
+void end_alone(part& self) noexcept {
+  kept_part* const ending = static_cast<kept_part*>(&self);
+  ompt::region_scope* const told = ending->told;
+  if (told != nullptr) ompt::arrive_at_end(self);
+  delete ending;
+  delete told;
+}
+
+}  // namespace
+
+OPENMP_API std::int32_t __kmpc_global_thread_num(ident*) { return thread_id(); }
+OPENMP_API std::int32_t __kmpc_global_num_threads(ident*) {
+  return static_cast<std::int32_t>(here().size);
+}
+OPENMP_API std::int32_t __kmpc_bound_thread_num(ident*) {
+  return static_cast<std::int32_t>(here().rank);
+}
+OPENMP_API std::int32_t __kmpc_bound_num_threads(ident*) {
+  return static_cast<std::int32_t>(here().size);
+}
+OPENMP_API std::int32_t __kmpc_in_parallel(ident*) { return here().active_level > 0 ? 1 : 0; }
+
+// Programs say when they begin and end. That tells us nothing.
+OPENMP_API void __kmpc_begin(ident*, std::int32_t) {}
+OPENMP_API void __kmpc_end(ident*) {}
+OPENMP_API std::int32_t __kmpc_ok_to_fork(ident*) { return 1; }
+
+// --- parallel ---
+
+OPENMP_API void __kmpc_push_num_threads(ident*, std::int32_t, std::int32_t threads) {
+  here().asked_threads = threads > 0 ? static_cast<std::uint32_t>(threads) : 0;
+}
+OPENMP_API void __kmpc_pop_num_threads(ident*, std::int32_t) {}
+OPENMP_API void __kmpc_push_proc_bind(ident*, std::int32_t, int bind) {
+  here().asked_bind = static_cast<proc_bind>(bind);
+}
+
+OPENMP_API void __kmpc_fork_call(ident*, std::int32_t count, microtask function, ...) {
+  TAKE_WORDS(call);
+  fork(entered(), call);
+}
+
+OPENMP_API void __kmpc_serialized_parallel(ident*, std::int32_t) { begin_alone(entered()); }
+OPENMP_API void __kmpc_end_serialized_parallel(ident*, std::int32_t) { end_alone(entered()); }
+
+/// With one word for all variables, or none.
+OPENMP_API void __kmpc_fork_call_if(ident*, std::int32_t count, microtask function,
+                                    std::int32_t condition, void* word) {
+  struct {
+    region_call call;
+    void* word;
+  } of = {{function, word != nullptr && count > 0 ? 1u : 0u}, word};
+  part& self = entered();
+  if (condition != 0) return fork(self, of.call);
+  begin_alone(self);
+  run_part(&of.call);
+  end_alone(here());
+}
+
+// --- teams ---
+
+OPENMP_API void __kmpc_push_num_teams_51(ident*, std::int32_t, std::int32_t least,
+                                         std::int32_t most, std::int32_t thread_limit) {
+  root_part& root = root_of(here());
+  root.asked_teams = static_cast<unsigned>(most > 0 ? most : least > 0 ? least : 0);
+  root.asked_thread_limit = thread_limit > 0 ? thread_limit : 0;
+}
+OPENMP_API void __kmpc_push_num_teams(ident* at, std::int32_t id, std::int32_t teams,
+                                      std::int32_t thread_limit) {
+  __kmpc_push_num_teams_51(at, id, teams, teams, thread_limit);
+}
+OPENMP_API void __kmpc_set_thread_limit(ident*, std::int32_t, std::int32_t thread_limit) {
+  if (thread_limit > 0) here().running->own_variables().thread_limit = thread_limit;
+}
+OPENMP_API void __kmpc_fork_teams(ident*, std::int32_t count, microtask function, ...) {
+  TAKE_WORDS(call);
+  part& self = entered();
+  root_part& root = root_of(self);
+  const unsigned teams = std::exchange(root.asked_teams, 0u);
+  run_teams(self, run_team, &call, teams, std::exchange(root.asked_thread_limit, 0));
+}
+
+}  // namespace lockstep::openmp::llvm

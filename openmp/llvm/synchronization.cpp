@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// barrier, single, copyprivate, master, masked, critical, ordered, flush, reductions, cancel.
+#include <cstddef>
+#include <cstdint>
+
+#include <lockstep/mutex.hpp>
+
+#include "ident.hpp"
+#include "runtime/barrier.hpp"
+#include "runtime/cancel.hpp"
+#include "runtime/ompt.hpp"
+#include "runtime/shared_region.hpp"
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+constexpr barrier_kind of_single = {"single", ompt::sync_kind::barrier_implicit_workshare},
+                       of_reduction = {"reduction", ompt::sync_kind::barrier_implementation};
+
+const barrier_kind& kind_of_barrier(const ident* at) noexcept {
+  if (at == nullptr) return of_program;
+  switch (at->flags & barrier_bits) {
+    case barrier_of_loop: return of_loop;
+    case barrier_of_sections: return of_sections;
+    case barrier_of_single: return of_single;
+    default: return of_program;
+  }
+}
+
+/// What the compiler has for a name: 32 bytes of zeros at first. So is a mutex of lockstep.
+using critical_name = std::int32_t[8];
+lockstep::mutex& lock_of(critical_name* name) noexcept {
+  static_assert(sizeof(lockstep::mutex) <= sizeof *name, "it fits");
+  return *reinterpret_cast<lockstep::mutex*>(name);
+}
+
+}  // namespace
+
+OPENMP_API void __kmpc_barrier(ident* at, std::int32_t) {
+  static_cast<void>(pass_barrier(entered(), kind_of_barrier(at)));
+}
+OPENMP_API std::int32_t __kmpc_cancel_barrier(ident* at, std::int32_t) {
+  return pass_barrier(entered(), kind_of_barrier(at)) ? 0 : 1;
+}
+
+/// True for member 0, once all have come; the others wait for its __kmpc_end_barrier_master().
+OPENMP_API std::int32_t __kmpc_barrier_master(ident*, std::int32_t) {
+  part& self = entered();
+  static_cast<void>(pass_barrier(self));
+  if (self.rank == 0) return 1;
+  static_cast<void>(pass_barrier(self));
+  return 0;
+}
+OPENMP_API void __kmpc_end_barrier_master(ident*, std::int32_t) {
+  static_cast<void>(pass_barrier(entered()));
+}
+OPENMP_API std::int32_t __kmpc_barrier_master_nowait(ident*, std::int32_t) {
+  part& self = entered();
+  static_cast<void>(pass_barrier(self));
+  return self.rank == 0 ? 1 : 0;
+}
+
+OPENMP_API std::int32_t __kmpc_single(ident*, std::int32_t) {
+  return begins_single(entered()) ? 1 : 0;
+}
+OPENMP_API void __kmpc_end_single(ident*, std::int32_t) {}
+
+/// `has_run`: the calling member has run the single, and `data` is of it.
+OPENMP_API void __kmpc_copyprivate(ident*, std::int32_t, std::size_t, void* data,
+                                   copy_function copy, std::int32_t has_run) {
+  part& self = entered();
+  if (self.is_alone()) return;
+  if (has_run != 0) self.shared->copied = data;
+  static_cast<void>(pass_barrier(self, of_copyprivate));
+  if (has_run == 0) copy(data, self.shared->copied);
+  static_cast<void>(pass_barrier(self, of_copyprivate));
+}
+/// The same without copies, and without the last barrier: the compiler makes both.
+OPENMP_API void* __kmpc_copyprivate_light(ident*, std::int32_t, void* data) {
+  part& self = entered();
+  if (self.is_alone()) return data;
+  if (data != nullptr) self.shared->copied = data;
+  static_cast<void>(pass_barrier(self, of_copyprivate));
+  return self.shared->copied;
+}
+
+OPENMP_API std::int32_t __kmpc_master(ident*, std::int32_t) { return here().rank == 0 ? 1 : 0; }
+OPENMP_API void __kmpc_end_master(ident*, std::int32_t) {}
+OPENMP_API std::int32_t __kmpc_masked(ident*, std::int32_t, std::int32_t filter) {
+  return static_cast<std::int32_t>(here().rank) == filter ? 1 : 0;
+}
+OPENMP_API void __kmpc_end_masked(ident*, std::int32_t) {}
+
+OPENMP_API void __kmpc_scope(ident*, std::int32_t, void*) {}
+OPENMP_API void __kmpc_end_scope(ident*, std::int32_t, void*) {}
+
+OPENMP_API void __kmpc_critical(ident*, std::int32_t, critical_name* name) {
+  lock_told(ompt::mutex_kind::critical, lock_of(name));
+}
+OPENMP_API void __kmpc_critical_with_hint(ident*, std::int32_t, critical_name* name,
+                                          std::uint32_t) {
+  lock_told(ompt::mutex_kind::critical, lock_of(name));
+}
+OPENMP_API void __kmpc_end_critical(ident*, std::int32_t, critical_name* name) {
+  unlock_told(ompt::mutex_kind::critical, lock_of(name));
+}
+
+// The turn passes where the member asks for its next chunk (CURSOR-2 of loop_cursor.hpp).
+OPENMP_API void __kmpc_ordered(ident*, std::int32_t) { here().loop.take_turn(); }
+OPENMP_API void __kmpc_end_ordered(ident*, std::int32_t) {}
+
+OPENMP_API void __kmpc_flush(ident*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+// --- reductions ---
+//
+// Each member has values of its own, which go into the variables: by atomic operations, where the compiler has made code
+// with some; else by one member after the other, under a lock. It waits for nobody, and no member's values are read by
+// another.
+
+namespace {
+
+enum : std::int32_t { reduce_under_lock = 1, reduce_by_atomics = 2 };
+
+std::int32_t begin_reduction(const part& self, const ident* at, critical_name* name) noexcept {
+  if (self.is_alone()) return reduce_under_lock;
+  if ((at->flags & has_atomic_reduction) != 0) return reduce_by_atomics;
+  lock_of(name).lock();
+  return reduce_under_lock;
+}
+void end_reduction(const part& self, const ident* at, critical_name* name) noexcept {
+  if (!self.is_alone() && (at->flags & has_atomic_reduction) == 0) lock_of(name).unlock();
+}
+
+}  // namespace
+
+OPENMP_API std::int32_t __kmpc_reduce_nowait(ident* at, std::int32_t, std::int32_t, std::size_t,
+                                             void*, copy_function, critical_name* name) {
+  return begin_reduction(here(), at, name);
+}
+OPENMP_API void __kmpc_end_reduce_nowait(ident* at, std::int32_t, critical_name* name) {
+  end_reduction(here(), at, name);
+}
+OPENMP_API std::int32_t __kmpc_reduce(ident* at, std::int32_t, std::int32_t, std::size_t, void*,
+                                      copy_function, critical_name* name) {
+  return begin_reduction(here(), at, name);
+}
+OPENMP_API void __kmpc_end_reduce(ident* at, std::int32_t, critical_name* name) {
+  part& self = entered();
+  end_reduction(self, at, name);
+  static_cast<void>(pass_barrier(self, of_reduction));
+}
+
+// --- cancellation ---
+
+namespace {
+
+/// What the compiler passes: 1 parallel, 2 loop, 3 sections, 4 taskgroup.
+cancel_kind kind_of(std::int32_t number) noexcept {
+  if (number == 1) return cancel_kind::parallel;
+  return number == 4 ? cancel_kind::taskgroup : cancel_kind::work;
+}
+
+}  // namespace
+
+OPENMP_API std::int32_t __kmpc_cancel(ident*, std::int32_t, std::int32_t kind) {
+  return cancel(entered(), kind_of(kind)) ? 1 : 0;
+}
+OPENMP_API std::int32_t __kmpc_cancellationpoint(ident*, std::int32_t, std::int32_t kind) {
+  return is_cancelled(entered(), kind_of(kind)) ? 1 : 0;
+}
+
+}  // namespace lockstep::openmp::llvm
