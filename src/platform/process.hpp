@@ -61,7 +61,7 @@
 #endif
 
 // Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 6
+#define LOCKSTEP_PROCESS_LAYOUT 7
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_PROCESS_KIND 12
 #define LOCKSTEP_PROCESS_WORD "lockstep_process_6_portable"
@@ -171,7 +171,7 @@ struct nested_region {
 class parked_thread;
 struct alignas(cache_line_size) parking_bucket {
   wait_word lock{0};
-  intrusive_list<parked_thread> waiting, on_their_way;
+  intrusive_list<parked_thread> waiting;
 };
 
 /// For detail/wait/misuse.hpp: its own kind of list.

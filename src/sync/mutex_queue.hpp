@@ -16,9 +16,9 @@
 //   MUTEX-1  At most one thread holds the lock; only that thread clears `locked`.
 //   MUTEX-2  A thread that queues up has found the lock held or reserved, and marks the word (QUEUED-1): a later unlock
 //            finds `waiting`.
-//   MUTEX-3  `waking` is set from the moment an unlock takes a waiter out of the queue to wake it, until that waiter
-//            has the lock, is back in the queue, or has given up. One waiter at most is on its way at a time. As long it
-//            is in the list of those on their way, so that a child of fork() can clear the bit (PARKING-4).
+//   MUTEX-3  `waking` is set from the moment an unlock lets a waiter go, until that waiter has the lock, waits again, or
+//            has given up. One waiter at most is on its way at a time. As long it keeps its place in the queue, so that a
+//            child of fork() can clear the bit (PARKING-4).
 //   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted; after
 //            bypass_limit the lock is reserved for the waiter that is woken. It is also reserved once a woken waiter
 //            has found the lock taken. So a thread that is queued behind p others is overtaken at most
@@ -27,10 +27,10 @@
 //   MUTEX-5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches nothing
 //            after its change of the word, unless the queue has a waiter (PARKING-2).
 //   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter: it lets the first in the
-//            queue go ahead of its turn, beside the one that is on its way. That waiter leaves the queue as at a
-//            deadline and tries as a newcomer; in vain, it goes back to the front. It is let go so once, and no other
-//            is while it is the first. With one on its way at a time, a chain of broadcasts to 64 threads on 2 CPUs
-//            had a CPU halt and be woken at every second thread: 320 us, 80 so.
+//            queue go ahead of its turn, beside the one that is on its way. That waiter tries as a newcomer; in vain, it
+//            waits again at its place. It is let go so once, and no other is while it is the first. With one on its way
+//            at a time, a chain of broadcasts to 64 threads on 2 CPUs had a CPU halt and be woken at every second
+//            thread: 320 us, 80 so.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -104,31 +104,28 @@ class mutex_queue : public queued_word<mutex_rules> {
     while (true) {
       if (!self.wait(policy_, until) && leave(self)) return false;
       // Else it was let go ahead of its turn (MUTEX-6).
-      const bool is_woken = self.is_on_its_way();
+      const bool is_woken = self.its_turn() == parked_thread::turn::woken;
       const rules::purpose as = is_woken ? rules::woken : rules::newcomer;
-      if (try_take(as) || poll(as, until)) return arrive(self);
-      if (wait_engine::is_over(until)) return is_woken && give_up(self);
+      if (try_take(as) || poll(as, until)) {
+        parking_lot::queue(key()).remove(self);
+        return true;
+      }
+      if (wait_engine::is_over(until)) return give_up(self, as);
       if (!enqueue(self, as)) return true;
     }
   }
 
-  /// Is on its way no more.
-  bool arrive(parked_thread& self) {
-    if (self.is_on_its_way()) parking_lot::queue(key()).arrive(self);
-    return true;
-  }
-
-  /// Leaves the queue; false if the thread was taken out of it.
+  /// Leaves the queue; false if the thread was let go.
   bool leave(parked_thread& self) {
     parking_lot::queue waiters(key());
     return withdraw(waiters, self);
   }
 
-  /// A waiter on its way goes without the lock, or takes it at the last moment.
-  bool give_up(parked_thread& self) {
+  /// A thread that was let go goes without the lock; one that is on its way may take it at the last moment.
+  bool give_up(parked_thread& self, rules::purpose as) {
     parking_lot::queue waiters(key());
-    waiters.arrive(self);
-    return take_or(rules::woken, &rules::without_woken);
+    waiters.remove(self);
+    return as == rules::woken && take_or(as, &rules::without_woken);
   }
 
   /// Sends the next waiter on its way, unless one is already.
@@ -142,7 +139,7 @@ class mutex_queue : public queued_word<mutex_rules> {
     do {
       if ((word & rules::waking) != 0) return;
     } while (!change(word, (word & ~rules::waiting) | left | rules::waking));
-    waiters.send_out(*next);
+    waiters.let_go(*next, parked_thread::turn::woken);
     woken.notify(*next);
   }
 
@@ -157,7 +154,7 @@ class mutex_queue : public queued_word<mutex_rules> {
     parking_lot::queue waiters(key());
     parked_thread* const next = waiters.front();
     if (next == nullptr || next->was_ahead()) return;
-    waiters.send_ahead(*next);
+    waiters.let_go(*next, parked_thread::turn::ahead);
     unmark_if_empty(waiters);
     woken.notify(*next);
   }

@@ -6,17 +6,17 @@
 // in the order of their arrival, only the intended waiters wake up, a waiter can be moved from one object's queue to
 // another's without waking, and a waiter can leave the queue at its deadline. What locks use is queued_word, below.
 //
-//   PARKING-1  A node is notified once, after it has left its queue; until then it stays where it is. After the
-//              notification the node is its thread's again and may be gone: notify() returns what to wake, an
+//   PARKING-1  A node is notified once: after it has left its queue, or as it is let go. After the notification its
+//              thread goes on, and the node may be gone once it is in no queue: notify() returns what to wake, an
 //              address that is used as an address only.
 //   PARKING-2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence that
 //              the object it waits on exists. A thread that finds the queue empty must not touch the object: the
 //              key may belong to nothing, or to another object by now.
 //   PARKING-3  What happens before notify() happens before the return of the node's wait().
 //   PARKING-4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
-//              called with all queues locked. In the child each node that is in a list proves that its object
-//              exists (PARKING-2), so the object's word is stripped of what it says of waiters. If a word tells of
-//              a thread that has left the queue, that thread is in the list of those on their way.
+//              called with all queues locked. In the child each node that is in a queue proves that its object
+//              exists (PARKING-2), so the object's word is stripped of what it says of waiters. A thread that was let
+//              go keeps its place until it has what it waits for: so a word that tells of it is found.
 //
 // word_ of parked_thread
 //   value  name      meaning                           set by
@@ -75,24 +75,20 @@ class parked_thread : public list_node<parked_thread> {
   bool wait(wait_policy policy, deadline until = deadline::never(),
             call_site where = call_site::none(),
             wait_history& history = this_thread_history_in_queues()) {
-    slept_ = false;
     located_wait what(*this, where);
     const bool notified =
         wait_engine::wait(what, policy, history, until, wait_engine::single_yield_time);
-    if (slept_) history.yielding.failed();
+    if (what.slept) history.yielding.failed();
     return notified;
   }
 
-  /// To be used again, by its own thread, after it was notified.
-  void renew() noexcept { word_.store(0, memory_order_relaxed); }  // 4
+  /// How it was let go, without what it waits for: see queue::let_go().
+  enum class turn : unsigned char { waits, woken, ahead };
 
   // For its own thread after a notification, and for the thread that holds the lock of its queue:
-  /// True once it was released ahead of its turn (queue::send_ahead).
+  turn its_turn() const noexcept { return turn_; }
+  /// True once it was let go ahead of its turn.
   bool was_ahead() const noexcept { return was_ahead_; }
-  /// True from queue::send_out() to arrive().
-  bool is_on_its_way() const noexcept { return is_on_its_way_; }
-  /// True once it was taken out of the queue without what it waits for: it goes back to the front.
-  bool goes_first() const noexcept { return goes_first_; }
 
  private:
   friend class parking_lot;
@@ -103,13 +99,14 @@ class parked_thread : public list_node<parked_thread> {
   struct located_wait final : waitable {
     parked_thread& self;
     const source_place where;
+    bool slept = false;
 
     located_wait(parked_thread& of, call_site from) noexcept : self(of), where(from) {}
     bool ready() noexcept override {
       return self.word_.load(memory_order_acquire) == notified_;  // 2
     }
     void sleep(deadline until) override {
-      self.slept_ = true;
+      slept = true;
       std::uint32_t word = 0;
       if (!self.word_.compare_exchange_strong(word, sleeping_, memory_order_relaxed,  // 3
                                               memory_order_relaxed) &&                // 3
@@ -131,10 +128,8 @@ class parked_thread : public list_node<parked_thread> {
   wait_word word_;
   std::uint32_t purpose_;
   const std::uintptr_t first_queue_;
-  bool slept_ = false;
+  turn turn_ = turn::waits;
   bool was_ahead_ = false;
-  bool goes_first_ = false;
-  bool is_on_its_way_ = false;
   std::uintptr_t key_ = 0;
 };
 
@@ -219,6 +214,7 @@ class parking_lot {
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
+    // Waiters are those that were not let go.
     /// The waiter that waits longest, or none.
     parked_thread* front() const noexcept { return from(bucket_.waiting.first()); }
     /// The waiter behind `thread`, or none.
@@ -237,45 +233,40 @@ class parking_lot {
       thread.key_ = key_;
       bucket_.waiting.push_back(thread);
     }
-    void push_front(parked_thread& thread) noexcept {
-      thread.key_ = key_;
-      bucket_.waiting.push_front(thread);
-    }
     /// Requires: it is in this queue.
     void remove(parked_thread& thread) noexcept { bucket_.waiting.remove(thread); }
-    /// For a waiter that gives up: false if another thread has taken it out.
+    /// For a waiter that gives up: false if another thread has taken it out, or let it go.
     bool withdraw(parked_thread& thread) noexcept {
       if (!contains(thread)) return false;
       remove(thread);
       return true;
     }
 
-    /// From the queue to those on their way: let go, but the object's word still tells of it (PARKING-4).
-    void send_out(parked_thread& thread) noexcept {
-      remove(thread);
-      thread.goes_first_ = thread.is_on_its_way_ = true;
-      bucket_.on_their_way.push_front(thread);
+    /// A waiter is to try for what it waits for: as the next, of which the object's word still tells (PARKING-4), or ahead
+    /// of its turn, at most once for each thread, as one that has just come. It keeps its place, is no waiter any more, and
+    /// has to be notified.
+    void let_go(parked_thread& thread, parked_thread::turn as) noexcept {
+      thread.turn_ = as;
+      thread.was_ahead_ |= as == parked_thread::turn::ahead;
     }
-    /// Out of the queue before its turn, at most once for each thread: the object's word does not tell of it
-    /// any more, and it goes on as one that has just come.
-    void send_ahead(parked_thread& thread) noexcept {
-      remove(thread);
-      thread.goes_first_ = thread.was_ahead_ = true;
-    }
-    /// Out of the list of those on their way, if it is there.
-    void arrive(parked_thread& thread) noexcept {
-      if (!thread.is_on_its_way_) return;
-      thread.is_on_its_way_ = false;
-      bucket_.on_their_way.remove(thread);
+    /// By its own thread, which was let go in vain: it waits again.
+    void come_back(parked_thread& thread) noexcept {
+      thread.turn_ = parked_thread::turn::waits;
+      thread.word_.store(0, memory_order_relaxed);  // 4
     }
     /// True if a child of a fork() at this moment would put the object's word right (PARKING-4); for tests.
     bool is_known() const noexcept {
-      return !empty() || from(bucket_.on_their_way.first()) != nullptr;
+      const parked_thread* each = bucket_.waiting.first();
+      while (each != nullptr && each->key_ != key_) each = each->next();
+      return each != nullptr;
     }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
-      while (thread != nullptr && thread->key_ != key_) thread = thread->next();
+      while (thread != nullptr &&
+             (thread->key_ != key_ || thread->turn_ != parked_thread::turn::waits)) {
+        thread = thread->next();
+      }
       return thread;
     }
 
@@ -293,7 +284,6 @@ class parking_lot {
   static void forget_all() noexcept {
     for (bucket& each : process().parking) {
       forget(each.waiting);
-      forget(each.on_their_way);
       ::new (&each) bucket();
     }
   }
@@ -378,17 +368,18 @@ class queued_word {
                                     wait_engine::single_yield_time, wait_engine::rung::yield);
   }
 
-  /// Queues the thread up, unless it could take after all: then false. A thread that was released in vain goes to the
-  /// front.
+  /// Queues the thread up, unless it could take after all: then false. A thread that was let go in vain has kept its place.
   bool enqueue(parked_thread& self, std::uint32_t as) {
     parking_lot::queue waiters(key());
-    waiters.arrive(self);
-    if (take_or(as, &Rules::marked)) return false;
-    if (!self.goes_first()) {
-      waiters.push_back(self);
+    const bool was_let_go = self.its_turn() != parked_thread::turn::waits;
+    if (take_or(as, &Rules::marked)) {
+      if (was_let_go) waiters.remove(self);
+      return false;
+    }
+    if (was_let_go) {
+      waiters.come_back(self);
     } else {
-      self.renew();
-      waiters.push_front(self);
+      waiters.push_back(self);
     }
     return true;
   }

@@ -24,6 +24,7 @@ using lockstep::detail::parking_lot;
 using lockstep::detail::wake_list;
 using lockstep::test::run_threads;
 using queue = lockstep::detail::parking_lot::queue;
+using turn = lockstep::detail::parked_thread::turn;
 
 constexpr std::uintptr_t key = 0x1000;
 
@@ -53,13 +54,8 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
   for (parked_thread& each : threads) {
     const std::uintptr_t where = key + 4 * (random() % 600);
     queue waiters(where);
-    if (random() % 4 == 0) {
-      waiters.push_front(each);
-      model[where].push_front(&each);
-    } else {
-      waiters.push_back(each);
-      model[where].push_back(&each);
-    }
+    waiters.push_back(each);
+    model[where].push_back(&each);
   }
   while (!model.empty()) {
     const auto at = std::next(model.begin(), static_cast<long>(random() % model.size()));
@@ -73,6 +69,14 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
       ASSERT_EQ(found, expected);
       const auto victim = expected.begin() + static_cast<long>(random() % expected.size());
       EXPECT_TRUE(waiters.contains(**victim));
+      if (random() % 4 == 0) {  // let go in vain: it has its place still
+        waiters.let_go(**victim, turn::woken);
+        EXPECT_FALSE(waiters.contains(**victim));
+        EXPECT_EQ(waiters.empty(), expected.size() == 1);
+        EXPECT_TRUE(waiters.is_known());
+        waiters.come_back(**victim);
+        continue;
+      }
       waiters.remove(**victim);
       EXPECT_FALSE(waiters.contains(**victim));
       expected.erase(victim);
@@ -96,7 +100,7 @@ TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_
     const bool waits = i / 4 % 2 != 0, comes = i / 8 % 2 != 0;
     queue waiters(key_of(i));
     waiters.push_back(threads[2 * i]);
-    if (comes) waiters.send_out(threads[2 * i]);
+    if (comes) waiters.let_go(threads[2 * i], turn::woken);
     if (!comes) waiters.remove(threads[2 * i]);
     if (waits) waiters.push_back(threads[2 * i + 1]);
     EXPECT_EQ(waiters.is_known(), waits || comes);
@@ -116,11 +120,11 @@ TEST(parking_lot, PARKING4_one_that_has_arrived_is_not_known_any_more_whatever_t
     std::deque<parked_thread> threads(3);
     queue waiters(key);
     for (parked_thread& each : threads) waiters.push_back(each);
-    for (parked_thread& each : threads) waiters.send_out(each);
+    for (parked_thread& each : threads) waiters.let_go(each, turn::woken);
     EXPECT_TRUE(waiters.empty());
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_TRUE(waiters.is_known());
-      waiters.arrive(threads[(first + i) % 3]);
+      waiters.remove(threads[(first + i) % 3]);
     }
     EXPECT_FALSE(waiters.is_known());
   }
@@ -148,20 +152,25 @@ TEST(parking_lot, a_chain_takes_threads_from_one_queue_to_the_next_in_their_orde
   }
 }
 
-TEST(parking_lot, PARKING4_only_a_thread_that_was_sent_out_arrives_and_it_goes_first_from_then_on) {
-  parked_thread sent, ahead, newcomer;
+TEST(parking_lot, PARKING4_one_that_was_let_go_is_no_waiter_but_known_and_comes_back_to_its_place) {
+  parked_thread woken, ahead, newcomer;
   queue waiters(key);
-  for (parked_thread* each : {&sent, &ahead, &newcomer}) waiters.push_back(*each);
-  waiters.send_out(sent);
-  waiters.send_ahead(ahead);
-  for (parked_thread* each : {&sent, &ahead, &newcomer}) waiters.arrive(*each);
-  EXPECT_TRUE(sent.goes_first());
-  EXPECT_FALSE(sent.was_ahead());
-  EXPECT_TRUE(ahead.goes_first());
-  EXPECT_TRUE(ahead.was_ahead());
-  EXPECT_FALSE(newcomer.goes_first());
+  for (parked_thread* each : {&woken, &ahead, &newcomer}) waiters.push_back(*each);
+  waiters.let_go(woken, turn::woken);
+  waiters.let_go(ahead, turn::ahead);
   EXPECT_EQ(waiters.front(), &newcomer);
-  waiters.remove(newcomer);
+  EXPECT_FALSE(waiters.withdraw(woken));
+  EXPECT_FALSE(woken.was_ahead());
+  EXPECT_TRUE(ahead.was_ahead());
+  waiters.come_back(ahead);
+  EXPECT_EQ(ahead.its_turn(), turn::waits);
+  EXPECT_TRUE(ahead.was_ahead());
+  EXPECT_EQ(waiters.front(), &ahead);
+  EXPECT_EQ(waiters.behind(ahead), &newcomer);
+  for (parked_thread* each : {&ahead, &newcomer}) EXPECT_TRUE(waiters.withdraw(*each));
+  EXPECT_TRUE(waiters.empty());
+  EXPECT_TRUE(waiters.is_known());
+  waiters.remove(woken);
   EXPECT_FALSE(waiters.is_known());
 }
 
@@ -171,12 +180,12 @@ INSTANTIATE_TEST_SUITE_P(policies, parked_with_policy,
                          lockstep::test::policy_name);
 
 TEST_P(parked_with_policy,
-       PARKING1_a_notification_before_the_wait_is_not_lost_and_renew_takes_it_back) {
+       PARKING1_a_notification_before_the_wait_is_not_lost_and_coming_back_takes_it_back) {
   parked_thread self;
   wake_list().notify(self);
   EXPECT_TRUE(self.wait(GetParam().policy));
   EXPECT_TRUE(self.wait(GetParam().policy, deadline::after(std::chrono::seconds(-1))));
-  self.renew();
+  queue(key).come_back(self);
   EXPECT_FALSE(self.wait(GetParam().policy, deadline::after(std::chrono::microseconds(50))));
 }
 
