@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/abi.hpp"
+#include "api.hpp"
 #include "runtime/part.hpp"
 
 using namespace lockstep::openmp;

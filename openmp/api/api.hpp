@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "runtime/abi.hpp"
+#include "runtime/allocators.hpp"
 
 OPENMP_API void omp_set_num_threads(int);
 OPENMP_API int omp_get_num_threads();
@@ -64,5 +65,14 @@ OPENMP_API const char* omp_get_interop_type_desc(const void*, int);
 OPENMP_API const char* omp_get_interop_rc_desc(const void*, int);
 OPENMP_API void omp_display_env(int);
 OPENMP_API void omp_display_affinity(const char*);
+OPENMP_API void omp_set_affinity_format(const char*);
+OPENMP_API std::size_t omp_get_affinity_format(char*, std::size_t);
+OPENMP_API std::size_t omp_capture_affinity(char*, std::size_t, const char*);
+OPENMP_API std::uintptr_t omp_init_allocator(std::uintptr_t, int,
+                                             const lockstep::openmp::allocators::trait*);
+OPENMP_API void omp_destroy_allocator(std::uintptr_t);
+OPENMP_API void omp_set_default_allocator(std::uintptr_t);
+OPENMP_API std::uintptr_t omp_get_default_allocator();
+OPENMP_API void* omp_calloc(std::size_t, std::size_t, std::uintptr_t);
 
 #endif  // LOCKSTEP_OPENMP_API_API_HPP

@@ -13,11 +13,6 @@
 
 using namespace lockstep::openmp;
 
-OPENMP_API std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void*);
-OPENMP_API void omp_destroy_allocator(std::uintptr_t);
-OPENMP_API void omp_set_default_allocator(std::uintptr_t);
-OPENMP_API std::uintptr_t omp_get_default_allocator();
-
 namespace {
 
 using i32 = std::int32_t;
@@ -225,12 +220,12 @@ OPENMP_API i32 omp_get_device_from_uid_(const char* name, std::size_t length) {
 // --- allocators ---
 
 OPENMP_API std::intptr_t omp_init_allocator_(const std::intptr_t* space, const i32* count,
-                                             const void* traits) {
+                                             const allocators::trait* traits) {
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), *count, traits));
 }
 OPENMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t* space, const i64* count,
-                                               const void* traits) {
+                                               const allocators::trait* traits) {
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), narrow(*count), traits));
 }

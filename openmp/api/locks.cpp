@@ -4,7 +4,7 @@
 // A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter who holds it.
 // A nested lock belongs to a task. GCC gives it 16 bytes, LLVM and Fortran 8: what we have there is a pointer to our own.
 // In OMP_1.0 it has 8 bytes and belongs to a thread.
-#include "runtime/word_lock.hpp"
+#include "locks.hpp"
 
 #include <cstdlib>
 
@@ -16,7 +16,6 @@
 #include "runtime/part.hpp"
 
 namespace lockstep::openmp {
-namespace {
 
 /// A nested lock. set(), test() and unset() return how often it is held then. `owner` and `depth` belong to the holder; others
 /// read `owner` to see that it is not them.
@@ -58,6 +57,8 @@ struct nest_lock {
     return 0;
   }
 };
+
+namespace {
 
 /// omp_nest_lock_t of OMP_1.0: its word is the number of the thread that holds it.
 struct old_nest_lock {

@@ -28,6 +28,9 @@ enum ident_flag : std::int32_t {
   barrier_of_single = 0x140
 };
 
+/// Of `severity()`.
+constexpr int severity_fatal = 2;
+
 /// The number of the calling thread, as long as it lives, from 0 on. The compiler passes it back with most calls; we find
 /// the thread's record without it.
 inline std::int32_t thread_id() noexcept { return static_cast<std::int32_t>(thread_number() - 1); }

@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -86,7 +87,43 @@ void run_part(void* data) {
 /// What teams run, each in turn: its initial thread is in no region.
 void run_team(void* data) { call(*static_cast<region_call*>(data), here()); }
 
-/// num_threads() and proc_bind() of the region that comes now.
+}  // namespace
+}  // namespace lockstep::openmp::llvm
+
+namespace lockstep::openmp {
+
+/// num_threads(strict: asked, inside) severity() message().
+struct special_request {
+  int inside = 0;  ///< for regions inside; 0: nothing was said
+  bool is_strict = false, is_fatal = false;
+  const char* message = nullptr;
+};
+
+}  // namespace lockstep::openmp
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+special_request& ask_specially(part& self) noexcept {
+  if (self.asked_specially == nullptr) self.asked_specially = new (std::nothrow) special_request;
+  if (self.asked_specially == nullptr) fail("Out of memory");
+  return *self.asked_specially;
+}
+
+[[gnu::noinline, gnu::cold]] void take_special(part& self, region_request& request, unsigned size) {
+  special_request* const asked = std::exchange(self.asked_specially, nullptr);
+  request.threads_inside = asked->inside;
+  if (asked->is_strict && size < request.asked) {
+    std::fprintf(stderr, "OMP: %s: num_threads(strict: %u) has %u threads%s%s\n",
+                 asked->is_fatal ? "Error" : "Warning", request.asked, size,
+                 asked->message != nullptr ? ": " : "",
+                 asked->message != nullptr ? asked->message : "");
+    if (asked->is_fatal) std::abort();
+  }
+  delete asked;
+}
+
+/// What was asked of the region that comes now.
 region_request take_asked(part& self) noexcept {
   region_request request;
   request.bind = self.asked_bind;
@@ -99,7 +136,9 @@ region_request take_asked(part& self) noexcept {
 void fork(part& self, region_call& of) noexcept {
   region_request request = take_asked(self);
   request.called = name_of(of.function);
-  run_region(self, run_part, &of, resolve_threads(self, request.asked), request);
+  const unsigned size = resolve_threads(self, request.asked);
+  if (__builtin_expect(self.asked_specially != nullptr, 0)) take_special(self, request, size);
+  run_region(self, run_part, &of, size, request);
 }
 
 /// In `memory`, of size_for(count).
@@ -134,7 +173,8 @@ struct kept_part : lone_part {
 };
 
 void begin_alone(part& self) noexcept {
-  const region_request request = take_asked(self);
+  region_request request = take_asked(self);
+  if (self.asked_specially != nullptr) take_special(self, request, 1);
   ompt::region_scope* told = nullptr;
   if (has_tool()) {
     told = new (std::nothrow)
@@ -177,6 +217,27 @@ OPENMP_API std::int32_t __kmpc_ok_to_fork(ident*) { return 1; }
 
 OPENMP_API void __kmpc_push_num_threads(ident*, std::int32_t, std::int32_t threads) {
   here().asked_threads = threads > 0 ? static_cast<std::uint32_t>(threads) : 0;
+}
+OPENMP_API void __kmpc_push_num_threads_strict(ident* at, std::int32_t id, std::int32_t threads,
+                                               int severity, const char* message) {
+  __kmpc_push_num_threads(at, id, threads);
+  special_request& asked = ask_specially(here());
+  asked.is_strict = true;
+  asked.is_fatal = severity == severity_fatal;
+  asked.message = message;
+}
+/// For the region, and for regions inside. Levels below those have what these have.
+OPENMP_API void __kmpc_push_num_threads_list(ident* at, std::int32_t id, std::uint32_t length,
+                                             const std::int32_t* threads) {
+  __kmpc_push_num_threads(at, id, threads[0]);
+  if (length > 1) ask_specially(here()).inside = threads[1];
+}
+OPENMP_API void __kmpc_push_num_threads_list_strict(ident* at, std::int32_t id,
+                                                    std::uint32_t length,
+                                                    const std::int32_t* threads, int severity,
+                                                    const char* message) {
+  __kmpc_push_num_threads_list(at, id, length, threads);
+  __kmpc_push_num_threads_strict(at, id, threads[0], severity, message);
 }
 OPENMP_API void __kmpc_pop_num_threads(ident*, std::int32_t) {}
 OPENMP_API void __kmpc_push_proc_bind(ident*, std::int32_t, int bind) {

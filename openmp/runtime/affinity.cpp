@@ -4,7 +4,6 @@
 
 #include <sched.h>
 
-#include <strings.h>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "platform/topology.hpp"
 
 #include "message.hpp"
+#include "text_reader.hpp"
 
 namespace lockstep::openmp::affinity {
 namespace {
@@ -22,11 +22,11 @@ using place_list = std::vector<place>;
 struct known {
   place_list places;
   place usable;  ///< what this process could run on when it started
-  bool is_bound = false;
+  bool is_bound = false, is_reset = false;
 };
 // Never destroyed, as the settings.
 known& state() noexcept {
-  static known* const kept = new known{{}, detail::affinity(), false};
+  static known* const kept = new known{{}, detail::affinity()};
   return *kept;
 }
 
@@ -59,54 +59,8 @@ place_list units_of_machine(unit which) {
   return result;
 }
 
-// --- texts ---
-
-/// Reads on in a text. What begins with `take` moves on only if it returns true.
-class reader {
- public:
-  explicit reader(const char* text) noexcept : at_(text) {}
-
-  bool take(char wanted) noexcept {
-    skip();
-    if (*at_ != wanted) return false;
-    ++at_;
-    return true;
-  }
-  bool take_number(unsigned& result) noexcept {
-    skip();
-    unsigned long long number = 0;
-    if (!detail::read_number(at_, detail::max_cpus - 1, number)) return false;
-    result = static_cast<unsigned>(number);
-    return true;
-  }
-  bool take_signed(int& result) noexcept {
-    const bool is_negative = take('-');
-    if (!is_negative) take('+');
-    unsigned number = 0;
-    if (!take_number(number)) return false;
-    result = is_negative ? -static_cast<int>(number) : static_cast<int>(number);
-    return true;
-  }
-  bool take_word(const char* word) noexcept {
-    skip();
-    const std::size_t length = std::strlen(word);
-    if (strncasecmp(at_, word, length) != 0) return false;
-    at_ += length;
-    return true;
-  }
-  bool is_at_end() noexcept {
-    skip();
-    return *at_ == 0;
-  }
-
- private:
-  void skip() noexcept { at_ = detail::skip_blanks(at_); }
-
-  const char* at_;
-};
-
 /// ":length" and ":length:stride", both optional. A length of 0 is refused.
-bool take_interval(reader& from, unsigned& length, int& stride) noexcept {
+bool take_interval(text_reader& from, unsigned& length, int& stride) noexcept {
   length = 1;
   stride = 1;
   if (!from.take(':')) return true;
@@ -128,7 +82,7 @@ bool contains(const place& in, unsigned cpu) noexcept {
 }
 
 /// "{0,2:3,!3}", or a number alone.
-bool take_place(reader& from, place& result) {
+bool take_place(text_reader& from, place& result) {
   result.clear();
   unsigned first = 0;
   if (!from.take('{')) {
@@ -166,7 +120,7 @@ bool moved(const place& from, long by, place& result) {
   return true;
 }
 
-bool take_explicit_list(reader& from, place_list& result) {
+bool take_explicit_list(text_reader& from, place_list& result) {
   do {
     const bool is_excluded = from.take('!');
     place first;
@@ -195,7 +149,7 @@ bool take_explicit_list(reader& from, place_list& result) {
   return true;
 }
 
-bool take_units(reader& from, place_list& result, bool& is_named) {
+bool take_units(text_reader& from, place_list& result, bool& is_named) {
   const struct {
     const char* name;
     unit which;
@@ -216,28 +170,6 @@ bool take_units(reader& from, place_list& result, bool& is_named) {
   return true;
 }
 
-/// Takes what of the list can be run on. False if that is nothing.
-bool accept(const place_list& list, const char* variable) {
-  place_list usable;
-  for (const place& each : list) {
-    place fitting;
-    for (const unsigned cpu : each) {
-      if (detail::find_sorted(state().usable, cpu) < state().usable.size()) fitting.push_back(cpu);
-    }
-    if (!fitting.empty()) usable.push_back(fitting);
-  }
-  if (usable.empty()) {
-    say("%s: this process may use none of these CPUs", variable);
-    return false;
-  }
-  if (usable.size() < list.size()) {
-    say("%s: %zu of %zu places have CPUs that this process may use; the others are left out",
-        variable, usable.size(), list.size());
-  }
-  state().places = usable;
-  return true;
-}
-
 // --- binding ---
 
 void bind_to(const place& cpus) noexcept {
@@ -255,20 +187,52 @@ thread_places in_one(int which) noexcept { return thread_places{which, which, 1}
 
 }  // namespace
 
+bool use_places(const place_list& list, const char* variable) noexcept {
+  place_list usable;
+  for (const place& each : list) {
+    place fitting;
+    for (const unsigned cpu : each) {
+      if (may_use(cpu)) fitting.push_back(cpu);
+    }
+    if (!fitting.empty()) usable.push_back(fitting);
+  }
+  if (usable.empty()) {
+    say("%s: this process may use none of these CPUs", variable);
+    return false;
+  }
+  if (usable.size() < list.size()) {
+    say("%s: %zu of %zu places have CPUs that this process may use; the others are left out",
+        variable, usable.size(), list.size());
+  }
+  state().places = usable;
+  return true;
+}
+
+const std::vector<unsigned>& usable_cpus() noexcept { return state().usable; }
+
+void use_only(const std::vector<unsigned>& cpus) noexcept {
+  state().usable = cpus;
+  bind_to(cpus);
+}
+
+void reset_after_regions() noexcept { state().is_reset = true; }
+
+bool resets() noexcept { return state().is_reset; }
+
 bool read_places(const char* text) noexcept {
-  reader from(text);
+  text_reader from(text);
   place_list list;
   bool is_named = false;
   if (!take_units(from, list, is_named) || (!is_named && !take_explicit_list(from, list)) ||
       !from.is_at_end()) {
     return false;
   }
-  return accept(list, "OMP_PLACES");
+  return use_places(list, "OMP_PLACES");
 }
 
 bool read_cpu_affinity(const char* text) noexcept {
   // "0 3 1-2 4-15:2": CPUs or ranges, with blanks or commas between; each CPU is a place.
-  reader from(text);
+  text_reader from(text);
   place_list list;
   do {
     unsigned first = 0;
@@ -280,7 +244,7 @@ bool read_cpu_affinity(const char* text) noexcept {
       list.push_back({cpu});
     from.take(',');
   } while (!from.is_at_end());
-  return accept(list, "GOMP_CPU_AFFINITY");
+  return use_places(list, "GOMP_CPU_AFFINITY");
 }
 
 void use_each_cpu() noexcept { state().places = units_of_machine(unit::threads); }
@@ -288,6 +252,10 @@ void use_each_cpu() noexcept { state().places = units_of_machine(unit::threads);
 void turn_on() noexcept { state().is_bound = !state().places.empty(); }
 
 bool is_on() noexcept { return state().is_bound; }
+
+bool may_use(unsigned cpu) noexcept {
+  return detail::find_sorted(state().usable, cpu) < state().usable.size();
+}
 
 int available_cpus() noexcept {
   const process_variables& settings = process_settings();

@@ -27,9 +27,29 @@ void bind_this_thread(int place) noexcept;
 /// Call only where process_settings().displays_affinity.
 void display_if_new(const part& of) noexcept;
 
+/// Whether this process could run on a CPU when it started.
+bool may_use(unsigned cpu) noexcept;
 /// Reads OMP_PLACES or GOMP_CPU_AFFINITY. False: the text is wrong, or names no CPU that this process may use.
 bool read_places(const char* text) noexcept;
 bool read_cpu_affinity(const char* text) noexcept;
+/// KMP_AFFINITY, which makes places. False: the text is wrong.
+struct kmp_request {
+  proc_bind bind = proc_bind::no;  ///< no: threads are not to be bound by it
+  bool is_verbose = false;
+  bool is_reset = false;  ///< outside of regions initial threads run where the process may
+};
+bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept;
+/// KMP_HW_SUBSET: from now on the process may use but a part of its CPUs. False: the text is wrong.
+bool read_hardware_subset(const char* text) noexcept;
+/// For those two. All CPUs that the process may use; makes them fewer; takes those of these places that may be used, or
+/// returns false.
+const std::vector<unsigned>& usable_cpus() noexcept;
+void use_only(const std::vector<unsigned>& cpus) noexcept;
+bool use_places(const std::vector<std::vector<unsigned>>& list, const char* variable) noexcept;
+void reset_after_regions() noexcept;
+/// Whether bound threads are let go when their regions are over.
+bool resets() noexcept;
+
 /// From now on threads are bound, if there are places.
 void turn_on() noexcept;
 /// One place for each CPU, where threads are to be bound and nobody has said to what.

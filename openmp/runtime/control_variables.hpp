@@ -84,6 +84,7 @@ struct process_variables {
   int max_task_priority = 0;
   int num_teams = 0, teams_thread_limit = 0;
   std::size_t stack_size = 0;  ///< of threads, in bytes; 0: the system's
+  int blocktime = 200;         ///< KMP_BLOCKTIME, in milliseconds, as programs are told
   wait_policy waiting;         ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
   bool has_waiting =
       false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds

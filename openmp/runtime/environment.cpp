@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reads the variables that the OpenMP specification and the manual of GCC's runtime describe. Values that make no sense
 // are said on stderr and ignored, as that runtime does.
-#include <strings.h>
-#include <cctype>
+#include "environment.hpp"
+
+#include <unistd.h>
+
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -11,52 +13,20 @@
 #include <lockstep/detail/platform/process_fence.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include "platform/cpus.hpp"
-#include "platform/system_texts.hpp"
 
 #include "affinity.hpp"
 #include "allocators.hpp"
 #include "control_variables.hpp"
 #include "display.hpp"
 #include "message.hpp"
+#include "text_reader.hpp"
 
 namespace lockstep::openmp {
 namespace {
 
+constexpr int longest_polling = 10000;  ///< in milliseconds; hybrid() cuts what is too long
+
 const char* value_of(const char* name) noexcept { return std::getenv(name); }
-
-/// A text that is read from the left.
-class reader {
- public:
-  explicit reader(const char* text) noexcept : at_(text) { skip(); }
-
-  bool is_at_end() const noexcept { return *at_ == 0; }
-  bool take(char wanted) noexcept {
-    if (*at_ != wanted) return false;
-    ++at_;
-    skip();
-    return true;
-  }
-  /// A word in letters and '_', in capital or small ones.
-  bool take_word(const char* word) noexcept {
-    const std::size_t length = std::strlen(word);
-    if (strncasecmp(at_, word, length) != 0) return false;
-    const unsigned char next = static_cast<unsigned char>(at_[length]);
-    if (std::isalnum(next) != 0 || next == '_') return false;
-    at_ += length;
-    skip();
-    return true;
-  }
-  bool take_number(unsigned long long most, unsigned long long& result) noexcept {
-    if (!detail::read_number(at_, most, result)) return false;
-    skip();
-    return true;
-  }
-
- private:
-  void skip() noexcept { at_ = detail::skip_blanks(at_); }
-
-  const char* at_;
-};
 
 void say_invalid(const char* name) noexcept {
   say("invalid value for environment variable %s: '%s'; it is ignored", name,
@@ -69,13 +39,13 @@ template <class Read>
 bool read_variable(const char* name, Read read) noexcept {
   const char* const text = value_of(name);
   if (text == nullptr) return false;
-  reader from(text);
+  text_reader from(text);
   if (read(from) && from.is_at_end()) return true;
   say_invalid(name);
   return false;
 }
 
-bool take_switch(reader& from, bool& result) noexcept {
+bool take_switch(text_reader& from, bool& result) noexcept {
   const bool is_true = from.take_word("true");
   if (!is_true && !from.take_word("false")) return false;
   result = is_true;
@@ -83,14 +53,15 @@ bool take_switch(reader& from, bool& result) noexcept {
 }
 bool read_switch(const char* name, bool& result) noexcept {
   bool value = false;
-  const bool is_given = read_variable(name, [&](reader& from) { return take_switch(from, value); });
+  const bool is_given =
+      read_variable(name, [&](text_reader& from) { return take_switch(from, value); });
   if (is_given) result = value;
   return is_given;
 }
 
 bool read_int(const char* name, int least, int& result) noexcept {
   unsigned long long value = 0;
-  const bool is_given = read_variable(name, [&](reader& from) {
+  const bool is_given = read_variable(name, [&](text_reader& from) {
     return from.take_number(INT_MAX, value) && value >= static_cast<unsigned long long>(least);
   });
   if (is_given) result = static_cast<int>(value);
@@ -102,7 +73,7 @@ void read_threads(process_variables& of) noexcept {
   if (detail::usable_cpus() < detail::count_affine_cpus()) of.cpus_of_quota = of.usable_cpus;
   of.initial.threads = of.usable_cpus;
   std::vector<int> levels;
-  const bool is_given = read_variable("OMP_NUM_THREADS", [&](reader& from) {
+  const bool is_given = read_variable("OMP_NUM_THREADS", [&](text_reader& from) {
     do {
       unsigned long long value = 0;
       if (!from.take_number(INT_MAX, value) || value == 0) return false;
@@ -115,7 +86,7 @@ void read_threads(process_variables& of) noexcept {
   of.threads_of_level = levels;
 }
 
-bool take_bind(reader& from, proc_bind& result) noexcept {
+bool take_bind(text_reader& from, proc_bind& result) noexcept {
   const struct {
     const char* name;
     proc_bind value;
@@ -134,9 +105,24 @@ bool take_bind(reader& from, proc_bind& result) noexcept {
 /// OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY: threads are bound where one of them asks for it, and the first says
 /// nothing against it.
 void read_affinity(process_variables& of) noexcept {
+  if (const char* const text = value_of("KMP_AFFINITY")) {
+    affinity::kmp_request asked;
+    if (!affinity::read_kmp_affinity(text, asked)) {
+      say_invalid("KMP_AFFINITY");
+    } else {
+      if (asked.is_verbose) of.displays_affinity = true;
+      if (asked.bind != proc_bind::no) {
+        of.bind_of_level = {asked.bind};
+        of.initial.bind = asked.bind;
+        affinity::turn_on();
+        if (!asked.is_reset) affinity::bind_this_thread(0);
+        return;
+      }
+    }
+  }
   std::vector<proc_bind> levels;
   bool is_refused = false;
-  bool is_asked = read_variable("OMP_PROC_BIND", [&](reader& from) {
+  bool is_asked = read_variable("OMP_PROC_BIND", [&](text_reader& from) {
     bool yes = false;
     if (take_switch(from, yes)) {
       is_refused = !yes;
@@ -190,7 +176,7 @@ void read_levels(process_variables& of) noexcept {
 
 void read_schedule(process_variables& of) noexcept {
   schedule result;
-  const bool is_given = read_variable("OMP_SCHEDULE", [&](reader& from) {
+  const bool is_given = read_variable("OMP_SCHEDULE", [&](text_reader& from) {
     const struct {
       const char* name;
       schedule_kind kind;
@@ -225,15 +211,14 @@ void read_schedule(process_variables& of) noexcept {
   if (is_given) of.initial.run_schedule = result;
 }
 
-/// "4096", in KiB without a unit; B, K, M, G.
-bool take_size(reader& from, std::size_t& result) noexcept {
+/// "4096", "4096B"; B, K, M, G, each with a B behind where one likes.
+bool take_size(text_reader& from, unsigned shift, std::size_t& result) noexcept {
   unsigned long long value = 0;
   if (!from.take_number(ULLONG_MAX, value)) return false;
   const struct {
     const char* unit;
     unsigned shift;
-  } units[] = {{"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}};
-  unsigned shift = 10;
+  } units[] = {{"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}, {"kb", 10}, {"mb", 20}, {"gb", 30}};
   for (const auto& each : units) {
     if (!from.take_word(each.unit)) continue;
     shift = each.shift;
@@ -244,9 +229,14 @@ bool take_size(reader& from, std::size_t& result) noexcept {
 }
 
 void read_stack_size(process_variables& of) noexcept {
-  for (const char* const name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {
+  const struct {
+    const char* name;
+    unsigned shift;  ///< of a number without a unit
+  } names[] = {{"KMP_STACKSIZE", 0}, {"OMP_STACKSIZE", 10}, {"GOMP_STACKSIZE", 10}};
+  for (const auto& [name, shift] : names) {
     std::size_t size = 0;
-    if (!read_variable(name, [&](reader& from) { return take_size(from, size); })) continue;
+    const auto take = [&](text_reader& from) { return take_size(from, shift, size); };
+    if (!read_variable(name, take)) continue;
     constexpr std::size_t least = 16384;  // PTHREAD_STACK_MIN
     if (size >= least) {
       of.stack_size = size;
@@ -256,15 +246,24 @@ void read_stack_size(process_variables& of) noexcept {
   }
 }
 
+void set_blocktime(process_variables& of, int milliseconds) noexcept {
+  of.blocktime = milliseconds;
+  of.has_waiting = true;
+  of.waiting = milliseconds == 0
+                   ? wait_policy::block()
+                   : wait_policy::hybrid(std::chrono::milliseconds(
+                         milliseconds < longest_polling ? milliseconds : longest_polling));
+}
+
 /// OMP_WAIT_POLICY says whether waiting threads poll or sleep, GOMP_SPINCOUNT how often they look before they sleep.
 void read_waiting(process_variables& of) noexcept {
   bool is_active = false;
-  const bool is_policy = read_variable("OMP_WAIT_POLICY", [&](reader& from) {
+  const bool is_policy = read_variable("OMP_WAIT_POLICY", [&](text_reader& from) {
     is_active = from.take_word("active");
     return is_active || from.take_word("passive");
   });
   unsigned long long looks = 0;
-  const bool is_count = read_variable("GOMP_SPINCOUNT", [&](reader& from) {
+  const bool is_count = read_variable("GOMP_SPINCOUNT", [&](text_reader& from) {
     if (from.take_word("infinite") || from.take_word("infinity")) {
       looks = ULLONG_MAX;
       return true;
@@ -275,7 +274,22 @@ void read_waiting(process_variables& of) noexcept {
     if (from.take_word("g")) looks *= 1000000000;
     return true;
   });
+  int blocktime = 0;
+  const bool is_time = read_variable("KMP_BLOCKTIME", [&](text_reader& from) {
+    if (from.take_word("infinite") || from.take_word("infinity")) {
+      blocktime = INT_MAX;
+      return true;
+    }
+    unsigned long long number = 0;
+    if (!from.take_number(INT_MAX, number)) return false;
+    const bool is_in_microseconds = from.take_word("us");
+    if (!is_in_microseconds) from.take_word("ms");
+    blocktime = static_cast<int>(is_in_microseconds ? (number + 999) / 1000 : number);
+    return true;
+  });
+  if (is_policy) of.blocktime = is_active ? INT_MAX : 0;
   of.has_waiting = is_policy || is_count;
+  if (is_time && !of.has_waiting) return set_blocktime(of, blocktime);
   if (!of.has_waiting) return;
   display::note_waiting(is_policy ? (is_active ? "ACTIVE" : "PASSIVE") : nullptr, is_count, looks);
   if (is_count ? looks == 0 : !is_active) {
@@ -283,14 +297,19 @@ void read_waiting(process_variables& of) noexcept {
     return;
   }
   // One look and the pause after it take some 10 ns. hybrid() cuts what is too long.
-  constexpr unsigned long long most = 1000000000;
+  constexpr unsigned long long most = longest_polling * 1000000ull / 10;
   const unsigned long long nanoseconds = !is_count || looks > most ? 10 * most : 10 * looks;
   of.waiting = wait_policy::hybrid(std::chrono::nanoseconds(nanoseconds));
 }
 
 void read_rest(process_variables& of) noexcept {
   read_switch("OMP_DYNAMIC", of.initial.is_dynamic);
-  read_int("OMP_THREAD_LIMIT", 1, of.initial.thread_limit);
+  for (const char* const name :
+       {"KMP_ALL_THREADS", "KMP_DEVICE_THREAD_LIMIT", "OMP_THREAD_LIMIT"}) {
+    int limit = 0;
+    if (read_int(name, 1, limit) && limit < of.initial.thread_limit)
+      of.initial.thread_limit = limit;
+  }
   read_switch("OMP_CANCELLATION", of.can_cancel);
   of.has_special_tasks = of.can_cancel;
   read_int("OMP_MAX_TASK_PRIORITY", 0, of.max_task_priority);
@@ -298,7 +317,7 @@ void read_rest(process_variables& of) noexcept {
   read_int("OMP_NUM_TEAMS", 1, of.num_teams);
   read_int("OMP_TEAMS_THREAD_LIMIT", 1, of.teams_thread_limit);
   read_switch("OMP_DISPLAY_AFFINITY", of.displays_affinity);
-  read_variable("OMP_TARGET_OFFLOAD", [&](reader& from) {
+  read_variable("OMP_TARGET_OFFLOAD", [&](text_reader& from) {
     const bool is_mandatory = from.take_word("mandatory"), is_disabled = from.take_word("disabled");
     if (!is_mandatory && !is_disabled && !from.take_word("default")) return false;
     of.offload = is_mandatory  ? target_offload::mandatory
@@ -306,7 +325,7 @@ void read_rest(process_variables& of) noexcept {
                                : target_offload::usual;
     return true;
   });
-  read_variable("OMP_ALLOCATOR", [&](reader& from) {
+  read_variable("OMP_ALLOCATOR", [&](text_reader& from) {
     for (std::uintptr_t each = 1; each <= allocators::last_predefined; ++each) {
       if (!from.take_word(allocators::name_of(each))) continue;
       of.initial.allocator = each;
@@ -318,12 +337,31 @@ void read_rest(process_variables& of) noexcept {
     display::set_affinity_format(format);
 }
 
+/// Variables of LLVM's runtime that tune what is not here: named once.
+void name_unheard() noexcept {
+  static const char* const heard[] = {
+      "KMP_AFFINITY",         "KMP_ALL_THREADS",        "KMP_BLOCKTIME", "KMP_HW_SUBSET",
+      "KMP_SETTINGS",         "KMP_STACKSIZE",          "KMP_WARNINGS",  "KMP_INIT_AT_FORK",
+      "KMP_DUPLICATE_LIB_OK", "KMP_DEVICE_THREAD_LIMIT"};
+  std::string unheard;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (std::strncmp(*each, "KMP_", 4) != 0) continue;
+    const std::string name(*each, std::strcspn(*each, "="));
+    bool is_heard = false;
+    for (const char* const one : heard) is_heard = is_heard || name == one;
+    if (!is_heard) unheard += (unheard.empty() ? "" : ", ") + name;
+  }
+  if (!unheard.empty()) say("%s: not heard here (KMP_WARNINGS=0 silences this)", unheard.c_str());
+}
+
 void show_settings() noexcept {
   bool is_verbose = false, is_shown = false;
-  read_variable("OMP_DISPLAY_ENV", [&](reader& from) {
+  read_variable("OMP_DISPLAY_ENV", [&](text_reader& from) {
     is_verbose = from.take_word("verbose");
     return is_verbose || take_switch(from, is_shown);
   });
+  const char* const settings = value_of("KMP_SETTINGS");
+  if (settings != nullptr && !detail::is_switched_off(settings)) is_verbose = true;
   if (is_verbose || is_shown) display::show_environment(is_verbose);
   const char* const ours = value_of("LOCKSTEP_DISPLAY_ENV");
   if (ours == nullptr || *detail::skip_blanks(ours) == 0 || detail::is_switched_off(ours)) return;
@@ -338,6 +376,10 @@ settings_storage::settings_storage() noexcept : value() {
   const int error = errno;
   // Now, while the process most likely has one thread: with more the system takes 10 to 35 ms for it.
   detail::process_fence::prepare();
+  if (const char* const text = value_of("KMP_WARNINGS")) quiet(detail::is_switched_off(text));
+  if (const char* const text = value_of("KMP_HW_SUBSET")) {
+    if (!affinity::read_hardware_subset(text)) say_invalid("KMP_HW_SUBSET");
+  }
   read_threads(value);
   read_affinity(value);
   read_levels(value);
@@ -346,7 +388,20 @@ settings_storage::settings_storage() noexcept : value() {
   read_waiting(value);
   read_rest(value);
   show_settings();
+  name_unheard();
   errno = error;
+}
+
+void set_blocktime(int milliseconds) noexcept { set_blocktime(process_settings(), milliseconds); }
+
+void read_environment_again() noexcept {
+  process_variables& all = process_settings();
+  read_threads(all);
+  read_levels(all);
+  read_schedule(all);
+  read_stack_size(all);
+  read_waiting(all);
+  read_rest(all);
 }
 
 }  // namespace lockstep::openmp

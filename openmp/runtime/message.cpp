@@ -9,6 +9,8 @@
 namespace lockstep::openmp {
 namespace {
 
+bool is_quiet = false;
+
 constexpr char prefix[] = "libgomp (lockstep): ";
 
 void say_all(const char* format, std::va_list arguments) noexcept {
@@ -24,7 +26,10 @@ void say_all(const char* format, std::va_list arguments) noexcept {
 
 }  // namespace
 
+void quiet(bool yes) noexcept { is_quiet = yes; }
+
 void say(const char* format, ...) noexcept {
+  if (is_quiet) return;
   std::va_list arguments;
   va_start(arguments, format);
   say_all(format, arguments);

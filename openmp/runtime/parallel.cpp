@@ -72,6 +72,8 @@ lone_part::lone_part(part& encountering, outlined_function called,
   implicit.variables = encountering.running->variables;
   implicit.group = request.group;
   places = encountering.places;
+  if (__builtin_expect(request.threads_inside != 0, 0))
+    implicit.own_variables().threads = request.threads_inside;
   is_in_teams = encountering.is_in_teams;
   tool = encountering.tool;
   if (__builtin_expect(request.bind != proc_bind::no && variables().bind != proc_bind::no, 0))
@@ -109,6 +111,8 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
   const task_variables& own = self.variables();
   region_frame frame;
   frame.variables = own;
+  if (__builtin_expect(request.threads_inside != 0, 0))
+    frame.variables.threads = request.threads_inside;
   frame.outer = &self;
   frame.group = request.group;
   frame.level = self.level + 1;
@@ -124,7 +128,10 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
   const member_call what = {function, data, &of, request.loop, may_make_tasks(named)};
   const call_site where =
       __builtin_expect(detail::observers() != 0, 0) ? site_of(named) : call_site::none();
-  if (!of.run(size, what, where)) {
+  const bool goes_on = of.run(size, what, where);
+  if (__builtin_expect(!of.is_plain && self.outer == nullptr, 0) && affinity::resets())
+    affinity::bind_this_thread(-1);
+  if (!goes_on) {
     of.shared.tasks.discard(self);
     of.shared.reset();
   }

@@ -13,6 +13,7 @@ struct region_request {
   proc_bind bind = proc_bind::no;   ///< no: nothing was said
   const loop_spec* loop = nullptr;  ///< of a combined loop, that each member begins with
   task_group* group = nullptr;      ///< of `parallel` with task reductions
+  int threads_inside = 0;           ///< for regions inside; 0: nothing was said
   unsigned asked = 0;               ///< num_threads(asked), for tools; 0: nothing was said
   /// The function of the program, where that which members run only calls it: it sets the part's.
   outlined_function called = nullptr;

@@ -22,7 +22,8 @@ namespace lockstep::openmp {
 
 class shared_region;  ///< of shared_region.hpp: what the members of a region share
 struct started_region;
-struct member_tasks;  ///< of task_pool.hpp
+struct special_request;  ///< of llvm/regions.cpp
+struct member_tasks;     ///< of task_pool.hpp
 class pool;  ///< of pool.hpp: the threads that a thread has for the regions that it encounters
 namespace ompt {
 struct task_info;  ///< of ompt.hpp
@@ -56,7 +57,8 @@ struct part {
   member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet
   std::uint32_t asked_threads =
       0;  ///< num_threads() of the region that it encounters next; 0: none
-  proc_bind asked_bind = proc_bind::no;  ///< likewise
+  proc_bind asked_bind = proc_bind::no;        ///< likewise
+  special_request* asked_specially = nullptr;  ///< what more is asked, to be deleted; null: nothing
   bool is_in_teams = false;
   bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
   bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one

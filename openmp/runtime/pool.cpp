@@ -143,6 +143,19 @@ void pool::end_all(thread_record& of) noexcept {
   }
 }
 
+void pool::renew_teams(thread_record& of) noexcept {
+  for (pool* each = of.pools; each != nullptr; each = each->next) {
+    each->is_outdated_ = true;
+    each->fitting_size_ = 0;
+  }
+}
+
+int pool::count_threads(const thread_record& of) noexcept {
+  unsigned count = 1;
+  for (const pool* each = of.pools; each != nullptr; each = each->next) count += each->started_;
+  return static_cast<int>(count);
+}
+
 pool& pool::next_idle_one(thread_record& of) noexcept {
   pool** at = &of.pools;
   while (*at != nullptr && (*at)->is_used_) at = &(*at)->next;
@@ -201,6 +214,10 @@ void pool::fit(unsigned size) noexcept {
     // Tasks and records of the region in which the process was forked are as other threads have left them.
     shared.~shared_region();
     ::new (static_cast<void*>(&shared)) shared_region();
+  }
+  if (is_outdated_) {
+    is_outdated_ = false;
+    if (team_ != nullptr) return make_team(size);
   }
   if (team_ != nullptr && size == team_->size) {
     fitting_size_ = size;

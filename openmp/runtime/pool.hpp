@@ -90,6 +90,11 @@ class pool {
   /// All of a thread that is in no region: its threads end.
   static void end_all(thread_record& of) noexcept;
 
+  /// The next regions of the thread have new teams, with the settings as they are then, of the same threads.
+  static void renew_teams(thread_record& of) noexcept;
+  /// The thread itself, and all that it has.
+  static int count_threads(const thread_record& of) noexcept;
+
   /// Before a region of `size` members, 2 or more.
   void prepare(unsigned size) noexcept {
     if (__builtin_expect(size != fitting_size_, 0)) fit(size);
@@ -162,8 +167,9 @@ class pool {
   unsigned smaller_size_ = 0,
            smaller_regions_ = 0;  ///< so many regions of that size at most, in a row
   unsigned shrink_after_ = first_shrink_after;
-  bool has_shrunk_ = false;  ///< the team was made so
-  unsigned started_ = 0;     ///< threads
+  bool is_outdated_ = false;  ///< the team was made with other settings
+  bool has_shrunk_ = false;   ///< the team was made so
+  unsigned started_ = 0;      ///< threads
   served_team* team_ = nullptr;
   worker* last_ = nullptr;
 

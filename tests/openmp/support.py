@@ -15,7 +15,7 @@ GCC = os.environ.get("LOCKSTEP_GCC") or "gcc"
 GFORTRAN = os.environ.get("LOCKSTEP_GFORTRAN") or "gfortran"
 LIBRARY = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 # Variables that say something to an OpenMP runtime, or to lockstep, are the tests' to set.
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "LOCKSTEP_"))}
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LOCKSTEP_"))}
 
 
 def compiled(source, program, *options, compiler=None):

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// The functions kmp_... of LLVM's omp.h, and allocators as its compilers call them. What tunes LLVM's runtime alone is
+// taken and has no effect here: the number of dispatch buffers, warnings.
+#include <pthread.h>
+#include <sched.h>
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "platform/cpus.hpp"
+
+#include "api/api.hpp"
+#include "ident.hpp"
+#include "runtime/affinity.hpp"
+#include "runtime/allocators.hpp"
+#include "runtime/barrier.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/message.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/pool.hpp"
+#include "runtime/task_groups.hpp"
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+// --- stacks ---
+
+std::size_t default_stack_size() noexcept {
+  pthread_attr_t usual;
+  std::size_t size = 0;
+  if (pthread_attr_init(&usual) != 0) return 0;
+  pthread_attr_getstacksize(&usual, &size);
+  pthread_attr_destroy(&usual);
+  return size;
+}
+
+// --- how threads wait: 1 serial, 2 turnaround, 3 throughput ---
+
+enum library : int { serial = 1, turnaround = 2, throughput = 3 };
+int chosen_library = throughput;
+
+// --- masks of CPUs ---
+
+using mask_word = unsigned long;
+constexpr std::size_t bits_of_mask_word = 8 * sizeof(mask_word);
+constexpr std::size_t words = detail::max_cpus / bits_of_mask_word;
+constexpr std::size_t bytes = words * sizeof(mask_word);
+
+bool is_cpu(int number) noexcept {
+  return number >= 0 && number < static_cast<int>(detail::max_cpus);
+}
+mask_word& mask_word_of(void* mask, int cpu) noexcept {
+  return static_cast<mask_word*>(mask)[static_cast<std::size_t>(cpu) / bits_of_mask_word];
+}
+mask_word bit_of(int cpu) noexcept {
+  return mask_word{1} << static_cast<std::size_t>(cpu) % bits_of_mask_word;
+}
+
+/// -1: there is no such CPU. -2: the process may not use it.
+int refusal_of(int cpu) noexcept {
+  if (!is_cpu(cpu)) return -1;
+  return affinity::may_use(static_cast<unsigned>(cpu)) ? 0 : -2;
+}
+
+}  // namespace
+
+OPENMP_API std::size_t kmp_get_stacksize_s() {
+  const std::size_t size = process_settings().stack_size;
+  return size != 0 ? size : default_stack_size();
+}
+OPENMP_API int kmp_get_stacksize() {
+  const std::size_t size = kmp_get_stacksize_s();
+  return size < INT_MAX ? static_cast<int>(size) : INT_MAX;
+}
+/// Of threads that are made from now on.
+OPENMP_API void kmp_set_stacksize_s(std::size_t size) {
+  constexpr std::size_t least = 16384;  // PTHREAD_STACK_MIN
+  process_settings().stack_size = size < least ? least : size;
+}
+OPENMP_API void kmp_set_stacksize(int size) {
+  kmp_set_stacksize_s(size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+OPENMP_API int kmp_get_blocktime() { return process_settings().blocktime; }
+OPENMP_API void kmp_set_blocktime(int milliseconds) {
+  const int wanted = milliseconds > 0 ? milliseconds : 0;
+  if (wanted == process_settings().blocktime && process_settings().has_waiting) return;
+  set_blocktime(wanted);
+  pool::renew_teams(this_record);
+}
+OPENMP_API void kmp_set_library(int which) {
+  if (which < serial || which > throughput) return;
+  chosen_library = which;
+  if (which == serial) omp_set_num_threads(1);
+  if (which == turnaround) kmp_set_blocktime(INT_MAX);
+}
+OPENMP_API int kmp_get_library() { return chosen_library; }
+OPENMP_API void kmp_set_library_serial() { kmp_set_library(serial); }
+OPENMP_API void kmp_set_library_turnaround() { kmp_set_library(turnaround); }
+OPENMP_API void kmp_set_library_throughput() { kmp_set_library(throughput); }
+
+/// "NAME=VALUE|NAME=VALUE": as if the environment said it, where it says nothing.
+OPENMP_API void kmp_set_defaults(const char* text) {
+  while (text != nullptr && *text != 0) {
+    const std::size_t length = std::strcspn(text, "|");
+    char* const one = strndup(text, length);
+    if (one == nullptr) fail("Out of memory");
+    if (char* const equals = std::strchr(one, '=')) {
+      *equals = 0;
+      setenv(one, equals + 1, 0);
+    }
+    std::free(one);
+    text += length + (text[length] == '|' ? 1 : 0);
+  }
+  read_environment_again();
+}
+OPENMP_API void kmp_set_disp_num_buffers(int) {}
+OPENMP_API void kmp_set_warnings_on() { quiet(false); }
+OPENMP_API void kmp_set_warnings_off() { quiet(true); }
+
+/// Threads that are there for the calling one, itself among them.
+OPENMP_API int kmp_get_num_known_threads() { return pool::count_threads(this_record); }
+/// Whether the region (1), loop (2), sections (3) or taskgroup (4) that the thread is in is cancelled.
+OPENMP_API int kmp_get_cancellation_status(int kind) {
+  const part& self = here();
+  if (kind == 4) return is_taskgroup_cancelled(*self.running) ? 1 : 0;
+  return kind == 1 && self.function != nullptr && is_region_cancelled(self) ? 1 : 0;
+}
+
+OPENMP_API void* kmp_malloc(std::size_t size) { return std::malloc(size); }
+OPENMP_API void* kmp_calloc(std::size_t count, std::size_t size) {
+  return std::calloc(count, size);
+}
+OPENMP_API void* kmp_realloc(void* block, std::size_t size) { return std::realloc(block, size); }
+OPENMP_API void kmp_free(void* block) { std::free(block); }
+OPENMP_API void* kmp_aligned_malloc(std::size_t size, std::size_t align) {
+  void* block = nullptr;
+  if (align < sizeof(void*)) align = sizeof(void*);
+  return posix_memalign(&block, align, size) == 0 ? block : nullptr;
+}
+
+// --- affinity. Functions return 0 where they have done it ---
+
+OPENMP_API int kmp_get_affinity_max_proc() { return static_cast<int>(detail::max_cpus); }
+OPENMP_API void kmp_create_affinity_mask(void** mask) {
+  *mask = std::calloc(words, sizeof(mask_word));
+}
+OPENMP_API void kmp_destroy_affinity_mask(void** mask) {
+  std::free(*mask);
+  *mask = nullptr;
+}
+OPENMP_API int kmp_set_affinity_mask_proc(int cpu, void** mask) {
+  const int refusal = refusal_of(cpu);
+  if (refusal == 0) mask_word_of(*mask, cpu) |= bit_of(cpu);
+  return refusal;
+}
+OPENMP_API int kmp_unset_affinity_mask_proc(int cpu, void** mask) {
+  const int refusal = refusal_of(cpu);
+  if (refusal == 0) mask_word_of(*mask, cpu) &= ~bit_of(cpu);
+  return refusal;
+}
+OPENMP_API int kmp_get_affinity_mask_proc(int cpu, void** mask) {
+  if (refusal_of(cpu) != 0) return refusal_of(cpu) == -1 ? -1 : 0;
+  return (mask_word_of(*mask, cpu) & bit_of(cpu)) != 0 ? 1 : 0;
+}
+/// The next region places the thread where it is to be.
+OPENMP_API int kmp_set_affinity(void** mask) {
+  this_record.bound_place = -1;
+  return sched_setaffinity(0, bytes, static_cast<const cpu_set_t*>(*mask));
+}
+OPENMP_API int kmp_get_affinity(void** mask) {
+  std::memset(*mask, 0, bytes);
+  return sched_getaffinity(0, bytes, static_cast<cpu_set_t*>(*mask));
+}
+OPENMP_API int kmp_set_thread_affinity_mask_initial() {
+  affinity::bind_this_thread(-1);
+  return 0;
+}
+
+// --- the same with arguments by value, or by address: of Fortran, and of languages without omp.h ---
+
+OPENMP_API void kmp_set_stacksize_(const int* size) { kmp_set_stacksize(*size); }
+OPENMP_API void kmp_set_stacksize_s_(const std::size_t* size) { kmp_set_stacksize_s(*size); }
+OPENMP_API int kmp_get_stacksize_() { return kmp_get_stacksize(); }
+OPENMP_API std::size_t kmp_get_stacksize_s_() { return kmp_get_stacksize_s(); }
+OPENMP_API void kmp_set_blocktime_(const int* milliseconds) { kmp_set_blocktime(*milliseconds); }
+OPENMP_API int kmp_get_blocktime_() { return kmp_get_blocktime(); }
+OPENMP_API void kmp_set_library_(const int* which) { kmp_set_library(*which); }
+OPENMP_API int kmp_get_library_() { return kmp_get_library(); }
+OPENMP_API void kmp_set_library_serial_() { kmp_set_library_serial(); }
+OPENMP_API void kmp_set_library_turnaround_() { kmp_set_library_turnaround(); }
+OPENMP_API void kmp_set_library_throughput_() { kmp_set_library_throughput(); }
+OPENMP_API void kmp_set_defaults_(const char* text, int length) {
+  char* const copy = strndup(text, static_cast<std::size_t>(length));
+  kmp_set_defaults(copy);
+  std::free(copy);
+}
+OPENMP_API void kmp_set_disp_num_buffers_(const int*) {}
+OPENMP_API void kmp_set_warnings_on_() { kmp_set_warnings_on(); }
+OPENMP_API void kmp_set_warnings_off_() { kmp_set_warnings_off(); }
+OPENMP_API int kmp_get_num_known_threads_() { return kmp_get_num_known_threads(); }
+OPENMP_API int kmp_get_cancellation_status_(const int* kind) {
+  return kmp_get_cancellation_status(*kind);
+}
+OPENMP_API void* kmp_malloc_(const std::size_t* size) { return kmp_malloc(*size); }
+OPENMP_API void* kmp_calloc_(const std::size_t* count, const std::size_t* size) {
+  return kmp_calloc(*count, *size);
+}
+OPENMP_API void* kmp_realloc_(void** block, const std::size_t* size) {
+  return kmp_realloc(*block, *size);
+}
+OPENMP_API void kmp_free_(void** block) { kmp_free(*block); }
+OPENMP_API void* kmp_aligned_malloc_(const std::size_t* size, const std::size_t* align) {
+  return kmp_aligned_malloc(*size, *align);
+}
+OPENMP_API int kmp_get_affinity_max_proc_() { return kmp_get_affinity_max_proc(); }
+OPENMP_API void kmp_create_affinity_mask_(void** mask) { kmp_create_affinity_mask(mask); }
+OPENMP_API void kmp_destroy_affinity_mask_(void** mask) { kmp_destroy_affinity_mask(mask); }
+OPENMP_API int kmp_set_affinity_mask_proc_(const int* cpu, void** mask) {
+  return kmp_set_affinity_mask_proc(*cpu, mask);
+}
+OPENMP_API int kmp_unset_affinity_mask_proc_(const int* cpu, void** mask) {
+  return kmp_unset_affinity_mask_proc(*cpu, mask);
+}
+OPENMP_API int kmp_get_affinity_mask_proc_(const int* cpu, void** mask) {
+  return kmp_get_affinity_mask_proc(*cpu, mask);
+}
+OPENMP_API int kmp_set_affinity_(void** mask) { return kmp_set_affinity(mask); }
+OPENMP_API int kmp_get_affinity_(void** mask) { return kmp_get_affinity(mask); }
+
+OPENMP_API void kmpc_set_stacksize(int size) { kmp_set_stacksize(size); }
+OPENMP_API void kmpc_set_stacksize_s(std::size_t size) { kmp_set_stacksize_s(size); }
+OPENMP_API void kmpc_set_blocktime(int milliseconds) { kmp_set_blocktime(milliseconds); }
+OPENMP_API void kmpc_set_library(int which) { kmp_set_library(which); }
+OPENMP_API void kmpc_set_defaults(const char* text) { kmp_set_defaults(text); }
+OPENMP_API void kmpc_set_disp_num_buffers(int) {}
+OPENMP_API int kmpc_set_affinity_mask_proc(int cpu, void** mask) {
+  return kmp_set_affinity_mask_proc(cpu, mask);
+}
+OPENMP_API int kmpc_unset_affinity_mask_proc(int cpu, void** mask) {
+  return kmp_unset_affinity_mask_proc(cpu, mask);
+}
+OPENMP_API int kmpc_get_affinity_mask_proc(int cpu, void** mask) {
+  return kmp_get_affinity_mask_proc(cpu, mask);
+}
+OPENMP_API void* kmpc_malloc(std::size_t size) { return kmp_malloc(size); }
+OPENMP_API void* kmpc_calloc(std::size_t count, std::size_t size) {
+  return kmp_calloc(count, size);
+}
+OPENMP_API void* kmpc_realloc(void* block, std::size_t size) { return kmp_realloc(block, size); }
+OPENMP_API void kmpc_free(void* block) { kmp_free(block); }
+OPENMP_API void* kmpc_aligned_malloc(std::size_t size, std::size_t align) {
+  return kmp_aligned_malloc(size, align);
+}
+
+OPENMP_API void ompc_set_num_threads(int threads) { omp_set_num_threads(threads); }
+OPENMP_API void ompc_set_dynamic(int yes) { omp_set_dynamic(yes); }
+OPENMP_API void ompc_set_nested(int yes) { omp_set_nested(yes); }
+OPENMP_API void ompc_set_max_active_levels(int levels) { omp_set_max_active_levels(levels); }
+OPENMP_API void ompc_set_schedule(unsigned kind, int chunk) { omp_set_schedule(kind, chunk); }
+OPENMP_API int ompc_get_ancestor_thread_num(int level) {
+  return omp_get_ancestor_thread_num(level);
+}
+OPENMP_API int ompc_get_team_size(int level) { return omp_get_team_size(level); }
+OPENMP_API void ompc_set_affinity_format(const char* format) { omp_set_affinity_format(format); }
+OPENMP_API std::size_t ompc_get_affinity_format(char* to, std::size_t size) {
+  return omp_get_affinity_format(to, size);
+}
+OPENMP_API void ompc_display_affinity(const char* format) { omp_display_affinity(format); }
+OPENMP_API std::size_t ompc_capture_affinity(char* to, std::size_t size, const char* format) {
+  return omp_capture_affinity(to, size, format);
+}
+
+// --- allocators: as in omp.h, behind the thread's number ---
+
+using allocators::handle;
+
+OPENMP_API handle __kmpc_init_allocator(int, std::uintptr_t space, int count,
+                                        const allocators::trait* traits) {
+  return allocators::make(space, count, traits);
+}
+OPENMP_API void __kmpc_destroy_allocator(int, handle which) { allocators::destroy(which); }
+OPENMP_API void __kmpc_set_default_allocator(int, handle which) {
+  omp_set_default_allocator(which);
+}
+OPENMP_API handle __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
+OPENMP_API void* __kmpc_alloc(int, std::size_t size, handle from) {
+  return allocators::allocate(1, size, from, false);
+}
+OPENMP_API void* __kmpc_aligned_alloc(int, std::size_t align, std::size_t size, handle from) {
+  return allocators::allocate(align, size, from, false);
+}
+OPENMP_API void* __kmpc_calloc(int, std::size_t count, std::size_t size, handle from) {
+  return omp_calloc(count, size, from);
+}
+OPENMP_API void* __kmpc_realloc(int, void* block, std::size_t size, handle from, handle) {
+  return allocators::reallocate(block, size, from);
+}
+OPENMP_API void __kmpc_free(int, void* block, handle) { allocators::release(block); }
+
+// What Fortran's modules know as constants, for C compilers before allocators were numbers.
+#define CONSTANT(name, value)                                                \
+  extern "C" __attribute__((visibility("default"))) const handle omp_##name; \
+  const handle omp_##name = value
+CONSTANT(null_allocator, 0);
+CONSTANT(default_mem_alloc, 1);
+CONSTANT(large_cap_mem_alloc, 2);
+CONSTANT(const_mem_alloc, 3);
+CONSTANT(high_bw_mem_alloc, 4);
+CONSTANT(low_lat_mem_alloc, 5);
+CONSTANT(cgroup_mem_alloc, 6);
+CONSTANT(pteam_mem_alloc, 7);
+CONSTANT(thread_mem_alloc, 8);
+CONSTANT(default_mem_space, 0);
+CONSTANT(large_cap_mem_space, 1);
+CONSTANT(const_mem_space, 2);
+CONSTANT(high_bw_mem_space, 3);
+CONSTANT(low_lat_mem_space, 4);
+
+// --- devices: there are none ---
+
+OPENMP_API int __kmpc_get_target_offload() {
+  // 0 disabled, 1 default, 2 mandatory.
+  const target_offload how = process_settings().offload;
+  return how == target_offload::mandatory ? 2 : how == target_offload::usual ? 1 : 0;
+}
+OPENMP_API int __kmpc_pause_resource(int kind) { return omp_pause_resource_all(kind); }
+
+}  // namespace lockstep::openmp::llvm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// openmp/runtime/text_reader.hpp -- values of environment variables, read from the left
+#ifndef LOCKSTEP_OPENMP_RUNTIME_TEXT_READER_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_TEXT_READER_HPP
+
+#include <strings.h>
+
+#include <cctype>
+#include <cstddef>
+#include <cstring>
+
+#include "platform/cpus.hpp"
+#include "platform/system_texts.hpp"
+
+namespace lockstep::openmp {
+
+/// What begins with `take` moves on only if it returns true, but for lists.
+class text_reader {
+ public:
+  explicit text_reader(const char* text) noexcept : at_(text) { skip(); }
+
+  bool is_at_end() const noexcept { return *at_ == 0; }
+  bool take(char wanted) noexcept {
+    if (*at_ != wanted) return false;
+    ++at_;
+    skip();
+    return true;
+  }
+  /// A word in letters and '_', in capital or small ones.
+  bool take_word(const char* word) noexcept {
+    const std::size_t length = std::strlen(word);
+    if (strncasecmp(at_, word, length) != 0) return false;
+    const unsigned char next = static_cast<unsigned char>(at_[length]);
+    if (std::isalnum(next) != 0 || next == '_') return false;
+    at_ += length;
+    skip();
+    return true;
+  }
+  bool take_number(unsigned long long most, unsigned long long& result) noexcept {
+    if (!detail::read_number(at_, most, result)) return false;
+    skip();
+    return true;
+  }
+
+  /// The number of a CPU, or of how many.
+  bool take_number(unsigned& result) noexcept {
+    unsigned long long number = 0;
+    if (!take_number(detail::max_cpus - 1, number)) return false;
+    result = static_cast<unsigned>(number);
+    return true;
+  }
+  bool take_signed(int& result) noexcept {
+    const bool is_negative = take('-');
+    if (!is_negative) take('+');
+    unsigned number = 0;
+    if (!take_number(number)) return false;
+    result = is_negative ? -static_cast<int>(number) : static_cast<int>(number);
+    return true;
+  }
+
+ private:
+  void skip() noexcept { at_ = detail::skip_blanks(at_); }
+
+  const char* at_;
+};
+
+}  // namespace lockstep::openmp
+
+#endif  // LOCKSTEP_OPENMP_RUNTIME_TEXT_READER_HPP

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The runtime as compilers of LLVM call it: programs that Clang compiles, which find it by the name libomp.so.5.
+
+usage: llvm_test.py libgomp.so.1
+"""
+
+import os
+import re
+import shutil
+import sys
+import unittest
+
+import support
+from support import PROGRAMS, compiled, run
+
+CLANG = os.environ.get("LOCKSTEP_CLANG") or "clang-19"
+CLANGXX = os.environ.get("LOCKSTEP_CLANGXX") or "clang++-19"
+THREADS = """
+#include <stdio.h>
+#include <omp.h>
+int main(void) {
+#pragma omp parallel
+#pragma omp critical
+  {
+    int cpus[64] = {0};
+    const int place = omp_get_place_num();
+    if (place >= 0) omp_get_place_proc_ids(place, cpus);
+    printf("%d of %d: %d\\n", omp_get_thread_num(), omp_get_num_threads(), place < 0 ? -1 : cpus[0]);
+  }
+  printf("limit %d bind %d\\n", omp_get_thread_limit(), omp_get_proc_bind());
+  return 0;
+}
+"""
+ERRORS = """
+int main(void) {
+#pragma omp error at(execution) severity(warning) message("hello")
+#pragma omp error at(execution) message("the end")
+  return 0;
+}
+"""
+
+
+def is_allowed_two_cpus():
+    return len(os.sched_getaffinity(0)) >= 2
+
+
+class Llvm(support.Programs):
+    def program(self, name, *options, compiler=CLANG):
+        source = PROGRAMS / name
+        made = self.scratch / (name + "".join(options).replace("/", "_"))
+        return made if made.exists() else compiled(source, made, "-fopenmp-version=52", "-pthread", *options, compiler=compiler)
+
+    def text_program(self, name, text):
+        made, source = self.scratch / name, self.scratch / f"{name}.c"
+        if not made.exists():
+            source.write_text(text)
+            compiled(source, made, "-fopenmp-version=52", compiler=CLANG)
+        return made
+
+    def test_regions(self):
+        for option in ("-O0", "-O2"):
+            for variables in ({}, {"KMP_BLOCKTIME": "0"}, {"OMP_WAIT_POLICY": "active"}, {"KMP_AFFINITY": "compact"}):
+                with self.subTest(option=option, variables=variables):
+                    self.expect_success(self.program("llvm_regions.c", option), **variables)
+
+    def test_threadprivate_without_thread_local_storage(self):
+        self.expect_success(self.program("llvm_threadprivate.cpp", "-std=c++17", "-fnoopenmp-use-tls", compiler=CLANGXX))
+
+    def test_kmp_functions(self):
+        for option in ("-O0", "-O2"):
+            self.expect_success(self.program("llvm_kmp.c", option))
+
+    def test_error_directives(self):
+        done = run(self.text_program("errors", ERRORS))
+        self.assertRegex(done.stderr, r"OMP: Warning #283: .*errors.c:3:1: Encountered user-directed warning: hello.\n"
+                                      r"OMP: Error #282: .*errors.c:4:1: Encountered user-directed error: the end.\n")
+        self.assertLess(done.returncode, 0)
+
+    def said_with(self, **variables):
+        done = run(self.text_program("threads", THREADS), **variables)
+        self.assertEqual(done.returncode, 0)
+        return done
+
+    def test_kmp_variables(self):
+        self.assertIn("limit 3 ", self.said_with(KMP_ALL_THREADS="3", OMP_NUM_THREADS="8").stdout)
+        self.assertIn("2 of 3", self.said_with(KMP_ALL_THREADS="3", OMP_NUM_THREADS="8").stdout)
+        self.assertIn("OMP_STACKSIZE = '524288'", self.said_with(KMP_STACKSIZE="512k", KMP_SETTINGS="1").stderr)
+        self.assertIn("OMP_STACKSIZE = '65536'", self.said_with(KMP_STACKSIZE="65536", OMP_DISPLAY_ENV="true").stderr)
+        for name in ("KMP_BLOCKTIME", "KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_STACKSIZE"):
+            self.assertRegex(self.said_with(**{name: "nonsense"}).stderr, f"invalid value .* {name}: 'nonsense'; it is ignored")
+
+    def test_kmp_variables_that_nobody_hears_are_named_once(self):
+        done = self.said_with(KMP_HOT_TEAMS_MODE="1", KMP_FORKJOIN_BARRIER="2,2", KMP_INIT_AT_FORK="FALSE")
+        self.assertRegex(done.stderr, r"^[^\n]*KMP_\w+, KMP_\w+: not heard here[^\n]*\n$")
+        self.assertNotIn("AT_FORK", done.stderr)
+        self.assertEqual(self.said_with(KMP_HOT_TEAMS_MODE="1", KMP_WARNINGS="0").stderr, "")
+
+    @unittest.skipUnless(is_allowed_two_cpus(), "one CPU")
+    def test_kmp_affinity_places_threads(self):
+        first, second = sorted(os.sched_getaffinity(0))[:2]
+        said = self.said_with(OMP_NUM_THREADS="2", KMP_AFFINITY=f"verbose,explicit,proclist=[{second},{first}]")
+        self.assertIn(f"0 of 2: {second}", said.stdout)
+        self.assertIn(f"1 of 2: {first}", said.stdout)
+        self.assertIn("affinity", said.stderr)  # verbose
+        for how, bind in (("granularity=fine,compact", 3), ("granularity=thread,scatter", 3), ("balanced,granularity=fine", 4),
+                          ("respect,granularity=fine,compact,1,0", 3), ("norespect,nowarnings,compact", 3)):
+            said = self.said_with(OMP_NUM_THREADS="2", KMP_AFFINITY=how)
+            self.assertIn(f"bind {bind}\n", said.stdout)
+            self.assertEqual(len(set(re.findall(r": (\d+)", said.stdout))), 2, said.stdout)
+        rotated = self.said_with(OMP_NUM_THREADS="2", KMP_AFFINITY="granularity=fine,compact,0,1")
+        self.assertNotIn(f"0 of 2: {first}\n", rotated.stdout)
+        for how in ("none", "disabled", "verbose,granularity=core"):
+            self.assertIn(": -1\n", self.said_with(KMP_AFFINITY=how).stdout)
+
+    @unittest.skipUnless(is_allowed_two_cpus(), "one CPU")
+    def test_kmp_hardware_subset(self):
+        said = self.said_with(KMP_HW_SUBSET=":1t@1", OMP_PLACES="threads", OMP_PROC_BIND="close").stdout
+        self.assertRegex(said, r"^0 of 1: \d+\n")
+        everything = self.said_with(KMP_HW_SUBSET="*s,*c", OMP_PLACES="threads").stdout
+        self.assertEqual(everything.count(" of "), self.said_with(OMP_PLACES="threads").stdout.count(" of "))
+
+
+if __name__ == "__main__":
+    if shutil.which(CLANG) is None or shutil.which(CLANGXX) is None:
+        print(f"skipped: no {CLANG}")
+        sys.exit(support.SKIPPED)
+    unittest.main()
