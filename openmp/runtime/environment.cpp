@@ -211,14 +211,14 @@ void read_schedule(process_variables& of) noexcept {
   if (is_given) of.initial.run_schedule = result;
 }
 
-/// "4096", "4096B"; B, K, M, G, each with a B behind where one likes.
+/// "4096", times 2^shift without a unit; B, K, M, G.
 bool take_size(text_reader& from, unsigned shift, std::size_t& result) noexcept {
   unsigned long long value = 0;
   if (!from.take_number(ULLONG_MAX, value)) return false;
   const struct {
     const char* unit;
     unsigned shift;
-  } units[] = {{"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}, {"kb", 10}, {"mb", 20}, {"gb", 30}};
+  } units[] = {{"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}};
   for (const auto& each : units) {
     if (!from.take_word(each.unit)) continue;
     shift = each.shift;
