@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "api.hpp"
+#include "gnu/depend.hpp"
 #include "runtime/message.hpp"
 #include "runtime/tasks.hpp"
 
@@ -113,22 +114,6 @@ bool copy_box(char* to, const char* from, std::size_t element, int dimensions,
   return true;
 }
 
-/// Waits for what `count` depend objects name.
-void wait_for_objects(int count, void** objects) noexcept {
-  if (count <= 0) return;
-  // As the compiler lays out a depend clause: 0, all, of which out, mutexinoutset and in are none; then the objects.
-  void** const depend =
-      static_cast<void**>(std::calloc(static_cast<std::size_t>(count) + 5, sizeof(void*)));
-  if (depend == nullptr) fail("Out of memory");
-  depend[1] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(count));
-  constexpr std::size_t size_of_object = 2 * sizeof(void*);
-  for (int i = 0; i < count; ++i) {
-    depend[5 + i] = reinterpret_cast<char*>(objects) + static_cast<std::size_t>(i) * size_of_object;
-  }
-  wait_for_dependences(here(), depend);
-  std::free(depend);
-}
-
 }  // namespace
 
 OPENMP_API void* omp_target_alloc(std::size_t size, int device) {
@@ -172,7 +157,7 @@ OPENMP_API int omp_target_memcpy_async(void* to, const void* from, std::size_t l
                                        std::size_t to_offset, std::size_t from_offset,
                                        int to_device, int from_device, int objects,
                                        void** object_list) {
-  wait_for_objects(objects, object_list);
+  wait_for_dependences(here(), gnu::listed_objects(objects, object_list));
   return omp_target_memcpy(to, from, length, to_offset, from_offset, to_device, from_device);
 }
 OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element,
@@ -182,7 +167,7 @@ OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::siz
                                             const std::size_t* to_sizes,
                                             const std::size_t* from_sizes, int to_device,
                                             int from_device, int objects, void** object_list) {
-  wait_for_objects(objects, object_list);
+  wait_for_dependences(here(), gnu::listed_objects(objects, object_list));
   return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_start, from_start,
                                 to_sizes, from_sizes, to_device, from_device);
 }
@@ -193,7 +178,7 @@ OPENMP_API void* omp_target_memset(void* block, int value, std::size_t size, int
 }
 OPENMP_API void* omp_target_memset_async(void* block, int value, std::size_t size, int device,
                                          int objects, void** object_list) {
-  wait_for_objects(objects, object_list);
+  wait_for_dependences(here(), gnu::listed_objects(objects, object_list));
   return omp_target_memset(block, value, size, device);
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/abi.hpp"
 #include "runtime/barrier.hpp"
 #include "runtime/cancel.hpp"
+#include "runtime/critical.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
 
@@ -34,7 +35,6 @@ OPENMP_API void GOMP_single_copy_end(void* data) {
 namespace {
 
 constinit lockstep::mutex critical_lock;
-constinit lockstep::mutex atomic_lock;
 
 /// A name is a word of the program, of zeros at first. So is a mutex of lockstep.
 static_assert(sizeof(lockstep::mutex) <= sizeof(void*) &&

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "depend.hpp"
 #include "runtime/barrier.hpp"
 #include "runtime/task_groups.hpp"
 #include "runtime/task_reductions.hpp"
@@ -44,7 +45,7 @@ task_request request_of(const part& self, outlined_function function, void* data
                                          void** depend, int priority, void* event) noexcept {
   part& self = here();
   make_task(self, request_of(self, function, data, copy, size, align, flags, priority),
-            {!may_wait, depend, event});
+            {!may_wait, gnu::listed(depend), event});
 }
 
 /// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
@@ -75,7 +76,7 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
 }
 
 OPENMP_API void GOMP_taskwait() { wait_for_children(here()); }
-OPENMP_API void GOMP_taskwait_depend(void** depend) { wait_for_dependences(here(), depend); }
+OPENMP_API void GOMP_taskwait_depend(void** depend) { wait_for_dependences(here(), gnu::listed(depend)); }
 
 OPENMP_API void GOMP_taskyield() {
   part& self = here();
@@ -100,21 +101,45 @@ OPENMP_API void GOMP_taskgroup_end() {
 namespace {
 
 template <class Number>
+ull count_iterations(bool goes_up, Number first, Number end, Number step) noexcept {
+  if (goes_up ? first >= end : first <= end) return 0;
+  const ull distance = goes_up ? static_cast<ull>(end) - static_cast<ull>(first)
+                               : static_cast<ull>(first) - static_cast<ull>(end);
+  const ull stride = goes_up ? static_cast<ull>(step) : 0 - static_cast<ull>(step);
+  return distance / stride + (distance % stride != 0);
+}
+
+/// The task's data begins with its bounds; the array of its reductions follows.
+template <class Number>
 void run(outlined_function function, void* data, copy_function copy, long size, long align,
          unsigned flags, unsigned long wanted, int priority, Number first, Number end,
          Number step) noexcept {
   part& self = here();
-  taskloop_request how;
-  how.goes_up = (flags & loop_goes_up) != 0;
+  std::uintptr_t* const reductions =
+      (flags & loop_reduces) != 0 ? static_cast<std::uintptr_t**>(data)[2] : nullptr;
+  taskloop_request how{count_iterations((flags & loop_goes_up) != 0, first, end, step),
+                       static_cast<ull>(first), static_cast<ull>(step), wanted};
+  if (how.iterations == 0 || is_cancelled_here(self)) {
+    if (reductions != nullptr) reductions[2] = 0;  // the program has nothing to combine
+    return;
+  }
   how.has_grainsize = (flags & loop_has_grainsize) != 0;
   how.is_strict = (flags & loop_is_strict) != 0;
   how.is_undeferred = (flags & loop_if) == 0;
-  how.has_group = (flags & loop_without_group) == 0;
-  // The task's data begins with its bounds; the array of its reductions follows.
-  if ((flags & loop_reduces) != 0) how.reductions = static_cast<std::uintptr_t**>(data)[2];
-  how.wanted = wanted;
-  run_taskloop(self, request_of(self, function, data, copy, size, align, flags, priority), how,
-               first, end, step);
+  how.bounds.write = [](void* argument, const bounds_writer&, ull at, ull behind) noexcept {
+    static_cast<ull*>(argument)[0] = at;
+    static_cast<ull*>(argument)[1] = behind;
+  };
+  const bool has_group = (flags & loop_without_group) == 0;
+  if (has_group) {
+    task_group& group = begin_taskgroup(self);
+    if (reductions != nullptr) {
+      make_copies(reductions, self.size);
+      group.reductions = reductions;
+    }
+  }
+  run_taskloop(self, request_of(self, function, data, copy, size, align, flags, priority), how);
+  if (has_group) end_taskgroup(self);
 }
 
 }  // namespace
@@ -150,7 +175,7 @@ OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t origina
                                           void** addresses) {
   const part& self = here();
   for (std::size_t i = 0; i < count; ++i) {
-    const found_copy found = copy_of(self, reinterpret_cast<std::uintptr_t>(addresses[i]));
+    const found_copy found = copy_of(self, reinterpret_cast<std::uintptr_t>(addresses[i]), false);
     addresses[i] = reinterpret_cast<void*>(found.own);
     if (i < originals) addresses[count + i] = reinterpret_cast<void*>(found.original);
   }

@@ -143,8 +143,9 @@ class loop_cursor {
       board().leave(*at_, construct_, spec_.is_dealt);
     }
   }
-  /// At the end of the part.
+  /// At the end of the part. It may be in a loop still: compilers before Clang 19 say nothing where `cancel` leaves one.
   void leave_all() noexcept {
+    if (has_slot_) end();
     if (holds_late_) leave_late();
   }
 

@@ -19,60 +19,6 @@ struct dependence_entry {
 
 namespace {
 
-/// What GCC writes into omp_depend_t.
-enum : std::uintptr_t {
-  object_in = 1,
-  object_out = 2,
-  object_inout = 3,
-  object_mutexinoutset = 4,
-  object_inoutset = 5
-};
-
-struct dependence_array {
-  void** addresses;
-  std::size_t count, outs, ins_end;
-
-  explicit dependence_array(void** depend) noexcept {
-    const auto number = [depend](int i) { return reinterpret_cast<std::size_t>(depend[i]); };
-    if (number(0) != 0) {
-      count = ins_end = number(0);
-      outs = number(1);
-      addresses = depend + 2;
-    } else {
-      count = number(1);
-      outs = number(2) + number(3);  // DEPEND-3
-      ins_end = outs + number(4);
-      addresses = depend + 5;
-    }
-  }
-  template <class Function>
-  void for_each(const Function& function) const noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i < outs) {
-        function(i, addresses[i], dependence_kind::out);
-      } else if (i < ins_end) {
-        function(i, addresses[i], dependence_kind::in);
-      } else {
-        void** const object = static_cast<void**>(addresses[i]);
-        function(i, object[0], kind_of(reinterpret_cast<std::uintptr_t>(object[1])));
-      }
-    }
-  }
-
- private:
-  static dependence_kind kind_of(std::uintptr_t number) noexcept {
-    switch (number) {
-      case object_in: return dependence_kind::in;
-      case object_out:
-      case object_inout:
-      case object_mutexinoutset: return dependence_kind::out;
-      case object_inoutset: return dependence_kind::inoutset;
-      default:
-        fail("unknown kind of dependence %zu in an omp_depend_t", static_cast<std::size_t>(number));
-    }
-  }
-};
-
 template <class Type>
 Type* allocate(std::size_t count = 1) noexcept {
   void* const memory = std::calloc(count, sizeof(Type));
@@ -93,13 +39,20 @@ bool is_shared(dependence_kind kind) noexcept { return kind != dependence_kind::
 
 }  // namespace
 
-std::size_t count_dependences(void** depend) noexcept { return dependence_array(depend).count; }
-
 void free_edges(explicit_task& of) noexcept { free_chain(of.more_edges); }
+
+dependence_use* allocate_uses(explicit_task& of, std::size_t count) noexcept {
+  const std::size_t size = sizeof(edge_block) + count * sizeof(dependence_use);
+  edge_block* const block = static_cast<edge_block*>(std::malloc(size));
+  if (block == nullptr) fail("Out of memory allocating %zu bytes", size);
+  block->next = of.more_edges;
+  block->used = std::size(block->edges);
+  of.more_edges = block;
+  return reinterpret_cast<dependence_use*>(block + 1);
+}
 
 dependence_table::newcomer::newcomer(part& by, explicit_task& task) noexcept
     : self(by), one(task), edge(nullptr), edges(0) {
-  one.more_edges = nullptr;
   one.blockers.store(being_added, detail::memory_order_relaxed);  // 6
 }
 
@@ -128,33 +81,36 @@ dependence_table::~dependence_table() {
   std::free(buckets_);
 }
 
-bool dependence_table::add(part& self, explicit_task& one, void** depend) noexcept {
+bool dependence_table::add(part& self, explicit_task& one, const dependence_list& named) noexcept {
   if (entries_ + uses_ >= most_kept_) forget_ended(self);
   newcomer by(self, one);
-  dependence_array(depend).for_each([&](std::size_t i, void* address, dependence_kind kind) {
-    dependence_use& use = one.uses()[i];
+  for (std::size_t i = 0; i < named.count; ++i) {
+    const dependence what = named.at(i);
+    dependence_use& use = one.uses[i];
     use.edge.successor = &one;
     use.entry = nullptr;
     by.edge = &use.edge;
-    if (address == nullptr && kind == dependence_kind::out) {
+    if (what.is_all_memory()) {
       name_all_memory(by, true);
     } else {
-      name(by, &use, address, kind);
+      name(by, &use, what.address, what.kind);
     }
-  });
+  }
   if (one.named == 0) one.successors.store(forgotten, detail::memory_order_relaxed);  // 5
   return by.finish();
 }
 
-bool dependence_table::add_wait(part& self, explicit_task& wait, void** depend) noexcept {
+bool dependence_table::add_wait(part& self, explicit_task& wait,
+                                const dependence_list& named) noexcept {
   newcomer by(self, wait);
-  dependence_array(depend).for_each([&](std::size_t, void* address, dependence_kind kind) {
-    if (address == nullptr && kind == dependence_kind::out) {
+  for (std::size_t i = 0; i < named.count; ++i) {
+    const dependence what = named.at(i);
+    if (what.is_all_memory()) {
       name_all_memory(by, false);
     } else {
-      name(by, nullptr, address, kind);
+      name(by, nullptr, what.address, what.kind);
     }
-  });
+  }
   return by.finish();
 }
 
@@ -305,7 +261,7 @@ void dependence_table::unlink(dependence_use& use) noexcept {
 
 dependence_edge* dependence_table::remove(explicit_task& one) noexcept {
   for (std::size_t i = 0; i < one.use_count; ++i) {
-    if (one.uses()[i].entry != nullptr) unlink(one.uses()[i]);
+    if (one.uses[i].entry != nullptr) unlink(one.uses[i]);
   }
   if (all_memory_ == &one) all_memory_ = nullptr;
   return edges_of(one.successors.load(detail::memory_order_relaxed));  // 5

@@ -42,11 +42,6 @@
 //   7  blockers.fetch_sub       acquire  8      the last of all sees what the predecessors did; 2 published the task
 //   8  blockers.fetch_sub       acq_rel  7, 8, 9  likewise
 //   9  blockers.load            acquire  8      1: nobody else is left who unblocks
-//
-// Array forms, as GCC makes them (n: how many addresses follow):
-//   n, outs, addresses: outs, ins                                            until GCC 8, and where it suffices
-//   0, n, outs, mutexinoutsets, ins, addresses: outs, mutexinoutsets, ins, objects   since GCC 9
-// An object (omp_depend_t, and what stands for inoutset) is a pair of an address and a kind.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_DEPENDENCES_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_TASK_DEPENDENCES_HPP
 
@@ -56,8 +51,6 @@
 #include "task_pool.hpp"
 
 namespace lockstep::openmp {
-
-enum class dependence_kind : std::uint8_t { in, out, inoutset };
 
 struct dependence_entry;
 
@@ -75,16 +68,15 @@ struct dependence_use {
   dependence_use** at;      ///< what points here
 };
 
-/// More edges of a successor. Freed with it.
+/// More edges of a successor, or its uses, where they are made after it. Freed with it.
 struct edge_block {
   edge_block* next;
   std::size_t used;
   dependence_edge edges[7];
 };
 void free_edges(explicit_task& of) noexcept;
-
-/// How many addresses the array has.
-std::size_t count_dependences(void** depend) noexcept;
+/// Room for `count` uses behind a block that is full.
+dependence_use* allocate_uses(explicit_task& of, std::size_t count) noexcept;
 
 class dependence_table {
  public:
@@ -95,10 +87,10 @@ class dependence_table {
   ~dependence_table();
 
   /// Makes `one` wait for those that it depends on, and later ones for it. True if it need not wait. Requires: it has
-  /// count_dependences() uses.
-  bool add(part& self, explicit_task& one, void** depend) noexcept;
+  /// as many uses.
+  bool add(part& self, explicit_task& one, const dependence_list& named) noexcept;
   /// The same for a wait: nothing waits for it.
-  bool add_wait(part& self, explicit_task& wait, void** depend) noexcept;
+  bool add_wait(part& self, explicit_task& wait, const dependence_list& named) noexcept;
   /// `one` has ended, by the thread of the parent. Returns its edges.
   dependence_edge* remove(explicit_task& one) noexcept;
   /// Before the end.

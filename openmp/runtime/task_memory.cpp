@@ -35,7 +35,9 @@ detail::atomic<std::uint64_t>& place_of(outlined_function of) noexcept {
 
 bool makes_tasks(const char* name) noexcept {
   return std::strcmp(name, "GOMP_task") == 0 || std::strncmp(name, "GOMP_taskloop", 13) == 0 ||
-         std::strcmp(name, "GOMP_taskwait_depend_nowait") == 0;
+         std::strcmp(name, "GOMP_taskwait_depend_nowait") == 0 ||
+         std::strcmp(name, "__kmpc_omp_task_alloc") == 0 ||
+         std::strcmp(name, "__kmpc_omp_target_task_alloc") == 0;
 }
 
 /// The dynamic symbols that a module has.

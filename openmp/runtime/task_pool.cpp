@@ -379,14 +379,16 @@ void task_pool::wait_for_group(part& self, task_group& of) noexcept {
   help(self, self.running->family, &of, [&] { return !of.has_unfinished(); });
 }
 
-void task_pool::wait_for_dependences(part& self, task_family& of, void** depend) noexcept {
+void task_pool::wait_for_dependences(part& self, task_family& of,
+                                     const dependence_list& named) noexcept {
   if (of.dependences == nullptr) return;
   detail::atomic<bool> ended{false};
   explicit_task wait;
   wait.is_wait = true;
+  wait.more_edges = nullptr;
   wait.maker = &tasks_of(self);
   wait.tells_end = &ended;
-  if (!of.dependences->add_wait(self, wait, depend)) wait_for_end(self, of, ended);
+  if (!of.dependences->add_wait(self, wait, named)) wait_for_end(self, of, ended);
   free_edges(wait);
 }
 
@@ -469,6 +471,7 @@ explicit_task& task_pool::make(part& self, const task& parent, std::size_t size,
       round_up(reinterpret_cast<std::uintptr_t>(memory) + argument_at, align));
   one.maker = &mine;
   one.more_edges = nullptr;
+  one.uses = reinterpret_cast<dependence_use*>(&one + 1);
   one.use_count = static_cast<std::uint32_t>(uses);
   one.named = 0;
   one.parity = self.barriers & 1;
@@ -478,7 +481,18 @@ explicit_task& task_pool::make(part& self, const task& parent, std::size_t size,
   return one;
 }
 
-bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
+void task_pool::make_uses(explicit_task& one, const void* end, std::size_t count) noexcept {
+  const char* const block = reinterpret_cast<const char*>(&one);
+  const std::size_t used = round_up(static_cast<std::size_t>(static_cast<const char*>(end) - block),
+                                    alignof(dependence_use));
+  const std::size_t needed = count * sizeof(dependence_use);
+  one.uses = one.is_small && used + needed <= block_size
+                 ? reinterpret_cast<dependence_use*>(reinterpret_cast<char*>(&one) + used)
+                 : allocate_uses(one, count);
+  one.use_count = static_cast<std::uint32_t>(count);
+}
+
+bool task_pool::add(part& self, task& parent, explicit_task& one, const dependence_list& named,
                     bool runs_now) noexcept {
   task_family& family = family_of(parent);
   one.siblings = &family;
@@ -488,11 +502,11 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, void** depend,
     group->maker = one.maker;
   count_in_group(one);
   bool is_ready = true;
-  if (depend != nullptr) {
+  if (named.count != 0) {
     if (family.dependences == nullptr) {
       family.dependences = ::new (allocate_bytes(sizeof(dependence_table))) dependence_table(*this);
     }
-    is_ready = family.dependences->add(self, one, depend);
+    is_ready = family.dependences->add(self, one, named);
   }
   if (!is_ready || runs_now) return is_ready;
   if (!one.has_priority) {
@@ -515,10 +529,11 @@ explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   self.running = &one;
   if (!is_cancelled(self, one)) one.function(one.argument);
   self.running = before;
-  if (one.family != nullptr) {
-    close(self, *one.family);
-    one.family = nullptr;
-  }
+  return end_function(self, one);
+}
+
+explicit_task* task_pool::end_function(part& self, explicit_task& one) noexcept {
+  close_family(self, one);
   if (one.has_event) {
     lock_.lock();
     const bool is_detached = !one.is_fulfilled;
@@ -538,6 +553,30 @@ void task_pool::run_now(part& self, explicit_task& one) noexcept {
   explicit_task* const next = run(self, one);
   if (next != nullptr) push(self, *next);
   report(*self.tasks);
+}
+
+void task_pool::close_family(part& self, explicit_task& one) noexcept {
+  if (one.family == nullptr) return;
+  close(self, *one.family);
+  one.family = nullptr;
+}
+
+void task_pool::begin_within(part& self, explicit_task& one) noexcept {
+  if (one.has_event) static_cast<void>(add(self, *self.running, one, {}, true));
+  one.interrupted = self.running;
+  one.begun_at = tasks_of(self).ready.back;
+  self.running = &one;
+}
+
+void task_pool::end_within(part& self, explicit_task& one) noexcept {
+  self.running = one.interrupted;
+  if (!one.has_event) {
+    close_family(self, one);
+    return let_go(&self, one);
+  }
+  explicit_task* const next = end_function(self, one);
+  if (next != nullptr) push(self, *next);
+  wait_for_children(self, *self.running->family);
 }
 
 bool task_pool::is_cancelled(const part& self, const explicit_task& one) const noexcept {
@@ -859,6 +898,12 @@ void task_pool::join(kept_memory& of) noexcept {
 void task_pool::leave(kept_memory& of, bool is_cancelled) noexcept {
   lock_.lock();
   if (--of.users == 0 && !is_cancelled) free_kept(&of);
+  lock_.unlock();
+}
+
+void task_pool::free(kept_memory& of) noexcept {
+  lock_.lock();
+  free_kept(&of);
   lock_.unlock();
 }
 

@@ -92,6 +92,27 @@ namespace lockstep::openmp {
 struct part;
 struct explicit_task;
 struct member_tasks;
+
+enum class dependence_kind : std::uint8_t { in, out, inoutset };
+
+struct dependence {
+  void* address;
+  dependence_kind kind;
+
+  bool is_all_memory() const noexcept {  // DEPEND-4 of task_dependences.hpp
+    return address == nullptr && kind == dependence_kind::out;
+  }
+};
+
+/// What depend() names: each is read of what a compiler has written.
+struct dependence_list {
+  std::size_t count = 0;
+  const void* written = nullptr;
+  dependence (*read)(const void* written, std::size_t index) noexcept = nullptr;
+
+  dependence at(std::size_t index) const noexcept { return read(written, index); }
+};
+
 struct dependence_use;   ///< of task_dependences.hpp
 struct dependence_edge;  ///< likewise
 struct edge_block;       ///< likewise
@@ -139,6 +160,7 @@ struct task_group : task_count {
   detail::atomic<bool> is_cancelled{false};
   bool is_of_construct =
       false;  ///< made for the reductions of a loop, a region ...: no taskgroup of the program
+  bool describes_copies = false;         ///< of `reductions`: by LLVM's front
   std::uintptr_t* reductions = nullptr;  ///< registered with it (task_reductions.cpp)
   kept_memory* kept = nullptr;           ///< their memory, if the construct's members share it
 };
@@ -197,7 +219,10 @@ struct rare_task_data {
   union {
     task_family children;  ///< `family` points here
   };
-  task_link in_list;
+  union {
+    task_link in_list;
+    task* interrupted;  ///< of begin_within(): what its thread ran
+  };
   detail::atomic<bool>*
       tells_end;  ///< if is_awaited: set to true at its end, where somebody waits for just this one
   int priority;   ///< if has_priority
@@ -208,6 +233,8 @@ struct rare_task_data {
 
 /// Behind it lie its uses, then its argument: a small task has two lines that are touched.
 struct explicit_task : rare_task_data, task {
+  std::uint8_t parity;
+  detail::atomic<std::uint8_t> holds{0};
   outlined_function function;
   void* argument;
   task_family* siblings;  ///< that it belongs to
@@ -215,25 +242,27 @@ struct explicit_task : rare_task_data, task {
   // Those below are of tasks with depend(): see task_dependences.hpp.
   detail::atomic<std::uintptr_t> successors{0};
   edge_block* more_edges;
+  dependence_use* uses;  ///< if use_count != 0
   detail::atomic<std::uint32_t> blockers{0};
   std::uint32_t use_count;  ///< the addresses that it named in depend()
   std::uint32_t named;  ///< so often does the table of dependences name it; the parent's thread's
-  std::uint8_t parity;
-  bool is_small;     ///< its memory is a block of the pool
-  bool runs_always;  ///< even if it is cancelled: it has copies that only itself destroys
-  bool is_wait;      ///< no task, but a thread that waits for those that it would depend on
-  bool is_awaited;
-  bool has_priority;
-  bool has_event;  ///< detach
-  bool is_fulfilled;
-  bool is_over;     ///< its function has returned
-  bool is_dropped;  ///< it has ended, but its event may be fulfilled still
+  // By its maker, before others know it.
+  bool is_small : 1;     ///< its memory is a block of the pool
+  bool runs_always : 1;  ///< even if it is cancelled: it has copies that only itself destroys
+  bool is_wait : 1;      ///< no task, but a thread that waits for those that it would depend on
+  bool is_awaited : 1;
+  bool has_priority : 1;
+  bool has_event : 1;  ///< detach
+  bool : 0;
+  // Under the pool's lock.
+  bool is_fulfilled : 1;
+  bool is_over : 1;     ///< its function has returned
+  bool is_dropped : 1;  ///< it has ended, but its event may be fulfilled still
+  bool : 0;
   bool
       has_orphans;  ///< children were unfinished when its function returned: `holds` counts them, and it
-  detail::atomic<std::uint8_t> holds{0};
-
-  dependence_use* uses() noexcept { return reinterpret_cast<dependence_use*>(this + 1); }
 };
+static_assert(sizeof(explicit_task) == 240, "16 bytes of an argument are on its second line");
 
 /// Memory that members share in a construct.
 struct kept_memory {
@@ -273,11 +302,21 @@ class task_pool {
   /// by add().
   explicit_task& make(part& self, const task& parent, std::size_t size, std::size_t align,
                       std::size_t uses) noexcept;
-  /// Counts a task that was made, and makes it ready where it depends on nothing unfinished. `depend`: an array as
-  /// compilers make it, or null. `runs_now`: the caller runs it if it is ready; true if so.
-  bool add(part& self, task& parent, explicit_task& one, void** depend, bool runs_now) noexcept;
+  /// The same for addresses of one that was made without room for them. `end`: of what its argument takes.
+  void make_uses(explicit_task& one, const void* end, std::size_t count) noexcept;
+  /// Counts a task that was made, and makes it ready where it depends on nothing unfinished. `runs_now`: the caller runs
+  /// it if it is ready; true if so.
+  bool add(part& self, task& parent, explicit_task& one, const dependence_list& named,
+           bool runs_now) noexcept;
   /// Runs a task for which add() has returned true.
   void run_now(part& self, explicit_task& one) noexcept;
+
+  /// Around the function of a task that the running one calls: it was made, and not added. Its end waits for its event,
+  /// and for all other children meanwhile, and gives its memory back.
+  void begin_within(part& self, explicit_task& one) noexcept;
+  void end_within(part& self, explicit_task& one) noexcept;
+  /// The same of one that is dropped.
+  void drop(part& self, explicit_task& one) noexcept { give_back(&self, one); }
 
   /// The tasks of a range may be taken from now on until take_from() returns false, or close_range().
   void open_range(part& self, task_range& of) noexcept;
@@ -290,7 +329,7 @@ class task_pool {
   /// taskyield: runs a task that may be run here, if one is ready.
   void yield(part& self) noexcept;
   /// taskwait with depend; a task that is run at once, with depend.
-  void wait_for_dependences(part& self, task_family& of, void** depend) noexcept;
+  void wait_for_dependences(part& self, task_family& of, const dependence_list& named) noexcept;
   /// Until `ended` is true, which explicit_task::tells_end points to. Runs children meanwhile.
   void wait_for_end(part& self, task_family& of, const detail::atomic<bool>& ended) noexcept;
   /// The end of a taskgroup.
@@ -309,6 +348,8 @@ class task_pool {
   void join(kept_memory& of) noexcept;
   /// The last one frees it, unless `is_cancelled`: then others may come still, and the end of the region frees it.
   void leave(kept_memory& of, bool is_cancelled) noexcept;
+  /// The same at once, by the last that uses it.
+  void free(kept_memory& of) noexcept;
 
   member_tasks& tasks_of(part& self) noexcept;
   task_family& family_of(task& parent) noexcept;
@@ -357,6 +398,8 @@ class task_pool {
   void withdraw_hint(part& self) noexcept;
   void announce(detail::member_state* at) noexcept;
   explicit_task* run(part& self, explicit_task& one) noexcept;
+  explicit_task* end_function(part& self, explicit_task& one) noexcept;
+  void close_family(part& self, explicit_task& one) noexcept;
   void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
   void list_ready(explicit_task& one) noexcept;
   void unlist(explicit_task& one) noexcept;

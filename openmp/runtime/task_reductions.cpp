@@ -35,7 +35,7 @@ bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigne
   for (std::uintptr_t i = 0; i < reductions[count_at]; ++i) {
     const std::uintptr_t* const variable = reductions + variables_at + i * words_of_variable;
     if (is_copy ? variable[1] == offset : variable[0] == address) {
-      found = {variable[0], start + rank * size + variable[1]};
+      found = {variable[0], start + rank * size + variable[1], variable[2]};
       return true;
     }
   }
@@ -44,10 +44,11 @@ bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigne
 
 }  // namespace
 
-found_copy copy_of(const part& self, std::uintptr_t address) noexcept {
+found_copy copy_of(const part& self, std::uintptr_t address, bool described) noexcept {
   found_copy found{};
   for (const task_group* group = self.running->group; group != nullptr; group = group->outer) {
-    if (group->reductions != nullptr && find_copy(group->reductions, address, self.rank, found))
+    if (group->reductions != nullptr && group->describes_copies == described &&
+        find_copy(group->reductions, address, self.rank, found))
       return found;
   }
   fail(

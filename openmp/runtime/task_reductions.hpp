@@ -33,9 +33,11 @@ void free_copies(std::uintptr_t* reductions) noexcept;
 /// Where a variable that tasks reduce is, and the copy of the member that asks.
 struct found_copy {
   std::uintptr_t original, own;
+  std::uintptr_t description;  ///< what the array says of it beside
 };
-/// `address`: of the variable, or of any member's copy. Ends the program where nothing around the task reduces it.
-found_copy copy_of(const part& self, std::uintptr_t address) noexcept;
+/// `address`: of the variable, or of any member's copy. Ends the program where nothing around the task reduces it by copies
+/// that are `described`, or not.
+found_copy copy_of(const part& self, std::uintptr_t address, bool described) noexcept;
 
 /// Once for a region with reduction(task, ...), before it begins: the group that its implicit tasks are in. Its copies
 /// are freed by free_copies().

@@ -9,21 +9,28 @@
 
 namespace lockstep::openmp {
 
-/// What `taskloop` says beside what a task has.
-struct taskloop_request {
-  ull wanted = 0;  ///< tasks, or iterations of a task (has_grainsize); 0: our choice
-  std::uintptr_t* reductions = nullptr;
-  bool goes_up = true;
-  bool has_grainsize = false, is_strict = false;
-  bool is_undeferred = false;  ///< if(false)
-  bool has_group = true;
+/// Writes the bounds of a task into its data, at places that compilers choose: the first iteration, and the one behind
+/// the last.
+struct bounds_writer {
+  void (*write)(void* argument, const bounds_writer& how, ull first, ull behind) noexcept = nullptr;
+  ull step = 1;
+  std::uint32_t first_at = 0, last_at = 0, shared_at = 0;
 };
 
-/// The tasks get their bounds in the first two words of their data.
-void run_taskloop(part& self, const task_request& what, const taskloop_request& how, long first,
-                  long end, long step) noexcept;
-void run_taskloop(part& self, const task_request& what, const taskloop_request& how, ull first,
-                  ull end, ull step) noexcept;
+/// What `taskloop` says beside what a task has. Numbers modulo 2^64.
+struct taskloop_request {
+  ull iterations, first, step;
+  ull wanted = 0;  ///< tasks, or iterations of a task (has_grainsize); 0: our choice
+  bool has_grainsize = false, is_strict = false;
+  bool is_undeferred = false;  ///< if(false)
+  bounds_writer bounds = {};
+  /// Makes one of the tasks, or null: they are copies of the data.
+  void (*make_one)(part& self, void* data, const taskloop_request& how, ull first, ull behind,
+                   bool is_last) noexcept = nullptr;
+};
+
+/// Requires: there are iterations.
+void run_taskloop(part& self, const task_request& what, const taskloop_request& how) noexcept;
 
 }  // namespace lockstep::openmp
 

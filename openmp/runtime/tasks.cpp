@@ -19,29 +19,37 @@ bool has_unfinished(const task_family* family) noexcept {
   return family != nullptr && family->has_unfinished();
 }
 
-/// A task with a place in the pool.
-void make_in_pool(part& self, const task_request& what, bool is_undeferred, bool runs_now,
-                  void** depend, void* event) noexcept {
+/// What becomes of a new task.
+struct task_plan {
+  bool is_undeferred;
+  bool runs_now;  ///< if it depends on nothing unfinished
+  bool is_call;   ///< it runs within the calling task, without a place in the pool
+  dependence_list depend;
+};
+
+task_plan plan_of(part& self, const task_details& details, bool has_event) noexcept {
+  const task& parent = *self.running;
+  task_plan plan{details.is_undeferred || parent.is_final, true, false, details.depend};
+  if (!has_event && (plan.is_undeferred || self.is_alone()) && !has_unfinished(parent.family))
+    plan.depend.count = 0;
+  if (!plan.is_undeferred) plan.runs_now = runs_tasks_at_once(self);
+  plan.is_call =
+      !has_event && (plan.is_undeferred || (plan.runs_now && plan.depend.count == 0));
+  return plan;
+}
+
+/// Gives a task a place in the pool.
+void add_to_pool(part& self, explicit_task& one, const task_plan& plan) noexcept {
   note_tasks(self);
   task& parent = *self.running;
-  task_pool& tasks = shared_of(self).tasks;
-  explicit_task& one = tasks.make(self, parent, what.size, what.align,
-                                  depend == nullptr ? 0 : count_dependences(depend));
-  describe(one, what);
-  if (event != nullptr) {
-    one.has_event = true;
-    *static_cast<void**>(event) = &one;
-    if (what.data != nullptr)
-      *static_cast<void**>(what.data) = &one;  // the compiler puts the task's copy there
-  }
-  what.fill(one.argument);
+  task_pool& tasks = self.shared->tasks;
   detail::atomic<bool> has_ended{false};
-  if (is_undeferred) {
+  if (plan.is_undeferred) {
     one.is_awaited = true;
     one.tells_end = &has_ended;
   }
-  if (tasks.add(self, parent, one, depend, runs_now)) tasks.run_now(self, one);
-  if (is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
+  if (tasks.add(self, parent, one, plan.depend, plan.runs_now)) tasks.run_now(self, one);
+  if (plan.is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
 }
 
 }  // namespace
@@ -66,20 +74,37 @@ bool is_cancelled_here(const part& self) noexcept {
 
 void make_task(part& self, const task_request& what, const task_details& details) noexcept {
   if (is_cancelled_here(self)) return;
-  const task& parent = *self.running;
-  const bool is_undeferred = details.is_undeferred || parent.is_final;
-  void** depend = details.depend;
-  if (depend != nullptr && details.event == nullptr && (is_undeferred || self.is_alone()) &&
-      !has_unfinished(parent.family)) {
-    depend = nullptr;
-  }
-  const bool runs_now = is_undeferred || runs_tasks_at_once(self);
-  if (details.event == nullptr && (is_undeferred || (runs_now && depend == nullptr))) {
-    if (depend != nullptr) wait_for_dependences(self, depend);
+  const task_plan plan = plan_of(self, details, details.event != nullptr);
+  if (plan.is_call) {
+    if (plan.depend.count != 0) wait_for_dependences(self, plan.depend);
     if (what.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
-  make_in_pool(self, what, is_undeferred, runs_now, depend, details.event);
+  explicit_task& one = shared_of(self).tasks.make(self, *self.running, what.size, what.align,
+                                                  plan.depend.count);
+  describe(one, what);
+  if (details.event != nullptr) {
+    one.has_event = true;
+    *static_cast<void**>(details.event) = &one;
+    if (what.data != nullptr)
+      *static_cast<void**>(what.data) = &one;  // the compiler puts the task's copy there
+  }
+  what.fill(one.argument);
+  add_to_pool(self, one, plan);
+}
+
+void start_task(part& self, explicit_task& one, const task_details& details,
+                const void* end) noexcept {
+  const task_plan plan = plan_of(self, details, one.has_event);
+  task_pool& tasks = self.shared->tasks;
+  if (plan.is_call) {
+    if (plan.depend.count != 0) wait_for_dependences(self, plan.depend);
+    tasks.begin_within(self, one);
+    one.function(one.argument);
+    return tasks.end_within(self, one);
+  }
+  if (plan.depend.count != 0) tasks.make_uses(one, end, plan.depend.count);
+  add_to_pool(self, one, plan);
 }
 
 void wait_for_children(part& self) noexcept {
@@ -87,7 +112,7 @@ void wait_for_children(part& self) noexcept {
   if (has_unfinished(family)) family->pool->wait_for_children(self, *family);
 }
 
-void wait_for_dependences(part& self, void** depend) noexcept {
+void wait_for_dependences(part& self, const dependence_list& depend) noexcept {
   task_family* const family = self.running->family;
   if (has_unfinished(family)) family->pool->wait_for_dependences(self, *family, depend);
 }

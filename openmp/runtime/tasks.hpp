@@ -50,9 +50,9 @@ inline void describe(explicit_task& one, const task_request& what) noexcept {
 
 /// What few tasks have.
 struct task_details {
-  bool is_undeferred;       ///< if(false): the maker goes on when it has ended
-  void** depend = nullptr;  ///< null: none
-  void* event = nullptr;    ///< where the event of a detached task is to be written; null: none
+  bool is_undeferred;  ///< if(false): the maker goes on when it has ended
+  dependence_list depend = {};
+  void* event = nullptr;  ///< where the event of a detached task is to be written; null: none
 };
 
 /// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
@@ -84,11 +84,16 @@ void make_task(part& self, const task_request& what, const Set& set) noexcept {
   describe(one, what);
   what.fill(one.argument);
   set(one.argument);
-  tasks.add(self, parent, one, nullptr, false);
+  tasks.add(self, parent, one, {}, false);
 }
 
 /// Makes a task with all that a program may say of it, or runs it at once, where that is the same.
 void make_task(part& self, const task_request& what, const task_details& details) noexcept;
+
+/// For a task in whose memory the program has put its data: the function, and what else describes it, are set. `end`: of
+/// what its argument takes.
+void start_task(part& self, explicit_task& one, const task_details& details,
+                const void* end) noexcept;
 
 /// Waits until the children of the running task have ended.
 void wait_for_children(part& self) noexcept;
@@ -96,8 +101,8 @@ void wait_for_children(part& self) noexcept;
 /// Whether `cancel` has reached the task that is running: it makes no more tasks.
 bool is_cancelled_here(const part& self) noexcept;
 
-/// Waits until those children of the running task have ended that a depend array names.
-void wait_for_dependences(part& self, void** depend) noexcept;
+/// Waits until those children of the running task have ended that it would depend on.
+void wait_for_dependences(part& self, const dependence_list& depend) noexcept;
 
 }  // namespace lockstep::openmp
 

@@ -63,9 +63,9 @@ static int count_and_free(struct node* one) {
 
 // A task that is run at once makes one that is not, and ends before it.
 static void leave_behind(int* count) {
-#pragma omp task if (0) shared(count)
+#pragma omp task if (0) firstprivate(count)
   {
-#pragma omp task shared(count)
+#pragma omp task firstprivate(count)
     add(count, 1);
     add(count, 1);
   }
