@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Loops with ordered(n): doacross(source:) and doacross(sink: ...).
+//
+// The program names the iterations of n loops by what it counts with. It announces them before it says which schedule the
+// loop has, and how many of the n loops are shared as one (collapse): that is known by the number of iterations. Clang
+// announces one more for each loop than it has.
+#include <cstdint>
+#include <cstdlib>
+
+#include "ident.hpp"
+#include "loops.hpp"
+#include "runtime/doacross.hpp"
+#include "runtime/loops.hpp"
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+/// kmp_dim.
+struct announced_loop {
+  std::int64_t lower, upper, step;
+};
+
+struct loop_of_nest {
+  std::int64_t lower, step;
+  ull count;
+
+  /// Not less than `count` where there is no such iteration.
+  ull index_of(std::int64_t value) const noexcept {
+    if (step > 0 ? value < lower : value > lower) return count;
+    return step == 1 ? static_cast<ull>(value) - static_cast<ull>(lower)
+                     : count_of(lower, value, step) - 1;
+  }
+};
+
+/// The `shared` outermost loops are shared as one; 0: they have not begun.
+struct loop_nest {
+  unsigned dimensions, shared;
+  loop_of_nest of[1];  ///< and behind it the others
+};
+
+loop_nest* nest_of(part& self) noexcept { return static_cast<loop_nest*>(self.doacross); }
+
+/// The numbers of an iteration as the board wants them. False: there is no such iteration.
+bool number(const loop_nest& nest, const std::int64_t* values, ull* numbers) noexcept {
+  ull outermost = 0;
+  for (unsigned i = 0; i < nest.dimensions; ++i) {
+    const ull index = nest.of[i].index_of(values[i]);
+    const ull count = nest.of[i].count;
+    if (index >= count) return false;
+    if (i < nest.shared) {
+      numbers[0] = outermost = outermost * count + index;
+    } else {
+      numbers[i - nest.shared + 1] = index;
+    }
+  }
+  return true;
+}
+
+/// Whether the outermost loops have so many iterations together, where each has been announced with `excess` more than it
+/// has. Then the nest is as it is.
+bool has_iterations(loop_nest& nest, ull wanted, ull excess) noexcept {
+  ull product = 1;
+  unsigned shared = 0;
+  do {
+    product *= nest.of[shared++].count - excess;
+  } while (product != wanted && shared < nest.dimensions);
+  if (product != wanted) return false;
+  nest.shared = shared;
+  for (unsigned i = 0; i < nest.dimensions; ++i) nest.of[i].count -= excess;
+  return true;
+}
+
+}  // namespace
+
+bool begin_announced_doacross(part& self, const loop_spec& loop) noexcept {
+  loop_nest& nest = *nest_of(self);
+  if (nest.shared != 0) return false;
+  if (!has_iterations(nest, loop.count, 1) && !has_iterations(nest, loop.count, 0))
+    fail("ordered(%u): the loop has other iterations than it has announced", nest.dimensions);
+  ull counts[doacross_board::most_dimensions];
+  counts[0] = loop.count;
+  for (unsigned i = nest.shared; i < nest.dimensions; ++i)
+    counts[i - nest.shared + 1] = nest.of[i].count;
+  begin_doacross(self, loop, counts, nest.dimensions - nest.shared + 1, nullptr, nullptr);
+  return true;
+}
+
+OPENMP_API void __kmpc_doacross_init(ident*, std::int32_t, std::int32_t dimensions, const announced_loop* of) {
+  part& self = here();
+  if (self.is_alone()) return;
+  if (dimensions < 1 || static_cast<unsigned>(dimensions) > doacross_board::most_dimensions)
+    fail("ordered(%d): more than %u loops", dimensions, doacross_board::most_dimensions);
+  end_loop(self);
+  std::free(self.doacross);  // one that a `cancel` has left
+  const auto count = static_cast<unsigned>(dimensions);
+  const std::size_t size = sizeof(loop_nest) + (count - 1) * sizeof(loop_of_nest);
+  auto* const nest = static_cast<loop_nest*>(std::malloc(size));
+  if (nest == nullptr) fail("Out of memory allocating %zu bytes", size);
+  nest->dimensions = count;
+  nest->shared = 0;
+  for (unsigned i = 0; i < count; ++i)
+    nest->of[i] = {of[i].lower, of[i].step, count_of(of[i].lower, of[i].upper, of[i].step)};
+  self.doacross = nest;
+}
+OPENMP_API void __kmpc_doacross_fini(ident*, std::int32_t) {
+  part& self = here();
+  if (self.doacross == nullptr) return;
+  end_loop(self);
+  std::free(self.doacross);
+  self.doacross = nullptr;
+}
+OPENMP_API void __kmpc_doacross_post(ident*, std::int32_t, const std::int64_t* values) {
+  part& self = here();
+  doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
+  ull numbers[doacross_board::most_dimensions];
+  if (board != nullptr && number(*nest_of(self), values, numbers)) board->post(numbers);
+}
+/// For an iteration that there is none of there is nothing to wait for.
+OPENMP_API void __kmpc_doacross_wait(ident*, std::int32_t, const std::int64_t* values) {
+  part& self = here();
+  doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
+  ull numbers[doacross_board::most_dimensions];
+  if (board != nullptr && number(*nest_of(self), values, numbers)) board->wait(*self.at, numbers);
+}
+
+}  // namespace lockstep::openmp::llvm

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// Worksharing loops: those whose iterations the program deals by itself, from bounds that it asks for once
+// (for_static_init, and its forms for distribute), and those that it fetches chunk by chunk (dispatch); sections.
+#include "loops.hpp"
+
+#include <cstdint>
+
+#include "ident.hpp"
+#include "runtime/loops.hpp"
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+using i32 = std::int32_t;
+using u32 = std::uint32_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+
+/// What the compiler passes. An ordered schedule's number is larger by `ordered`, that of a loop whose chunks are not to
+/// be merged by `nomerge`; the two highest bits say what the program wants to know of the order.
+enum schedule_number : u32 {
+  static_chunked = 33,
+  static_balanced_chunked = 45,  ///< a block each, of a multiple of `chunk`
+  ordered = 32,
+  first_ordered = 65,
+  distribute_static_chunked = 91,
+  distribute_static = 92,
+  nomerge = 128,
+  first_nomerge = 161,
+  monotonic = 1u << 29,
+  nonmonotonic = 1u << 30
+};
+
+u32 without_modifiers(i32 schedule) noexcept {
+  u32 number = static_cast<u32>(schedule) & ~(monotonic | nonmonotonic);
+  if (number >= first_nomerge) number -= nomerge;
+  return number;
+}
+
+/// For each number from 33 on: chunked, plain, dynamic, guided, runtime, auto, trapezoidal, greedy, balanced, guided in two
+/// ways, stealing, balanced chunks, guided and runtime of simd loops.
+constexpr schedule_kind kinds[] = {
+    schedule_kind::fixed,  schedule_kind::fixed,   schedule_kind::dynamic, schedule_kind::guided,  schedule_kind::runtime,
+    schedule_kind::automatic, schedule_kind::guided, schedule_kind::fixed, schedule_kind::fixed, schedule_kind::guided,
+    schedule_kind::guided, schedule_kind::dynamic, schedule_kind::fixed,   schedule_kind::guided,  schedule_kind::runtime};
+
+loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 chunk) noexcept {
+  u32 number = without_modifiers(schedule);
+  const bool has_turns = number >= first_ordered && number < distribute_static_chunked;
+  if (has_turns) number -= ordered;
+  if (number - static_chunked >= std::size(kinds)) fail("unknown schedule %d of a loop", schedule);
+  const schedule_kind how = kinds[number - static_chunked];
+  const u32 modifiers = static_cast<u32>(schedule);
+  if (how == schedule_kind::runtime) return as_runtime(loop, self, (modifiers & monotonic) == 0, has_turns);
+  if (how == schedule_kind::automatic) return loop.with(schedule_kind::fixed, true, 0, has_turns);
+  if (how == schedule_kind::fixed && number != static_chunked) chunk = 0;
+  return loop.with(how, (modifiers & nonmonotonic) == 0, chunk, has_turns);
+}
+
+/// What one of `size` has to do of a loop: its first chunk, and how far it is from each of its chunks to the next.
+template <class Number>
+struct share {
+  Number lower, upper;
+  step_of<Number> stride;
+  bool has_last;
+};
+
+/// Bounds between which nothing lies. Programs compare them with the loop's last iteration: so they begin behind that,
+/// unless numbers end there.
+template <class Number>
+share<Number> no_share(Number upper, step_of<Number> step, step_of<Number> stride) noexcept {
+  const Number behind = at<Number>(upper, step > 0 ? 1 : -1, 1);
+  if (step > 0 ? behind > upper : behind < upper) return {behind, upper, stride, false};
+  return step > 0 ? share<Number>{1, 0, stride, false} : share<Number>{0, 1, stride, false};
+}
+
+template <class Number>
+share<Number> share_of(u32 schedule, Number lower, Number upper, step_of<Number> step, ull chunk, unsigned rank,
+                       unsigned size) noexcept {
+  using distance = step_of<Number>;
+  const ull count = count_of(lower, upper, step);
+  if (count == 0) return {lower, upper, step, false};
+  const auto span_of = [step](ull iterations) {
+    return static_cast<distance>(iterations * static_cast<ull>(step));
+  };
+  if (size == 1) {
+    const ull span = static_cast<ull>(upper) - static_cast<ull>(lower) + (step > 0 ? 1 : ~ull{0});
+    return {lower, upper, static_cast<distance>(span), true};
+  }
+  if (schedule == static_chunked || schedule == distribute_static_chunked) {
+    const ull least = chunk < 1 ? 1 : chunk < count ? chunk : count;
+    const ull chunks = (count - 1) / least + 1;
+    const distance stride = span_of(chunks < size ? count : least * size);
+    if (rank >= chunks) return no_share(upper, step, stride);
+    const ull first = rank * least;
+    const bool is_short = count - first < least;
+    return {at(lower, step, first), is_short ? upper : at(lower, step, first + least - 1), stride,
+            rank == (chunks - 1) % size};
+  }
+  index_range mine = static_block(0, count, rank, size);
+  if (schedule == static_balanced_chunked) {
+    const ull even = (count - 1) / size + 1;
+    const ull least = chunk < 1 ? even : (even + chunk - 1) / chunk * chunk;
+    mine.first = rank * least < count ? rank * least : count;
+    mine.last = count - mine.first < least ? count : mine.first + least;
+  }
+  if (mine.first >= mine.last) return no_share(upper, step, span_of(count));
+  return {at(lower, step, mine.first), at(lower, step, mine.last - 1), span_of(count), mine.last == count};
+}
+
+template <class Number>
+void set(const share<Number>& to, i32* last, Number* lower, Number* upper, step_of<Number>* stride) noexcept {
+  *lower = to.lower;
+  *upper = to.upper;
+  *stride = to.stride;
+  if (last != nullptr) *last = to.has_last;
+}
+
+template <class Number>
+void share_loop(i32 schedule, i32* last, Number* lower, Number* upper, step_of<Number>* stride, step_of<Number> step,
+                step_of<Number> chunk) noexcept {
+  part& self = here();
+  u32 number = without_modifiers(schedule);
+  const bool is_of_teams = number == distribute_static_chunked || number == distribute_static;
+  if (number >= first_ordered && !is_of_teams) number -= ordered;
+  if (__builtin_expect(self.doacross != nullptr, 0) && !is_of_teams) {
+    const loop_spec loop = loop_over(*lower, *upper, step);
+    static_cast<void>(begin_announced_doacross(self, as_asked(loop, self, schedule, chunk)));
+  }
+  const ull least = chunk > 0 ? static_cast<ull>(chunk) : 0;
+  set(share_of(number, *lower, *upper, step, least, is_of_teams ? self.team_num : self.rank,
+               is_of_teams ? self.num_teams : self.size),
+      last, lower, upper, stride);
+}
+
+/// A team's share of `distribute`, and of that the member's of `parallel for`.
+template <class Number>
+void share_among_teams(i32 schedule, i32* last, Number* lower, Number* upper, Number* team_upper,
+                       step_of<Number>* stride, step_of<Number> step, step_of<Number> chunk) noexcept {
+  const part& self = here();
+  const ull least = chunk > 0 ? static_cast<ull>(chunk) : 0;
+  const share<Number> team =
+      share_of<Number>(distribute_static, *lower, *upper, step, 0, self.team_num, self.num_teams);
+  *team_upper = team.upper;
+  share<Number> mine = share_of<Number>(without_modifiers(schedule), team.lower, team.upper, step, least, self.rank, self.size);
+  mine.has_last = mine.has_last && team.has_last;
+  set(mine, last, lower, upper, stride);
+}
+
+/// The first of the chunks that distribute with dist_schedule(static, chunk) has for the team.
+template <class Number>
+void share_chunks_among_teams(i32* last, Number* lower, Number* upper, step_of<Number>* stride, step_of<Number> step,
+                              step_of<Number> chunk) noexcept {
+  share_loop(distribute_static_chunked, last, lower, upper, stride, step, chunk > 0 ? chunk : 1);
+}
+
+template <class Number>
+void begin_dispatch(i32 schedule, Number lower, Number upper, step_of<Number> step, step_of<Number> chunk) noexcept {
+  part& self = here();
+  const loop_spec loop = as_asked(loop_over(lower, upper, step), self, schedule, chunk);
+  end_loop(self);  // one that a `cancel` has left
+  if (__builtin_expect(self.doacross != nullptr, 0) && begin_announced_doacross(self, loop)) return;
+  begin_loop(self, loop);
+}
+
+template <class Number>
+void begin_dispatch_of_team(i32 schedule, i32* last, Number lower, Number upper, step_of<Number> step,
+                            step_of<Number> chunk) noexcept {
+  const part& self = here();
+  const share<Number> team =
+      share_of<Number>(distribute_static, lower, upper, step, 0, self.team_num, self.num_teams);
+  if (last != nullptr) *last = team.has_last;
+  begin_dispatch(schedule, team.lower, team.upper, step, chunk);
+}
+
+/// The flag says whether the last chunk that a member had is the loop's last one: it stays when there is no more.
+template <class Number>
+int next_chunk(i32* last, Number* lower, Number* upper, step_of<Number>* stride) noexcept {
+  part& self = here();
+  ull first, behind;
+  if (!self.loop.next(first, behind)) {
+    end_loop(self);
+    return 0;
+  }
+  const loop_spec& loop = self.loop.spec();
+  *lower = static_cast<Number>(loop.base + first * loop.increment);
+  *upper = static_cast<Number>(loop.base + (behind - 1) * loop.increment);
+  if (last != nullptr) *last = behind == loop.count;
+  if (stride != nullptr) *stride = static_cast<step_of<Number>>(loop.increment);
+  return 1;
+}
+
+}  // namespace
+
+OPENMP_API void __kmpc_for_static_fini(ident*, i32) {}
+OPENMP_API void __kmpc_dispatch_deinit(ident*, i32) { end_loop(here()); }
+
+// The turn of an ordered loop passes where the next chunk is asked for (CURSOR-2), not with each iteration.
+#define LOOPS_OF(SUFFIX, NUMBER, STEP)                                                                                  \
+  OPENMP_API void __kmpc_for_static_init_##SUFFIX(ident*, i32, i32 schedule, i32* last, NUMBER* lower, NUMBER* upper,   \
+                                                  STEP* stride, STEP step, STEP chunk) {                                \
+    share_loop(schedule, last, lower, upper, stride, step, chunk);                                                      \
+  }                                                                                                                     \
+  OPENMP_API void __kmpc_dist_for_static_init_##SUFFIX(ident*, i32, i32 schedule, i32* last, NUMBER* lower,             \
+                                                       NUMBER* upper, NUMBER* team_upper, STEP* stride, STEP step,      \
+                                                       STEP chunk) {                                                    \
+    share_among_teams(schedule, last, lower, upper, team_upper, stride, step, chunk);                                   \
+  }                                                                                                                     \
+  OPENMP_API void __kmpc_team_static_init_##SUFFIX(ident*, i32, i32* last, NUMBER* lower, NUMBER* upper, STEP* stride,  \
+                                                   STEP step, STEP chunk) {                                             \
+    share_chunks_among_teams(last, lower, upper, stride, step, chunk);                                                  \
+  }                                                                                                                     \
+  OPENMP_API void __kmpc_dispatch_init_##SUFFIX(ident*, i32, i32 schedule, NUMBER lower, NUMBER upper, STEP step,       \
+                                                STEP chunk) {                                                           \
+    begin_dispatch(schedule, lower, upper, step, chunk);                                                                \
+  }                                                                                                                     \
+  OPENMP_API void __kmpc_dist_dispatch_init_##SUFFIX(ident*, i32, i32 schedule, i32* last, NUMBER lower, NUMBER upper,  \
+                                                     STEP step, STEP chunk) {                                           \
+    begin_dispatch_of_team(schedule, last, lower, upper, step, chunk);                                                  \
+  }                                                                                                                     \
+  OPENMP_API int __kmpc_dispatch_next_##SUFFIX(ident*, i32, i32* last, NUMBER* lower, NUMBER* upper, STEP* stride) {    \
+    return next_chunk(last, lower, upper, stride);                                                                      \
+  }                                                                                                                     \
+  OPENMP_API void __kmpc_dispatch_fini_##SUFFIX(ident*, i32) {}
+
+LOOPS_OF(4, i32, i32)
+LOOPS_OF(4u, u32, i32)
+LOOPS_OF(8, i64, i64)
+LOOPS_OF(8u, u64, i64)
+
+#undef LOOPS_OF
+
+// Sections, of compilers that do not make a static loop of them. Their number is said with each call for the next one.
+
+OPENMP_API i32 __kmpc_sections_init(ident*, i32) {
+  part& self = here();
+  end_loop(self);
+  begin_loop(self, sections_of(0x7fffffffu));
+  return self.is_alone() ? 0 : 1;
+}
+/// From 0 on; `count`: there is no other.
+OPENMP_API i32 __kmpc_next_section(ident*, i32, i32 count) {
+  part& self = here();
+  ull first, behind;
+  if (self.loop.next(first, behind) && first < static_cast<ull>(count)) return static_cast<i32>(first);
+  end_loop(self);
+  return count;
+}
+OPENMP_API void __kmpc_end_sections(ident*, i32) {}
+
+}  // namespace lockstep::openmp::llvm

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// task, taskwait, taskyield, taskgroup, depend, and events of detached tasks.
+//
+// An untied task is a function that the program calls part by part: at the end of each it asks for the next one, as it
+// asks for a new task. The thread that has run a part runs the next one.
+#include "tasks.hpp"
+
+#include "runtime/message.hpp"
+#include "runtime/task_groups.hpp"
+#include "runtime/tasks.hpp"
+
+namespace lockstep::openmp::llvm {
+namespace {
+
+void destroy(task_front& of, std::int32_t thread) noexcept {
+  if ((of.flags & task_has_destructors) != 0) of.data()->destructors(thread, of.data());
+}
+
+void run_parts(task_front& of, std::int32_t thread) noexcept {
+  task_data* const data = of.data();
+  of.is_running = true;
+  do {
+    of.goes_on = false;
+    data->routine(thread, data);
+  } while (of.goes_on);
+}
+
+}  // namespace
+
+void run_task(void* argument) noexcept {
+  task_front& of = *static_cast<task_front*>(argument);
+  const std::int32_t thread = thread_id();
+  if (__builtin_expect((of.flags & (task_is_tied | task_has_destructors)) == task_is_tied, 1)) {
+    of.data()->routine(thread, of.data());
+    return;
+  }
+  // With destructors it is called even where it is cancelled.
+  if ((of.flags & task_has_destructors) == 0 || !is_cancelled_here(here())) run_parts(of, thread);
+  destroy(of, thread);
+}
+
+task_front& make_task(part& self, std::uint32_t flags, std::size_t size) noexcept {
+  const task& parent = *self.running;
+  explicit_task& one =
+      shared_of(self).tasks.make(self, parent, sizeof(task_front) + size, alignof(task_front), 0);
+  one.function = run_task;
+  one.is_final = parent.is_final || (flags & task_is_final) != 0;
+  one.runs_always = (flags & task_has_destructors) != 0;
+  one.has_event = (flags & task_is_proxy) != 0;
+  return *::new (one.argument)
+      task_front{flags, static_cast<std::uint32_t>(size), false, false};
+}
+
+void drop_task(part& self, task_front& of) noexcept {
+  destroy(of, thread_id());
+  self.shared->tasks.drop(self, of.task());
+}
+
+void start(part& self, task_front& of, bool is_undeferred, const dependence_list& depend) noexcept {
+  if (__builtin_expect(process_settings().can_cancel, 0) && is_cancelled_here(self))
+    return drop_task(self, of);
+  explicit_task& one = of.task();
+  if (__builtin_expect((of.flags & task_has_priority) != 0, 0)) {
+    one.priority = allowed_priority(of.data()->priority);
+    one.has_priority = one.priority != 0;
+  }
+  start_task(self, one, {is_undeferred, depend}, of.end());
+}
+
+namespace {
+
+using i32 = std::int32_t;
+
+/// kmp_depend_info.
+struct named_address {
+  std::intptr_t address;
+  std::size_t length;
+  std::uint8_t kind;
+};
+enum : std::uint8_t { is_in = 1, is_out = 2, is_mutexinoutset = 4, is_inoutset = 8, is_all_memory = 0x80 };
+
+/// Two arrays. Compilers put all into the first one.
+struct named_addresses {
+  const named_address* first;
+  std::size_t count;
+  const named_address* others;
+};
+
+dependence dependence_of(const void* written, std::size_t index) noexcept {
+  const named_addresses& all = *static_cast<const named_addresses*>(written);
+  const named_address& one = index < all.count ? all.first[index] : all.others[index - all.count];
+  if ((one.kind & is_all_memory) != 0 || one.address == -1) return {nullptr, dependence_kind::out};
+  void* const address = reinterpret_cast<void*>(one.address);
+  if ((one.kind & (is_out | is_mutexinoutset)) != 0) return {address, dependence_kind::out};  // DEPEND-3
+  if ((one.kind & is_inoutset) != 0) return {address, dependence_kind::inoutset};
+  if ((one.kind & is_in) != 0) return {address, dependence_kind::in};
+  fail("unknown kind of dependence %u", one.kind);
+}
+
+/// As long as `of` lives.
+dependence_list listed(const named_addresses& of, i32 others) noexcept {
+  return {of.count + static_cast<std::size_t>(others), &of, dependence_of};
+}
+
+task_data* allocate(i32 flags, std::size_t size, std::size_t shared_size, task_routine routine) noexcept {
+  const std::size_t shared_at = (size + 7) / 8 * 8;
+  task_front& made = make_task(here(), static_cast<std::uint32_t>(flags), shared_at + shared_size);
+  task_data* const data = made.data();
+  data->shared = shared_size != 0 ? reinterpret_cast<char*>(data) + shared_at : nullptr;
+  data->routine = routine;
+  data->part = 0;
+  return data;
+}
+
+/// A new task, or the next part of the untied one that is running.
+void start_or_go_on(task_data* data, const dependence_list& depend) noexcept {
+  task_front& of = front_of(data);
+  if (__builtin_expect(of.is_running, 0)) {
+    of.goes_on = true;
+  } else {
+    start(here(), of, false, depend);
+  }
+}
+
+}  // namespace
+
+OPENMP_API task_data* __kmpc_omp_task_alloc(ident*, i32, i32 flags, std::size_t size, std::size_t shared_size,
+                                            task_routine routine) {
+  return allocate(flags, size, shared_size, routine);
+}
+/// Of a target construct, which runs here: there are no devices.
+OPENMP_API task_data* __kmpc_omp_target_task_alloc(ident*, i32, i32 flags, std::size_t size, std::size_t shared_size,
+                                                   task_routine routine, std::int64_t) {
+  return allocate(flags, size, shared_size, routine);
+}
+
+// All that make a task return 0: the calling task goes on.
+OPENMP_API i32 __kmpc_omp_task(ident*, i32, task_data* data) {
+  start_or_go_on(data, {});
+  return 0;
+}
+OPENMP_API i32 __kmpc_omp_task_parts(ident*, i32, task_data* data) {
+  start_or_go_on(data, {});
+  return 0;
+}
+OPENMP_API i32 __kmpc_omp_task_with_deps(ident*, i32, task_data* data, i32 count, const named_address* of, i32 others,
+                                         const named_address* more) {
+  const named_addresses all{of, static_cast<std::size_t>(count), more};
+  start_or_go_on(data, listed(all, others));
+  return 0;
+}
+/// On which place a task had better run, by the data that it uses. We run it where it was made, if that thread has time.
+OPENMP_API i32 __kmpc_omp_reg_task_with_affinity(ident*, i32, task_data*, i32, void*) { return 0; }
+
+/// The program calls the function of an undeferred task by itself, between the two.
+OPENMP_API void __kmpc_omp_task_begin_if0(ident*, i32, task_data* data) {
+  part& self = here();
+  task_front& of = front_of(data);
+  of.is_running = (of.flags & task_is_tied) == 0;
+  self.shared->tasks.begin_within(self, of.task());
+}
+OPENMP_API void __kmpc_omp_task_complete_if0(ident*, i32, task_data* data) {
+  part& self = here();
+  task_front& of = front_of(data);
+  const i32 thread = thread_id();
+  if (of.goes_on) run_parts(of, thread);
+  destroy(of, thread);
+  self.shared->tasks.end_within(self, of.task());
+}
+
+OPENMP_API i32 __kmpc_omp_taskwait(ident*, i32) {
+  wait_for_children(here());
+  return 0;
+}
+OPENMP_API void __kmpc_omp_wait_deps(ident*, i32, i32 count, const named_address* of, i32 others,
+                                     const named_address* more) {
+  const named_addresses all{of, static_cast<std::size_t>(count), more};
+  wait_for_dependences(here(), listed(all, others));
+}
+/// With nowait: a task that does nothing.
+OPENMP_API void __kmpc_omp_taskwait_deps_51(ident*, i32, i32 count, const named_address* of, i32 others,
+                                            const named_address* more, i32 is_nowait) {
+  part& self = here();
+  const named_addresses all{of, static_cast<std::size_t>(count), more};
+  if (is_nowait == 0) return wait_for_dependences(self, listed(all, others));
+  make_task(self, task_request{[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(all, others)});
+}
+OPENMP_API i32 __kmpc_omp_taskyield(ident*, i32, int) {
+  part& self = here();
+  if (self.tasks != nullptr) self.shared->tasks.yield(self);
+  return 0;
+}
+
+/// What omp_fulfill_event() takes.
+OPENMP_API void* __kmpc_task_allow_completion_event(ident*, i32, task_data* data) {
+  explicit_task& one = front_of(data).task();
+  one.has_event = true;
+  return &one;
+}
+OPENMP_API void __kmpc_proxy_task_completed(i32, task_data* data) { task_pool::fulfil(front_of(data).task()); }
+/// The same by a thread that OpenMP may not know.
+OPENMP_API void __kmpc_proxy_task_completed_ooo(task_data* data) { task_pool::fulfil(front_of(data).task()); }
+
+}  // namespace lockstep::openmp::llvm
