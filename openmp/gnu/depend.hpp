@@ -19,8 +19,8 @@ namespace lockstep::openmp::gnu {
 inline dependence_kind kind_of_object(std::uintptr_t number) noexcept {
   switch (number) {
     case 1: return dependence_kind::in;
-    case 2:    // out
-    case 3:    // inout
+    case 2:  // out
+    case 3:  // inout
     case 4:  // mutexinoutset: DEPEND-3
       return dependence_kind::out;
     case 5: return dependence_kind::inoutset;

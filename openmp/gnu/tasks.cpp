@@ -76,7 +76,9 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
 }
 
 OPENMP_API void GOMP_taskwait() { wait_for_children(here()); }
-OPENMP_API void GOMP_taskwait_depend(void** depend) { wait_for_dependences(here(), gnu::listed(depend)); }
+OPENMP_API void GOMP_taskwait_depend(void** depend) {
+  wait_for_dependences(here(), gnu::listed(depend));
+}
 
 OPENMP_API void GOMP_taskyield() {
   part& self = here();

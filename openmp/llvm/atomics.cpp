@@ -239,75 +239,75 @@ bool swap_if_equal(Type* variable, Type expected, Type value, Type& before) noex
 }  // namespace
 
 // What there is of each type. NAME: of the type in names.
-#define UPDATE(NAME, TYPE, VERB, OPERATION)                                                      \
-  OPENMP_API void __kmpc_atomic_##NAME##_##VERB(ident*, int, TYPE* variable, TYPE value) {       \
-    apply<operation::OPERATION>(variable, value);                                                           \
+#define UPDATE(NAME, TYPE, VERB, OPERATION)                                                \
+  OPENMP_API void __kmpc_atomic_##NAME##_##VERB(ident*, int, TYPE* variable, TYPE value) { \
+    apply<operation::OPERATION>(variable, value);                                          \
   }
 #define UPDATE_REVERSED(NAME, TYPE, VERB, OPERATION)                                             \
   OPENMP_API void __kmpc_atomic_##NAME##_##VERB##_rev(ident*, int, TYPE* variable, TYPE value) { \
-    apply_reversed<operation::OPERATION>(variable, value);                                                  \
+    apply_reversed<operation::OPERATION>(variable, value);                                       \
   }
-#define CAPTURE(NAME, TYPE, VERB, OPERATION)                                                     \
-  OPENMP_API TYPE __kmpc_atomic_##NAME##_##VERB##_cpt(ident*, int, TYPE* variable, TYPE value,   \
-                                                      int is_behind) {                           \
-    return wanted(apply<operation::OPERATION>(variable, value), is_behind);                                 \
+#define CAPTURE(NAME, TYPE, VERB, OPERATION)                                                   \
+  OPENMP_API TYPE __kmpc_atomic_##NAME##_##VERB##_cpt(ident*, int, TYPE* variable, TYPE value, \
+                                                      int is_behind) {                         \
+    return wanted(apply<operation::OPERATION>(variable, value), is_behind);                    \
   }
-#define CAPTURE_REVERSED(NAME, TYPE, VERB, OPERATION)                                            \
-  OPENMP_API TYPE __kmpc_atomic_##NAME##_##VERB##_cpt_rev(ident*, int, TYPE* variable,           \
-                                                          TYPE value, int is_behind) {           \
-    return wanted(apply_reversed<operation::OPERATION>(variable, value), is_behind);                        \
+#define CAPTURE_REVERSED(NAME, TYPE, VERB, OPERATION)                                              \
+  OPENMP_API TYPE __kmpc_atomic_##NAME##_##VERB##_cpt_rev(ident*, int, TYPE* variable, TYPE value, \
+                                                          int is_behind) {                         \
+    return wanted(apply_reversed<operation::OPERATION>(variable, value), is_behind);               \
   }
-#define MIXED(NAME, TYPE, VERB, OTHER_NAME, OTHER)                                               \
-  OPENMP_API void __kmpc_atomic_##NAME##_##VERB##_##OTHER_NAME(ident*, int, TYPE* variable,      \
-                                                               OTHER value) {                    \
-    apply<operation::VERB>(variable, value);                                                                \
+#define MIXED(NAME, TYPE, VERB, OTHER_NAME, OTHER)                                          \
+  OPENMP_API void __kmpc_atomic_##NAME##_##VERB##_##OTHER_NAME(ident*, int, TYPE* variable, \
+                                                               OTHER value) {               \
+    apply<operation::VERB>(variable, value);                                                \
   }
 
 #define COMMUTATIVE(NAME, TYPE, VERB, OPERATION) \
   UPDATE(NAME, TYPE, VERB, OPERATION)            \
   CAPTURE(NAME, TYPE, VERB, OPERATION)
-#define DIRECTED(NAME, TYPE, VERB, OPERATION)   \
-  COMMUTATIVE(NAME, TYPE, VERB, OPERATION)      \
-  UPDATE_REVERSED(NAME, TYPE, VERB, OPERATION)  \
+#define DIRECTED(NAME, TYPE, VERB, OPERATION)  \
+  COMMUTATIVE(NAME, TYPE, VERB, OPERATION)     \
+  UPDATE_REVERSED(NAME, TYPE, VERB, OPERATION) \
   CAPTURE_REVERSED(NAME, TYPE, VERB, OPERATION)
-#define ACCESS(NAME, TYPE)                                                                       \
-  OPENMP_API TYPE __kmpc_atomic_##NAME##_rd(ident*, int, TYPE* variable) {                       \
-    return read(variable);                                                                       \
-  }                                                                                              \
-  OPENMP_API void __kmpc_atomic_##NAME##_wr(ident*, int, TYPE* variable, TYPE value) {           \
-    swap(variable, value);                                                                       \
+#define ACCESS(NAME, TYPE)                                                             \
+  OPENMP_API TYPE __kmpc_atomic_##NAME##_rd(ident*, int, TYPE* variable) {             \
+    return read(variable);                                                             \
+  }                                                                                    \
+  OPENMP_API void __kmpc_atomic_##NAME##_wr(ident*, int, TYPE* variable, TYPE value) { \
+    swap(variable, value);                                                             \
   }
-#define SWAP(NAME, TYPE)                                                                         \
-  OPENMP_API TYPE __kmpc_atomic_##NAME##_swp(ident*, int, TYPE* variable, TYPE value) {          \
-    return swap(variable, value);                                                                \
+#define SWAP(NAME, TYPE)                                                                \
+  OPENMP_API TYPE __kmpc_atomic_##NAME##_swp(ident*, int, TYPE* variable, TYPE value) { \
+    return swap(variable, value);                                                       \
   }
-#define ARITHMETIC(NAME, TYPE)         \
-  ACCESS(NAME, TYPE)                   \
-  SWAP(NAME, TYPE)                     \
-  COMMUTATIVE(NAME, TYPE, add, add)    \
-  COMMUTATIVE(NAME, TYPE, mul, mul)    \
-  DIRECTED(NAME, TYPE, sub, sub)       \
+#define ARITHMETIC(NAME, TYPE)      \
+  ACCESS(NAME, TYPE)                \
+  SWAP(NAME, TYPE)                  \
+  COMMUTATIVE(NAME, TYPE, add, add) \
+  COMMUTATIVE(NAME, TYPE, mul, mul) \
+  DIRECTED(NAME, TYPE, sub, sub)    \
   DIRECTED(NAME, TYPE, div, div)
 
 #define REAL(NAME, TYPE)            \
   ARITHMETIC(NAME, TYPE)            \
   COMMUTATIVE(NAME, TYPE, min, min) \
   COMMUTATIVE(NAME, TYPE, max, max)
-#define INTEGER(NAME, TYPE)                \
-  REAL(NAME, TYPE)                         \
-  COMMUTATIVE(NAME, TYPE, andb, andb)      \
-  COMMUTATIVE(NAME, TYPE, orb, orb)        \
-  COMMUTATIVE(NAME, TYPE, xor, xor_)       \
-  COMMUTATIVE(NAME, TYPE, neqv, xor_)      \
-  COMMUTATIVE(NAME, TYPE, eqv, eqv)        \
-  COMMUTATIVE(NAME, TYPE, andl, andl)      \
-  COMMUTATIVE(NAME, TYPE, orl, orl)        \
-  DIRECTED(NAME, TYPE, shl, shl)           \
-  DIRECTED(NAME, TYPE, shr, shr)           \
-  MIXED(NAME, TYPE, mul, float8, f8)       \
+#define INTEGER(NAME, TYPE)           \
+  REAL(NAME, TYPE)                    \
+  COMMUTATIVE(NAME, TYPE, andb, andb) \
+  COMMUTATIVE(NAME, TYPE, orb, orb)   \
+  COMMUTATIVE(NAME, TYPE, xor, xor_)  \
+  COMMUTATIVE(NAME, TYPE, neqv, xor_) \
+  COMMUTATIVE(NAME, TYPE, eqv, eqv)   \
+  COMMUTATIVE(NAME, TYPE, andl, andl) \
+  COMMUTATIVE(NAME, TYPE, orl, orl)   \
+  DIRECTED(NAME, TYPE, shl, shl)      \
+  DIRECTED(NAME, TYPE, shr, shr)      \
+  MIXED(NAME, TYPE, mul, float8, f8)  \
   MIXED(NAME, TYPE, div, float8, f8)
-#define UNSIGNED(NAME, TYPE)      \
-  DIRECTED(NAME, TYPE, div, div)  \
+#define UNSIGNED(NAME, TYPE)     \
+  DIRECTED(NAME, TYPE, div, div) \
   DIRECTED(NAME, TYPE, shr, shr)
 
 INTEGER(fixed1, i8)
@@ -334,10 +334,10 @@ MIXED(cmplx4, c4, mul, cmplx8, c8)
 MIXED(cmplx4, c4, div, cmplx8, c8)
 
 // What is wanted of a complex variable of 8 bytes is not returned, but stored.
-#define CAPTURE_APART(VERB, SUFFIX, APPLY)                                                          \
-  OPENMP_API void __kmpc_atomic_cmplx4_##VERB##_cpt##SUFFIX(ident*, int, c4* variable, c4 value,    \
-                                                            c4* out, int is_behind) {               \
-    *out = wanted(APPLY<operation::VERB>(variable, value), is_behind);                                         \
+#define CAPTURE_APART(VERB, SUFFIX, APPLY)                                                       \
+  OPENMP_API void __kmpc_atomic_cmplx4_##VERB##_cpt##SUFFIX(ident*, int, c4* variable, c4 value, \
+                                                            c4* out, int is_behind) {            \
+    *out = wanted(APPLY<operation::VERB>(variable, value), is_behind);                           \
   }
 
 ACCESS(cmplx4, c4)
@@ -357,10 +357,10 @@ CAPTURE_APART(div, , apply)
 CAPTURE_APART(sub, _rev, apply_reversed)
 CAPTURE_APART(div, _rev, apply_reversed)
 
-#define BY_FUNCTION(SIZE)                                                          \
-  OPENMP_API void __kmpc_atomic_##SIZE(ident*, int, void* variable, void* value,   \
-                                       void (*function)(void*, void*, void*)) {    \
-    apply_function<SIZE>(variable, value, function);                               \
+#define BY_FUNCTION(SIZE)                                                        \
+  OPENMP_API void __kmpc_atomic_##SIZE(ident*, int, void* variable, void* value, \
+                                       void (*function)(void*, void*, void*)) {  \
+    apply_function<SIZE>(variable, value, function);                             \
   }
 
 BY_FUNCTION(1)
@@ -374,28 +374,30 @@ BY_FUNCTION(32)
 
 // compare, and compare capture: what the variable has is wanted only where it is not what was expected, by the first; and
 // in any case, by the second.
-#define COMPARE(SIZE, TYPE)                                                                                      \
-  OPENMP_API bool __kmpc_atomic_bool_##SIZE##_cas(ident*, int, TYPE* variable, TYPE expected, TYPE value) {      \
-    TYPE before;                                                                                                 \
-    return swap_if_equal(variable, expected, value, before);                                                     \
-  }                                                                                                              \
-  OPENMP_API TYPE __kmpc_atomic_val_##SIZE##_cas(ident*, int, TYPE* variable, TYPE expected, TYPE value) {       \
-    TYPE before;                                                                                                 \
-    swap_if_equal(variable, expected, value, before);                                                            \
-    return before;                                                                                               \
-  }                                                                                                              \
-  OPENMP_API bool __kmpc_atomic_bool_##SIZE##_cas_cpt(ident*, int, TYPE* variable, TYPE expected, TYPE value,    \
-                                                      TYPE* out) {                                               \
-    TYPE before;                                                                                                 \
-    const bool is_equal = swap_if_equal(variable, expected, value, before);                                      \
-    if (!is_equal) *out = before;                                                                                \
-    return is_equal;                                                                                             \
-  }                                                                                                              \
-  OPENMP_API TYPE __kmpc_atomic_val_##SIZE##_cas_cpt(ident*, int, TYPE* variable, TYPE expected, TYPE value,     \
-                                                     TYPE* out) {                                                \
-    TYPE before;                                                                                                 \
-    *out = swap_if_equal(variable, expected, value, before) ? value : before;                                    \
-    return before;                                                                                               \
+#define COMPARE(SIZE, TYPE)                                                                       \
+  OPENMP_API bool __kmpc_atomic_bool_##SIZE##_cas(ident*, int, TYPE* variable, TYPE expected,     \
+                                                  TYPE value) {                                   \
+    TYPE before;                                                                                  \
+    return swap_if_equal(variable, expected, value, before);                                      \
+  }                                                                                               \
+  OPENMP_API TYPE __kmpc_atomic_val_##SIZE##_cas(ident*, int, TYPE* variable, TYPE expected,      \
+                                                 TYPE value) {                                    \
+    TYPE before;                                                                                  \
+    swap_if_equal(variable, expected, value, before);                                             \
+    return before;                                                                                \
+  }                                                                                               \
+  OPENMP_API bool __kmpc_atomic_bool_##SIZE##_cas_cpt(ident*, int, TYPE* variable, TYPE expected, \
+                                                      TYPE value, TYPE* out) {                    \
+    TYPE before;                                                                                  \
+    const bool is_equal = swap_if_equal(variable, expected, value, before);                       \
+    if (!is_equal) *out = before;                                                                 \
+    return is_equal;                                                                              \
+  }                                                                                               \
+  OPENMP_API TYPE __kmpc_atomic_val_##SIZE##_cas_cpt(ident*, int, TYPE* variable, TYPE expected,  \
+                                                     TYPE value, TYPE* out) {                     \
+    TYPE before;                                                                                  \
+    *out = swap_if_equal(variable, expected, value, before) ? value : before;                     \
+    return before;                                                                                \
   }
 
 COMPARE(1, i8)

@@ -11,6 +11,7 @@
 #include "loops.hpp"
 #include "runtime/doacross.hpp"
 #include "runtime/loops.hpp"
+#include "runtime/ompt.hpp"
 
 namespace lockstep::openmp::llvm {
 namespace {
@@ -85,8 +86,9 @@ bool begin_announced_doacross(part& self, const loop_spec& loop) noexcept {
   return true;
 }
 
-OPENMP_API void __kmpc_doacross_init(ident*, std::int32_t, std::int32_t dimensions, const announced_loop* of) {
-  part& self = here();
+OPENMP_API void __kmpc_doacross_init(ident*, std::int32_t, std::int32_t dimensions,
+                                     const announced_loop* of) {
+  part& self = entered();
   if (self.is_alone()) return;
   if (dimensions < 1 || static_cast<unsigned>(dimensions) > doacross_board::most_dimensions)
     fail("ordered(%d): more than %u loops", dimensions, doacross_board::most_dimensions);
@@ -103,21 +105,21 @@ OPENMP_API void __kmpc_doacross_init(ident*, std::int32_t, std::int32_t dimensio
   self.doacross = nest;
 }
 OPENMP_API void __kmpc_doacross_fini(ident*, std::int32_t) {
-  part& self = here();
+  part& self = entered();
   if (self.doacross == nullptr) return;
   end_loop(self);
   std::free(self.doacross);
   self.doacross = nullptr;
 }
 OPENMP_API void __kmpc_doacross_post(ident*, std::int32_t, const std::int64_t* values) {
-  part& self = here();
+  part& self = entered();
   doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
   ull numbers[doacross_board::most_dimensions];
   if (board != nullptr && number(*nest_of(self), values, numbers)) board->post(numbers);
 }
 /// For an iteration that there is none of there is nothing to wait for.
 OPENMP_API void __kmpc_doacross_wait(ident*, std::int32_t, const std::int64_t* values) {
-  part& self = here();
+  part& self = entered();
   doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
   ull numbers[doacross_board::most_dimensions];
   if (board != nullptr && number(*nest_of(self), values, numbers)) board->wait(*self.at, numbers);

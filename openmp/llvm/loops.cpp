@@ -7,6 +7,7 @@
 
 #include "ident.hpp"
 #include "runtime/loops.hpp"
+#include "runtime/ompt.hpp"
 
 namespace lockstep::openmp::llvm {
 namespace {
@@ -40,9 +41,11 @@ u32 without_modifiers(i32 schedule) noexcept {
 /// For each number from 33 on: chunked, plain, dynamic, guided, runtime, auto, trapezoidal, greedy, balanced, guided in two
 /// ways, stealing, balanced chunks, guided and runtime of simd loops.
 constexpr schedule_kind kinds[] = {
-    schedule_kind::fixed,  schedule_kind::fixed,   schedule_kind::dynamic, schedule_kind::guided,  schedule_kind::runtime,
-    schedule_kind::automatic, schedule_kind::guided, schedule_kind::fixed, schedule_kind::fixed, schedule_kind::guided,
-    schedule_kind::guided, schedule_kind::dynamic, schedule_kind::fixed,   schedule_kind::guided,  schedule_kind::runtime};
+    schedule_kind::fixed,  schedule_kind::fixed,   schedule_kind::dynamic,
+    schedule_kind::guided, schedule_kind::runtime, schedule_kind::automatic,
+    schedule_kind::guided, schedule_kind::fixed,   schedule_kind::fixed,
+    schedule_kind::guided, schedule_kind::guided,  schedule_kind::dynamic,
+    schedule_kind::fixed,  schedule_kind::guided,  schedule_kind::runtime};
 
 loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 chunk) noexcept {
   u32 number = without_modifiers(schedule);
@@ -51,7 +54,8 @@ loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 ch
   if (number - static_chunked >= std::size(kinds)) fail("unknown schedule %d of a loop", schedule);
   const schedule_kind how = kinds[number - static_chunked];
   const u32 modifiers = static_cast<u32>(schedule);
-  if (how == schedule_kind::runtime) return as_runtime(loop, self, (modifiers & monotonic) == 0, has_turns);
+  if (how == schedule_kind::runtime)
+    return as_runtime(loop, self, (modifiers & monotonic) == 0, has_turns);
   if (how == schedule_kind::automatic) return loop.with(schedule_kind::fixed, true, 0, has_turns);
   if (how == schedule_kind::fixed && number != static_chunked) chunk = 0;
   return loop.with(how, (modifiers & nonmonotonic) == 0, chunk, has_turns);
@@ -75,8 +79,8 @@ share<Number> no_share(Number upper, step_of<Number> step, step_of<Number> strid
 }
 
 template <class Number>
-share<Number> share_of(u32 schedule, Number lower, Number upper, step_of<Number> step, ull chunk, unsigned rank,
-                       unsigned size) noexcept {
+share<Number> share_of(u32 schedule, Number lower, Number upper, step_of<Number> step, ull chunk,
+                       unsigned rank, unsigned size) noexcept {
   using distance = step_of<Number>;
   const ull count = count_of(lower, upper, step);
   if (count == 0) return {lower, upper, step, false};
@@ -105,21 +109,43 @@ share<Number> share_of(u32 schedule, Number lower, Number upper, step_of<Number>
     mine.last = count - mine.first < least ? count : mine.first + least;
   }
   if (mine.first >= mine.last) return no_share(upper, step, span_of(count));
-  return {at(lower, step, mine.first), at(lower, step, mine.last - 1), span_of(count), mine.last == count};
+  return {at(lower, step, mine.first), at(lower, step, mine.last - 1), span_of(count),
+          mine.last == count};
 }
 
 template <class Number>
-void set(const share<Number>& to, i32* last, Number* lower, Number* upper, step_of<Number>* stride) noexcept {
+void set(const share<Number>& to, i32* last, Number* lower, Number* upper,
+         step_of<Number>* stride) noexcept {
   *lower = to.lower;
   *upper = to.upper;
   *stride = to.stride;
   if (last != nullptr) *last = to.has_last;
 }
 
+/// In ident::flags: what for_static_init is of.
+enum : i32 { is_of_sections = 0x400, is_of_distribute = 0x800 };
+
+[[gnu::noinline, gnu::cold]] void tell(part& self, const ident* at, ull count, ull first,
+                                       ull iterations) noexcept {
+  const i32 flags = at != nullptr ? at->flags : 0;
+  const bool is_distribute = (flags & is_of_distribute) != 0;
+  const bool is_sections = (flags & is_of_sections) != 0;
+  ompt::begin_work(self,
+                   is_distribute ? ompt::work_kind::distribute
+                   : is_sections ? ompt::work_kind::sections
+                                 : ompt::work_kind::loop_static,
+                   count);
+  if (iterations == 0) return;
+  if (is_sections) return ompt::tell_section(self);
+  ompt::tell_chunk(
+      self, is_distribute ? ompt::dispatch_kind::distribute_chunk : ompt::dispatch_kind::loop_chunk,
+      first, iterations);
+}
+
 template <class Number>
-void share_loop(i32 schedule, i32* last, Number* lower, Number* upper, step_of<Number>* stride, step_of<Number> step,
+void share_loop(part& self, const ident* where, i32 schedule, i32* last, Number* lower,
+                Number* upper, step_of<Number>* stride, step_of<Number> step,
                 step_of<Number> chunk) noexcept {
-  part& self = here();
   u32 number = without_modifiers(schedule);
   const bool is_of_teams = number == distribute_static_chunked || number == distribute_static;
   if (number >= first_ordered && !is_of_teams) number -= ordered;
@@ -128,35 +154,45 @@ void share_loop(i32 schedule, i32* last, Number* lower, Number* upper, step_of<N
     static_cast<void>(begin_announced_doacross(self, as_asked(loop, self, schedule, chunk)));
   }
   const ull least = chunk > 0 ? static_cast<ull>(chunk) : 0;
-  set(share_of(number, *lower, *upper, step, least, is_of_teams ? self.team_num : self.rank,
-               is_of_teams ? self.num_teams : self.size),
-      last, lower, upper, stride);
+  const share<Number> mine =
+      share_of(number, *lower, *upper, step, least, is_of_teams ? self.team_num : self.rank,
+               is_of_teams ? self.num_teams : self.size);
+  if (has_tool())
+    tell(self, where, count_of(*lower, *upper, step), static_cast<ull>(mine.lower),
+         count_of(mine.lower, mine.upper, step));
+  set(mine, last, lower, upper, stride);
 }
 
 /// A team's share of `distribute`, and of that the member's of `parallel for`.
 template <class Number>
-void share_among_teams(i32 schedule, i32* last, Number* lower, Number* upper, Number* team_upper,
-                       step_of<Number>* stride, step_of<Number> step, step_of<Number> chunk) noexcept {
-  const part& self = here();
+void share_among_teams(part& self, const ident* where, i32 schedule, i32* last, Number* lower,
+                       Number* upper, Number* team_upper, step_of<Number>* stride,
+                       step_of<Number> step, step_of<Number> chunk) noexcept {
   const ull least = chunk > 0 ? static_cast<ull>(chunk) : 0;
   const share<Number> team =
       share_of<Number>(distribute_static, *lower, *upper, step, 0, self.team_num, self.num_teams);
   *team_upper = team.upper;
-  share<Number> mine = share_of<Number>(without_modifiers(schedule), team.lower, team.upper, step, least, self.rank, self.size);
+  share<Number> mine = share_of<Number>(without_modifiers(schedule), team.lower, team.upper, step,
+                                        least, self.rank, self.size);
   mine.has_last = mine.has_last && team.has_last;
+  if (has_tool())
+    tell(self, where, count_of(*lower, *upper, step), static_cast<ull>(mine.lower),
+         count_of(mine.lower, mine.upper, step));
   set(mine, last, lower, upper, stride);
 }
 
 /// The first of the chunks that distribute with dist_schedule(static, chunk) has for the team.
 template <class Number>
-void share_chunks_among_teams(i32* last, Number* lower, Number* upper, step_of<Number>* stride, step_of<Number> step,
+void share_chunks_among_teams(part& self, const ident* where, i32* last, Number* lower,
+                              Number* upper, step_of<Number>* stride, step_of<Number> step,
                               step_of<Number> chunk) noexcept {
-  share_loop(distribute_static_chunked, last, lower, upper, stride, step, chunk > 0 ? chunk : 1);
+  share_loop(self, where, distribute_static_chunked, last, lower, upper, stride, step,
+             chunk > 0 ? chunk : 1);
 }
 
 template <class Number>
-void begin_dispatch(i32 schedule, Number lower, Number upper, step_of<Number> step, step_of<Number> chunk) noexcept {
-  part& self = here();
+void begin_dispatch(part& self, i32 schedule, Number lower, Number upper, step_of<Number> step,
+                    step_of<Number> chunk) noexcept {
   const loop_spec loop = as_asked(loop_over(lower, upper, step), self, schedule, chunk);
   end_loop(self);  // one that a `cancel` has left
   if (__builtin_expect(self.doacross != nullptr, 0) && begin_announced_doacross(self, loop)) return;
@@ -164,19 +200,17 @@ void begin_dispatch(i32 schedule, Number lower, Number upper, step_of<Number> st
 }
 
 template <class Number>
-void begin_dispatch_of_team(i32 schedule, i32* last, Number lower, Number upper, step_of<Number> step,
-                            step_of<Number> chunk) noexcept {
-  const part& self = here();
+void begin_dispatch_of_team(part& self, i32 schedule, i32* last, Number lower, Number upper,
+                            step_of<Number> step, step_of<Number> chunk) noexcept {
   const share<Number> team =
       share_of<Number>(distribute_static, lower, upper, step, 0, self.team_num, self.num_teams);
   if (last != nullptr) *last = team.has_last;
-  begin_dispatch(schedule, team.lower, team.upper, step, chunk);
+  begin_dispatch(self, schedule, team.lower, team.upper, step, chunk);
 }
 
 /// The flag says whether the last chunk that a member had is the loop's last one: it stays when there is no more.
 template <class Number>
-int next_chunk(i32* last, Number* lower, Number* upper, step_of<Number>* stride) noexcept {
-  part& self = here();
+int next_of(part& self, i32* last, Number* lower, Number* upper, step_of<Number>* stride) noexcept {
   ull first, behind;
   if (!self.loop.next(first, behind)) {
     end_loop(self);
@@ -187,40 +221,49 @@ int next_chunk(i32* last, Number* lower, Number* upper, step_of<Number>* stride)
   *upper = static_cast<Number>(loop.base + (behind - 1) * loop.increment);
   if (last != nullptr) *last = behind == loop.count;
   if (stride != nullptr) *stride = static_cast<step_of<Number>>(loop.increment);
+  if (has_tool())
+    ompt::tell_chunk(self, ompt::dispatch_kind::loop_chunk, static_cast<ull>(*lower),
+                     behind - first);
   return 1;
 }
 
 }  // namespace
 
-OPENMP_API void __kmpc_for_static_fini(ident*, i32) {}
-OPENMP_API void __kmpc_dispatch_deinit(ident*, i32) { end_loop(here()); }
+OPENMP_API void __kmpc_for_static_fini(ident*, i32) {
+  if (has_tool()) ompt::end_work(entered());
+}
+OPENMP_API void __kmpc_dispatch_deinit(ident*, i32) { end_loop(entered()); }
 
 // The turn of an ordered loop passes where the next chunk is asked for (CURSOR-2), not with each iteration.
-#define LOOPS_OF(SUFFIX, NUMBER, STEP)                                                                                  \
-  OPENMP_API void __kmpc_for_static_init_##SUFFIX(ident*, i32, i32 schedule, i32* last, NUMBER* lower, NUMBER* upper,   \
-                                                  STEP* stride, STEP step, STEP chunk) {                                \
-    share_loop(schedule, last, lower, upper, stride, step, chunk);                                                      \
-  }                                                                                                                     \
-  OPENMP_API void __kmpc_dist_for_static_init_##SUFFIX(ident*, i32, i32 schedule, i32* last, NUMBER* lower,             \
-                                                       NUMBER* upper, NUMBER* team_upper, STEP* stride, STEP step,      \
-                                                       STEP chunk) {                                                    \
-    share_among_teams(schedule, last, lower, upper, team_upper, stride, step, chunk);                                   \
-  }                                                                                                                     \
-  OPENMP_API void __kmpc_team_static_init_##SUFFIX(ident*, i32, i32* last, NUMBER* lower, NUMBER* upper, STEP* stride,  \
-                                                   STEP step, STEP chunk) {                                             \
-    share_chunks_among_teams(last, lower, upper, stride, step, chunk);                                                  \
-  }                                                                                                                     \
-  OPENMP_API void __kmpc_dispatch_init_##SUFFIX(ident*, i32, i32 schedule, NUMBER lower, NUMBER upper, STEP step,       \
-                                                STEP chunk) {                                                           \
-    begin_dispatch(schedule, lower, upper, step, chunk);                                                                \
-  }                                                                                                                     \
-  OPENMP_API void __kmpc_dist_dispatch_init_##SUFFIX(ident*, i32, i32 schedule, i32* last, NUMBER lower, NUMBER upper,  \
-                                                     STEP step, STEP chunk) {                                           \
-    begin_dispatch_of_team(schedule, last, lower, upper, step, chunk);                                                  \
-  }                                                                                                                     \
-  OPENMP_API int __kmpc_dispatch_next_##SUFFIX(ident*, i32, i32* last, NUMBER* lower, NUMBER* upper, STEP* stride) {    \
-    return next_chunk(last, lower, upper, stride);                                                                      \
-  }                                                                                                                     \
+#define LOOPS_OF(SUFFIX, NUMBER, STEP)                                                           \
+  OPENMP_API void __kmpc_for_static_init_##SUFFIX(ident* at, i32, i32 schedule, i32* last,       \
+                                                  NUMBER* lower, NUMBER* upper, STEP* stride,    \
+                                                  STEP step, STEP chunk) {                       \
+    share_loop(entered(), at, schedule, last, lower, upper, stride, step, chunk);                \
+  }                                                                                              \
+  OPENMP_API void __kmpc_dist_for_static_init_##SUFFIX(                                          \
+      ident* at, i32, i32 schedule, i32* last, NUMBER* lower, NUMBER* upper, NUMBER* team_upper, \
+      STEP* stride, STEP step, STEP chunk) {                                                     \
+    share_among_teams(entered(), at, schedule, last, lower, upper, team_upper, stride, step,     \
+                      chunk);                                                                    \
+  }                                                                                              \
+  OPENMP_API void __kmpc_team_static_init_##SUFFIX(ident* at, i32, i32* last, NUMBER* lower,     \
+                                                   NUMBER* upper, STEP* stride, STEP step,       \
+                                                   STEP chunk) {                                 \
+    share_chunks_among_teams(entered(), at, last, lower, upper, stride, step, chunk);            \
+  }                                                                                              \
+  OPENMP_API void __kmpc_dispatch_init_##SUFFIX(ident*, i32, i32 schedule, NUMBER lower,         \
+                                                NUMBER upper, STEP step, STEP chunk) {           \
+    begin_dispatch(entered(), schedule, lower, upper, step, chunk);                              \
+  }                                                                                              \
+  OPENMP_API void __kmpc_dist_dispatch_init_##SUFFIX(                                            \
+      ident*, i32, i32 schedule, i32* last, NUMBER lower, NUMBER upper, STEP step, STEP chunk) { \
+    begin_dispatch_of_team(entered(), schedule, last, lower, upper, step, chunk);                \
+  }                                                                                              \
+  OPENMP_API int __kmpc_dispatch_next_##SUFFIX(ident*, i32, i32* last, NUMBER* lower,            \
+                                               NUMBER* upper, STEP* stride) {                    \
+    return next_of(entered(), last, lower, upper, stride);                                       \
+  }                                                                                              \
   OPENMP_API void __kmpc_dispatch_fini_##SUFFIX(ident*, i32) {}
 
 LOOPS_OF(4, i32, i32)
@@ -233,16 +276,19 @@ LOOPS_OF(8u, u64, i64)
 // Sections, of compilers that do not make a static loop of them. Their number is said with each call for the next one.
 
 OPENMP_API i32 __kmpc_sections_init(ident*, i32) {
-  part& self = here();
+  part& self = entered();
   end_loop(self);
   begin_loop(self, sections_of(0x7fffffffu));
   return self.is_alone() ? 0 : 1;
 }
 /// From 0 on; `count`: there is no other.
 OPENMP_API i32 __kmpc_next_section(ident*, i32, i32 count) {
-  part& self = here();
+  part& self = entered();
   ull first, behind;
-  if (self.loop.next(first, behind) && first < static_cast<ull>(count)) return static_cast<i32>(first);
+  if (self.loop.next(first, behind) && first < static_cast<ull>(count)) {
+    if (has_tool()) ompt::tell_section(self);
+    return static_cast<i32>(first);
+  }
   end_loop(self);
   return count;
 }

@@ -20,9 +20,11 @@ ull count_of(Number lower, Number upper, step_of<Number> step) noexcept {
   using bits = std::make_unsigned_t<Number>;
   if (step == 0) fail("a loop whose step is 0");
   if (step > 0 ? upper < lower : lower < upper) return 0;
-  const bits distance = step > 0 ? static_cast<bits>(static_cast<bits>(upper) - static_cast<bits>(lower))
-                                 : static_cast<bits>(static_cast<bits>(lower) - static_cast<bits>(upper));
-  const bits stride = step > 0 ? static_cast<bits>(step) : static_cast<bits>(0 - static_cast<bits>(step));
+  const bits distance =
+      step > 0 ? static_cast<bits>(static_cast<bits>(upper) - static_cast<bits>(lower))
+               : static_cast<bits>(static_cast<bits>(lower) - static_cast<bits>(upper));
+  const bits stride =
+      step > 0 ? static_cast<bits>(step) : static_cast<bits>(0 - static_cast<bits>(step));
   return ull{static_cast<bits>(distance / stride)} + 1;
 }
 

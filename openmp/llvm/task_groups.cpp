@@ -18,6 +18,7 @@
 #include "ident.hpp"
 #include "runtime/loops.hpp"
 #include "runtime/message.hpp"
+#include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
 #include "runtime/task_reductions.hpp"
 
@@ -41,7 +42,9 @@ struct old_reduction {
   std::uint32_t flags;
 
   const void* original() const noexcept { return nullptr; }
-  initializer function() const noexcept { return reinterpret_cast<initializer>(reinterpret_cast<any_function>(initialize)); }
+  initializer function() const noexcept {
+    return reinterpret_cast<initializer>(reinterpret_cast<any_function>(initialize));
+  }
 };
 /// kmp_taskred_input_t.
 struct reduction {
@@ -74,7 +77,9 @@ struct reductions {
   std::uintptr_t* words;
   reduced_variable* variables;
 
-  char* copies_of(unsigned member) const noexcept { return reinterpret_cast<char*>(words[2] + member * words[1]); }
+  char* copies_of(unsigned member) const noexcept {
+    return reinterpret_cast<char*>(words[2] + member * words[1]);
+  }
 };
 constexpr std::size_t words_before = 7, words_of_variable = 3;
 
@@ -84,7 +89,9 @@ struct copies_front {
   bool is_initialized[1];  ///< and so on
 };
 
-std::size_t round_up(std::size_t size, std::size_t align) noexcept { return (size + align - 1) / align * align; }
+std::size_t round_up(std::size_t size, std::size_t align) noexcept {
+  return (size + align - 1) / align * align;
+}
 
 template <class Input>
 reductions& describe(int number, const Input* inputs) noexcept {
@@ -101,7 +108,8 @@ reductions& describe(int number, const Input* inputs) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     const Input& input = inputs[i];
     at = round_up(at, input.size < 64 ? 16 : 64);
-    made->variables[i] = {input.variable, input.original(), input.function(), input.finalize, input.combine, at, i};
+    made->variables[i] = {
+        input.variable, input.original(), input.function(), input.finalize, input.combine, at, i};
     std::uintptr_t* const words_of = made->words + words_before + i * words_of_variable;
     words_of[0] = reinterpret_cast<std::uintptr_t>(input.variable);
     words_of[1] = at;
@@ -130,8 +138,7 @@ void combine(const reductions& of, unsigned members) noexcept {
 
 /// In a region of one, tasks change the variables themselves.
 template <class Input>
-void* begin_in_group(int count, const Input* inputs) noexcept {
-  part& self = here();
+void* begin_in_group(part& self, int count, const Input* inputs) noexcept {
   task_group* const group = self.running->group;
   if (self.is_alone() || group == nullptr) return group;
   reductions& made = describe(count, inputs);
@@ -142,13 +149,13 @@ void* begin_in_group(int count, const Input* inputs) noexcept {
 }
 
 template <class Input>
-void* begin_in_construct(int count, const Input* inputs) noexcept {
-  part& self = here();
+void* begin_in_construct(part& self, int count, const Input* inputs) noexcept {
   if (self.is_alone()) return &begin_taskgroup(self);
   reductions& made = describe(count, inputs);
   // A construct with a record and no iterations.
   end_loop(self);
-  begin_loop_with(self, loop_spec::of(0L, 0L, 1L).with(schedule_kind::fixed, true, 0), made.words, nullptr);
+  begin_loop_with(self, loop_spec::of(0L, 0L, 1L).with(schedule_kind::fixed, true, 0), made.words,
+                  nullptr);
   end_loop(self);
   self.running->group->describes_copies = true;
   return self.running->group;
@@ -156,9 +163,9 @@ void* begin_in_construct(int count, const Input* inputs) noexcept {
 
 }  // namespace
 
-OPENMP_API void __kmpc_taskgroup(ident*, i32) { begin_taskgroup(here()); }
+OPENMP_API void __kmpc_taskgroup(ident*, i32) { begin_taskgroup(entered()); }
 OPENMP_API void __kmpc_end_taskgroup(ident*, i32) {
-  part& self = here();
+  part& self = entered();
   const task_group* const group = self.running->group;
   if (group == nullptr) return;
   reductions* const of =
@@ -180,27 +187,33 @@ OPENMP_API void __kmpc_end_taskgroup(ident*, i32) {
 }
 
 OPENMP_API void* __kmpc_task_reduction_init(int, int count, const old_reduction* of) {
-  return begin_in_group(count, of);
+  return begin_in_group(entered(), count, of);
 }
-OPENMP_API void* __kmpc_taskred_init(int, int count, const reduction* of) { return begin_in_group(count, of); }
+OPENMP_API void* __kmpc_taskred_init(int, int count, const reduction* of) {
+  return begin_in_group(entered(), count, of);
+}
 
 /// By all members of the region, before it does anything else, or of a worksharing construct.
-OPENMP_API void* __kmpc_task_reduction_modifier_init(ident*, int, int, int count, const old_reduction* of) {
-  return begin_in_construct(count, of);
+OPENMP_API void* __kmpc_task_reduction_modifier_init(ident*, int, int, int count,
+                                                     const old_reduction* of) {
+  return begin_in_construct(entered(), count, of);
 }
 OPENMP_API void* __kmpc_taskred_modifier_init(ident*, int, int, int count, const reduction* of) {
-  return begin_in_construct(count, of);
+  return begin_in_construct(entered(), count, of);
 }
-OPENMP_API void __kmpc_task_reduction_modifier_fini(ident* at, int thread, int) { __kmpc_end_taskgroup(at, thread); }
+OPENMP_API void __kmpc_task_reduction_modifier_fini(ident* at, int thread, int) {
+  __kmpc_end_taskgroup(at, thread);
+}
 
 /// Where the calling member's copy is of a variable, which is named by its address or that of any copy.
 OPENMP_API void* __kmpc_task_reduction_get_th_data(int, void*, void* address) {
-  const part& self = here();
+  const part& self = entered();
   if (self.is_alone()) return address;
   const found_copy found = copy_of(self, reinterpret_cast<std::uintptr_t>(address), true);
   const reduced_variable& one = *reinterpret_cast<const reduced_variable*>(found.description);
   void* const copy = reinterpret_cast<void*>(found.own);
-  bool& is_initialized = reinterpret_cast<copies_front*>(found.own - one.at)->is_initialized[one.index];
+  bool& is_initialized =
+      reinterpret_cast<copies_front*>(found.own - one.at)->is_initialized[one.index];
   if (!is_initialized) {
     is_initialized = true;
     if (one.initialize != nullptr) {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "runtime/ompt.hpp"
 #include "runtime/task_groups.hpp"
 #include "runtime/tasks.hpp"
 #include "tasks.hpp"
@@ -41,9 +42,8 @@ void make_finished(part& self, void* pattern, const taskloop_request& how, ull f
 }
 
 /// `lower` and `upper` are in the pattern.
-void run(task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step, bool has_group, i32 unit, u64 wanted,
-         bool is_strict, finish_function finish) noexcept {
-  part& self = here();
+void run(part& self, task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step,
+         bool has_group, i32 unit, u64 wanted, bool is_strict, finish_function finish) noexcept {
   task_front& of = front_of(data);
   explicit_task& pattern = of.task();
   const ull distance = step > 0 ? *upper - *lower : *lower - *upper;
@@ -54,7 +54,8 @@ void run(task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step,
   how.iterations = distance / stride + 1;  // 0: 1 to 0
   if (how.iterations == 0 || is_cancelled_here(self)) return drop_task(self, of);
   how.has_grainsize = unit == 1;
-  how.wanted = unit != 0 ? wanted : 10 * ull{self.size};  // as with LLVM's runtime: iterations may differ
+  how.wanted =
+      unit != 0 ? wanted : 10 * ull{self.size};  // as with LLVM's runtime: iterations may differ
   how.is_strict = is_strict;
   how.is_undeferred = !is_if;
   const auto place_of = [data](void* at) {
@@ -66,7 +67,9 @@ void run(task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step,
   how.finish = finish;
   const int priority = (of.flags & task_has_priority) != 0 ? allowed_priority(data->priority) : 0;
   if (has_group) begin_taskgroup(self);
-  run_taskloop(self, {run_task, &of, nullptr, sizeof of + of.size, alignof(task_front), pattern.is_final, priority},
+  run_taskloop(self,
+               {run_task, &of, nullptr, sizeof of + of.size, alignof(task_front), pattern.is_final,
+                priority},
                how);
   if (has_group) end_taskgroup(self);
   drop_task(self, of);
@@ -75,13 +78,16 @@ void run(task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step,
 }  // namespace
 
 /// `unit`: 1: `wanted` is a number of iterations (grainsize), 2: of tasks, 0: neither.
-OPENMP_API void __kmpc_taskloop(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper, std::int64_t step,
-                                i32 nogroup, i32 unit, u64 wanted, finish_function finish) {
-  run(data, is_if != 0, lower, upper, step, nogroup == 0, unit, wanted, false, finish);
+OPENMP_API void __kmpc_taskloop(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper,
+                                std::int64_t step, i32 nogroup, i32 unit, u64 wanted,
+                                finish_function finish) {
+  run(entered(), data, is_if != 0, lower, upper, step, nogroup == 0, unit, wanted, false, finish);
 }
-OPENMP_API void __kmpc_taskloop_5(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper, std::int64_t step,
-                                  i32 nogroup, i32 unit, u64 wanted, i32 is_strict, finish_function finish) {
-  run(data, is_if != 0, lower, upper, step, nogroup == 0, unit, wanted, is_strict != 0, finish);
+OPENMP_API void __kmpc_taskloop_5(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper,
+                                  std::int64_t step, i32 nogroup, i32 unit, u64 wanted,
+                                  i32 is_strict, finish_function finish) {
+  run(entered(), data, is_if != 0, lower, upper, step, nogroup == 0, unit, wanted, is_strict != 0,
+      finish);
 }
 
 }  // namespace lockstep::openmp::llvm

@@ -6,6 +6,7 @@
 #include "tasks.hpp"
 
 #include "runtime/message.hpp"
+#include "runtime/ompt.hpp"
 #include "runtime/task_groups.hpp"
 #include "runtime/tasks.hpp"
 
@@ -47,8 +48,9 @@ task_front& make_task(part& self, std::uint32_t flags, std::size_t size) noexcep
   one.is_final = parent.is_final || (flags & task_is_final) != 0;
   one.runs_always = (flags & task_has_destructors) != 0;
   one.has_event = (flags & task_is_proxy) != 0;
-  return *::new (one.argument)
-      task_front{flags, static_cast<std::uint32_t>(size), false, false};
+  const auto at = static_cast<char*>(one.argument) - reinterpret_cast<char*>(&one);
+  return *::new (one.argument) task_front{flags, static_cast<std::uint32_t>(size),
+                                          static_cast<std::uint16_t>(at), false, false};
 }
 
 void drop_task(part& self, task_front& of) noexcept {
@@ -77,7 +79,13 @@ struct named_address {
   std::size_t length;
   std::uint8_t kind;
 };
-enum : std::uint8_t { is_in = 1, is_out = 2, is_mutexinoutset = 4, is_inoutset = 8, is_all_memory = 0x80 };
+enum : std::uint8_t {
+  is_in = 1,
+  is_out = 2,
+  is_mutexinoutset = 4,
+  is_inoutset = 8,
+  is_all_memory = 0x80
+};
 
 /// Two arrays. Compilers put all into the first one.
 struct named_addresses {
@@ -91,7 +99,8 @@ dependence dependence_of(const void* written, std::size_t index) noexcept {
   const named_address& one = index < all.count ? all.first[index] : all.others[index - all.count];
   if ((one.kind & is_all_memory) != 0 || one.address == -1) return {nullptr, dependence_kind::out};
   void* const address = reinterpret_cast<void*>(one.address);
-  if ((one.kind & (is_out | is_mutexinoutset)) != 0) return {address, dependence_kind::out};  // DEPEND-3
+  if ((one.kind & (is_out | is_mutexinoutset)) != 0)
+    return {address, dependence_kind::out};  // DEPEND-3
   if ((one.kind & is_inoutset) != 0) return {address, dependence_kind::inoutset};
   if ((one.kind & is_in) != 0) return {address, dependence_kind::in};
   fail("unknown kind of dependence %u", one.kind);
@@ -102,9 +111,10 @@ dependence_list listed(const named_addresses& of, i32 others) noexcept {
   return {of.count + static_cast<std::size_t>(others), &of, dependence_of};
 }
 
-task_data* allocate(i32 flags, std::size_t size, std::size_t shared_size, task_routine routine) noexcept {
+task_data* allocate(part& self, i32 flags, std::size_t size, std::size_t shared_size,
+                    task_routine routine) noexcept {
   const std::size_t shared_at = (size + 7) / 8 * 8;
-  task_front& made = make_task(here(), static_cast<std::uint32_t>(flags), shared_at + shared_size);
+  task_front& made = make_task(self, static_cast<std::uint32_t>(flags), shared_at + shared_size);
   task_data* const data = made.data();
   data->shared = shared_size != 0 ? reinterpret_cast<char*>(data) + shared_at : nullptr;
   data->routine = routine;
@@ -113,40 +123,42 @@ task_data* allocate(i32 flags, std::size_t size, std::size_t shared_size, task_r
 }
 
 /// A new task, or the next part of the untied one that is running.
-void start_or_go_on(task_data* data, const dependence_list& depend) noexcept {
+void start_or_go_on(part& self, task_data* data, const dependence_list& depend) noexcept {
   task_front& of = front_of(data);
   if (__builtin_expect(of.is_running, 0)) {
     of.goes_on = true;
   } else {
-    start(here(), of, false, depend);
+    start(self, of, false, depend);
   }
 }
 
 }  // namespace
 
-OPENMP_API task_data* __kmpc_omp_task_alloc(ident*, i32, i32 flags, std::size_t size, std::size_t shared_size,
-                                            task_routine routine) {
-  return allocate(flags, size, shared_size, routine);
+OPENMP_API task_data* __kmpc_omp_task_alloc(ident*, i32, i32 flags, std::size_t size,
+                                            std::size_t shared_size, task_routine routine) {
+  return allocate(entered(), flags, size, shared_size, routine);
 }
 /// Of a target construct, which runs here: there are no devices.
-OPENMP_API task_data* __kmpc_omp_target_task_alloc(ident*, i32, i32 flags, std::size_t size, std::size_t shared_size,
-                                                   task_routine routine, std::int64_t) {
-  return allocate(flags, size, shared_size, routine);
+OPENMP_API task_data* __kmpc_omp_target_task_alloc(ident*, i32, i32 flags, std::size_t size,
+                                                   std::size_t shared_size, task_routine routine,
+                                                   std::int64_t) {
+  return allocate(entered(), flags, size, shared_size, routine);
 }
 
 // All that make a task return 0: the calling task goes on.
 OPENMP_API i32 __kmpc_omp_task(ident*, i32, task_data* data) {
-  start_or_go_on(data, {});
+  start_or_go_on(entered(), data, {});
   return 0;
 }
 OPENMP_API i32 __kmpc_omp_task_parts(ident*, i32, task_data* data) {
-  start_or_go_on(data, {});
+  start_or_go_on(entered(), data, {});
   return 0;
 }
-OPENMP_API i32 __kmpc_omp_task_with_deps(ident*, i32, task_data* data, i32 count, const named_address* of, i32 others,
+OPENMP_API i32 __kmpc_omp_task_with_deps(ident*, i32, task_data* data, i32 count,
+                                         const named_address* of, i32 others,
                                          const named_address* more) {
   const named_addresses all{of, static_cast<std::size_t>(count), more};
-  start_or_go_on(data, listed(all, others));
+  start_or_go_on(entered(), data, listed(all, others));
   return 0;
 }
 /// On which place a task had better run, by the data that it uses. We run it where it was made, if that thread has time.
@@ -154,13 +166,13 @@ OPENMP_API i32 __kmpc_omp_reg_task_with_affinity(ident*, i32, task_data*, i32, v
 
 /// The program calls the function of an undeferred task by itself, between the two.
 OPENMP_API void __kmpc_omp_task_begin_if0(ident*, i32, task_data* data) {
-  part& self = here();
+  part& self = entered();
   task_front& of = front_of(data);
   of.is_running = (of.flags & task_is_tied) == 0;
   self.shared->tasks.begin_within(self, of.task());
 }
 OPENMP_API void __kmpc_omp_task_complete_if0(ident*, i32, task_data* data) {
-  part& self = here();
+  part& self = entered();
   task_front& of = front_of(data);
   const i32 thread = thread_id();
   if (of.goes_on) run_parts(of, thread);
@@ -169,24 +181,24 @@ OPENMP_API void __kmpc_omp_task_complete_if0(ident*, i32, task_data* data) {
 }
 
 OPENMP_API i32 __kmpc_omp_taskwait(ident*, i32) {
-  wait_for_children(here());
+  wait_for_children(entered());
   return 0;
 }
 OPENMP_API void __kmpc_omp_wait_deps(ident*, i32, i32 count, const named_address* of, i32 others,
                                      const named_address* more) {
   const named_addresses all{of, static_cast<std::size_t>(count), more};
-  wait_for_dependences(here(), listed(all, others));
+  wait_for_dependences(entered(), listed(all, others));
 }
 /// With nowait: a task that does nothing.
-OPENMP_API void __kmpc_omp_taskwait_deps_51(ident*, i32, i32 count, const named_address* of, i32 others,
-                                            const named_address* more, i32 is_nowait) {
-  part& self = here();
+OPENMP_API void __kmpc_omp_taskwait_deps_51(ident*, i32, i32 count, const named_address* of,
+                                            i32 others, const named_address* more, i32 is_nowait) {
+  part& self = entered();
   const named_addresses all{of, static_cast<std::size_t>(count), more};
   if (is_nowait == 0) return wait_for_dependences(self, listed(all, others));
   make_task(self, task_request{[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(all, others)});
 }
 OPENMP_API i32 __kmpc_omp_taskyield(ident*, i32, int) {
-  part& self = here();
+  part& self = entered();
   if (self.tasks != nullptr) self.shared->tasks.yield(self);
   return 0;
 }
@@ -197,8 +209,12 @@ OPENMP_API void* __kmpc_task_allow_completion_event(ident*, i32, task_data* data
   one.has_event = true;
   return &one;
 }
-OPENMP_API void __kmpc_proxy_task_completed(i32, task_data* data) { task_pool::fulfil(front_of(data).task()); }
+OPENMP_API void __kmpc_proxy_task_completed(i32, task_data* data) {
+  task_pool::fulfil(front_of(data).task());
+}
 /// The same by a thread that OpenMP may not know.
-OPENMP_API void __kmpc_proxy_task_completed_ooo(task_data* data) { task_pool::fulfil(front_of(data).task()); }
+OPENMP_API void __kmpc_proxy_task_completed_ooo(task_data* data) {
+  task_pool::fulfil(front_of(data).task());
+}
 
 }  // namespace lockstep::openmp::llvm

@@ -48,17 +48,19 @@ enum task_flag : std::uint32_t {
 struct alignas(16) task_front {
   std::uint32_t flags;
   std::uint32_t size;  ///< of all that follows
+  std::uint16_t at;    ///< behind the begin of the explicit_task
   bool is_running;     ///< an untied one
   bool goes_on;        ///< it has another part to run
 
   task_data* data() noexcept { return reinterpret_cast<task_data*>(this + 1); }
   /// Where it is in memory of its own.
   explicit_task& task() noexcept {
-    return *(reinterpret_cast<explicit_task*>(this) - 1);
+    return *reinterpret_cast<explicit_task*>(reinterpret_cast<char*>(this) - at);
   }
   const char* end() noexcept { return reinterpret_cast<const char*>(this + 1) + size; }
 };
-static_assert(sizeof(explicit_task) % alignof(task_front) == 0, "one behind the other");
+static_assert((sizeof(explicit_task) + sizeof(task_front)) % 64 == 0,
+              "a task's variables begin on a line");
 
 inline task_front& front_of(task_data* of) noexcept {
   return *(reinterpret_cast<task_front*>(of) - 1);

@@ -52,7 +52,8 @@ struct part {
   std::uint32_t barriers = 0;  ///< passed in this region: tasks are counted by it (task_pool.hpp)
   std::uint32_t singles = 0;
   loop_cursor loop;  ///< the worksharing construct that the part is in
-  void* doacross = nullptr;  ///< what a program has said of its loops before they begin (llvm/doacross.cpp)
+  void* doacross =
+      nullptr;  ///< what a program has said of its loops before they begin (llvm/doacross.cpp)
   thread_places places;
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
   member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet

@@ -74,9 +74,9 @@ void run_range(part& self, loop_tasks& all) noexcept {
 explicit_task& make_part(part& self, const task_range& of, std::uint64_t begin,
                          std::uint64_t end) noexcept {
   const loop_tasks& all = static_cast<const loop_tasks&>(of);
-  explicit_task& one = self.shared->tasks.make(
-      self, *of.around, sizeof(loop_tasks) + all.what.size + all.what.align, alignof(loop_tasks),
-      0);
+  explicit_task& one =
+      self.shared->tasks.make(self, *of.around, sizeof(loop_tasks) + all.what.size + all.what.align,
+                              alignof(loop_tasks), 0);
   loop_tasks& own = *::new (one.argument) loop_tasks(all);
   own.begin = begin;
   own.end = end;

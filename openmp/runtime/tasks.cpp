@@ -33,8 +33,7 @@ task_plan plan_of(part& self, const task_details& details, bool has_event) noexc
   if (!has_event && (plan.is_undeferred || self.is_alone()) && !has_unfinished(parent.family))
     plan.depend.count = 0;
   if (!plan.is_undeferred) plan.runs_now = runs_tasks_at_once(self);
-  plan.is_call =
-      !has_event && (plan.is_undeferred || (plan.runs_now && plan.depend.count == 0));
+  plan.is_call = !has_event && (plan.is_undeferred || (plan.runs_now && plan.depend.count == 0));
   return plan;
 }
 
@@ -80,8 +79,8 @@ void make_task(part& self, const task_request& what, const task_details& details
     if (what.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
-  explicit_task& one = shared_of(self).tasks.make(self, *self.running, what.size, what.align,
-                                                  plan.depend.count);
+  explicit_task& one =
+      shared_of(self).tasks.make(self, *self.running, what.size, what.align, plan.depend.count);
   describe(one, what);
   if (details.event != nullptr) {
     one.has_event = true;
