@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "api.hpp"
-#include "gnu/depend.hpp"
+#include "depend_objects.hpp"
 #include "runtime/message.hpp"
 #include "runtime/tasks.hpp"
 
@@ -157,7 +157,7 @@ OPENMP_API int omp_target_memcpy_async(void* to, const void* from, std::size_t l
                                        std::size_t to_offset, std::size_t from_offset,
                                        int to_device, int from_device, int objects,
                                        void** object_list) {
-  wait_for_dependences(here(), gnu::listed_objects(objects, object_list));
+  wait_for_dependences(here(), listed_objects(objects, object_list));
   return omp_target_memcpy(to, from, length, to_offset, from_offset, to_device, from_device);
 }
 OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element,
@@ -167,7 +167,7 @@ OPENMP_API int omp_target_memcpy_rect_async(void* to, const void* from, std::siz
                                             const std::size_t* to_sizes,
                                             const std::size_t* from_sizes, int to_device,
                                             int from_device, int objects, void** object_list) {
-  wait_for_dependences(here(), gnu::listed_objects(objects, object_list));
+  wait_for_dependences(here(), listed_objects(objects, object_list));
   return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_start, from_start,
                                 to_sizes, from_sizes, to_device, from_device);
 }
@@ -178,7 +178,7 @@ OPENMP_API void* omp_target_memset(void* block, int value, std::size_t size, int
 }
 OPENMP_API void* omp_target_memset_async(void* block, int value, std::size_t size, int device,
                                          int objects, void** object_list) {
-  wait_for_dependences(here(), gnu::listed_objects(objects, object_list));
+  wait_for_dependences(here(), listed_objects(objects, object_list));
   return omp_target_memset(block, value, size, device);
 }
 

@@ -3,31 +3,17 @@
 //
 //   n, outs, addresses: outs, ins                                            until GCC 8, and where it suffices
 //   0, n, outs, mutexinoutsets, ins, addresses: outs, mutexinoutsets, ins, objects   since GCC 9
-// n: how many addresses follow. An object (omp_depend_t, and what stands for inoutset) is a pair of an address and a kind.
+// n: how many addresses follow. Objects: api/depend_objects.hpp.
 #ifndef LOCKSTEP_OPENMP_GNU_DEPEND_HPP
 #define LOCKSTEP_OPENMP_GNU_DEPEND_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/message.hpp"
+#include "api/depend_objects.hpp"
 #include "runtime/task_pool.hpp"
 
 namespace lockstep::openmp::gnu {
-
-/// What GCC writes into omp_depend_t.
-inline dependence_kind kind_of_object(std::uintptr_t number) noexcept {
-  switch (number) {
-    case 1: return dependence_kind::in;
-    case 2:  // out
-    case 3:  // inout
-    case 4:  // mutexinoutset: DEPEND-3
-      return dependence_kind::out;
-    case 5: return dependence_kind::inoutset;
-    default:
-      fail("unknown kind of dependence %zu in an omp_depend_t", static_cast<std::size_t>(number));
-  }
-}
 
 /// `depend`: an array, or null.
 inline dependence_list listed(void** depend) noexcept {
@@ -42,16 +28,6 @@ inline dependence_list listed(void** depend) noexcept {
             if (index < outs) return {address, dependence_kind::out};
             if (is_old || index < outs + at(4)) return {address, dependence_kind::in};
             void* const* const object = static_cast<void* const*>(address);
-            return {object[0], kind_of_object(reinterpret_cast<std::uintptr_t>(object[1]))};
-          }};
-}
-
-/// An array of objects.
-inline dependence_list listed_objects(int count, void** objects) noexcept {
-  if (count <= 0) return {};
-  return {static_cast<std::size_t>(count), objects,
-          [](const void* written, std::size_t index) noexcept -> dependence {
-            void* const* const object = static_cast<void* const*>(written) + 2 * index;
             return {object[0], kind_of_object(reinterpret_cast<std::uintptr_t>(object[1]))};
           }};
 }
