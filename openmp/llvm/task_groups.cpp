@@ -96,9 +96,9 @@ std::size_t round_up(std::size_t size, std::size_t align) noexcept {
 template <class Input>
 reductions& describe(int number, const Input* inputs) noexcept {
   const auto count = static_cast<std::size_t>(number);
-  const std::size_t words = words_before + count * words_of_variable;
+  const std::size_t word_count = words_before + count * words_of_variable;
   const std::size_t size =
-      sizeof(reductions) + count * sizeof(reduced_variable) + words * sizeof(std::uintptr_t);
+      sizeof(reductions) + count * sizeof(reduced_variable) + word_count * sizeof(std::uintptr_t);
   reductions* const made = static_cast<reductions*>(std::malloc(size));
   if (made == nullptr) fail("Out of memory allocating %zu bytes", size);
   made->count = count;
@@ -125,13 +125,13 @@ reductions& describe(int number, const Input* inputs) noexcept {
 
 void combine(const reductions& of, unsigned members) noexcept {
   for (unsigned member = 0; member < members; ++member) {
-    char* const copies = of.copies_of(member);
-    const copies_front& front = *reinterpret_cast<copies_front*>(copies);
+    char* const of_member = of.copies_of(member);
+    const copies_front& front = *reinterpret_cast<copies_front*>(of_member);
     for (std::size_t i = 0; i < of.count; ++i) {
       if (!front.is_initialized[i]) continue;
       const reduced_variable& one = of.variables[i];
-      one.combine(one.variable, copies + one.at);
-      if (one.finalize != nullptr) one.finalize(copies + one.at);
+      one.combine(one.variable, of_member + one.at);
+      if (one.finalize != nullptr) one.finalize(of_member + one.at);
     }
   }
 }

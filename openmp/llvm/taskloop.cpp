@@ -23,11 +23,11 @@ struct loop_of_copies : taskloop_request {
 
 void write_bounds(void* argument, const bounds_writer& how, ull first, ull behind) noexcept {
   task_data* const data = static_cast<task_front*>(argument)->data();
-  char* const bytes = reinterpret_cast<char*>(data);
+  char* const start_of_task = reinterpret_cast<char*>(data);
   const u64 bounds[] = {first, behind - how.step};
-  std::memcpy(bytes + how.first_at, &bounds[0], sizeof bounds[0]);
-  std::memcpy(bytes + how.last_at, &bounds[1], sizeof bounds[1]);
-  if (how.shared_at != 0) data->shared = bytes + how.shared_at;
+  std::memcpy(start_of_task + how.first_at, &bounds[0], sizeof bounds[0]);
+  std::memcpy(start_of_task + how.last_at, &bounds[1], sizeof bounds[1]);
+  if (how.shared_at != 0) data->shared = start_of_task + how.shared_at;
 }
 
 void make_finished(part& self, void* pattern, const taskloop_request& how, ull first, ull behind,
