@@ -64,7 +64,7 @@ void* run_region_for_another(void* of) {
   request.asked = region.size;
   run_region_with_pool_of(*region.record, *region.outer, run_part, &region, region.size, request);
   detail::nesting::innermost() = nullptr;
-  if (has_tool()) ompt::end_this_thread();
+  if (has_tool()) ompt::end_worker();
   return nullptr;
 }
 

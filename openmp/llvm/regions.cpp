@@ -63,13 +63,24 @@ std::size_t passed_for(std::size_t count) noexcept {
   fail("A region with %zu variables: more than %zu", count, more[std::size(more) - 1]);
 }
 
-void call(region_call& of, part& self) {
-  std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
-  if (__builtin_expect(of.count < std::size(exact), 1))
-    return exact[of.count](of.function, &id, &rank, of.words());
+caller caller_for(std::size_t count) noexcept {
+  if (__builtin_expect(count < std::size(exact), 1)) return exact[count];
   std::size_t i = 0;
-  while (more[i] < of.count) ++i;
-  with_more[i](of.function, &id, &rank, of.words());
+  while (more[i] < count) ++i;
+  return with_more[i];
+}
+
+/// With a tool: the code of the program begins above this frame.
+[[gnu::noinline, gnu::cold]] void call_told(region_call& of, part& self) {
+  std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
+  self.tool->at.exit.pointer = __builtin_frame_address(0);
+  caller_for(of.count)(of.function, &id, &rank, of.words());
+}
+
+void call(region_call& of, part& self) {
+  if (has_tool()) return call_told(of, self);
+  std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
+  caller_for(of.count)(of.function, &id, &rank, of.words());
 }
 
 outlined_function name_of(microtask function) noexcept {

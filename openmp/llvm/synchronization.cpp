@@ -8,6 +8,7 @@
 #include "ident.hpp"
 #include "runtime/barrier.hpp"
 #include "runtime/cancel.hpp"
+#include "runtime/loops.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
 
@@ -63,7 +64,9 @@ OPENMP_API std::int32_t __kmpc_barrier_master_nowait(ident*, std::int32_t) {
 OPENMP_API std::int32_t __kmpc_single(ident*, std::int32_t) {
   return begins_single(entered()) ? 1 : 0;
 }
-OPENMP_API void __kmpc_end_single(ident*, std::int32_t) {}
+OPENMP_API void __kmpc_end_single(ident*, std::int32_t) {
+  if (has_tool()) ompt::end_work(entered());
+}
 
 /// `has_run`: the calling member has run the single, and `data` is of it.
 OPENMP_API void __kmpc_copyprivate(ident*, std::int32_t, std::size_t, void* data,
@@ -84,15 +87,32 @@ OPENMP_API void* __kmpc_copyprivate_light(ident*, std::int32_t, void* data) {
   return self.shared->copied;
 }
 
-OPENMP_API std::int32_t __kmpc_master(ident*, std::int32_t) { return here().rank == 0 ? 1 : 0; }
-OPENMP_API void __kmpc_end_master(ident*, std::int32_t) {}
-OPENMP_API std::int32_t __kmpc_masked(ident*, std::int32_t, std::int32_t filter) {
-  return static_cast<std::int32_t>(here().rank) == filter ? 1 : 0;
-}
-OPENMP_API void __kmpc_end_masked(ident*, std::int32_t) {}
+namespace {
 
-OPENMP_API void __kmpc_scope(ident*, std::int32_t, void*) {}
-OPENMP_API void __kmpc_end_scope(ident*, std::int32_t, void*) {}
+std::int32_t begin_masked(part& self, std::int32_t filter) noexcept {
+  if (static_cast<std::int32_t>(self.rank) != filter) return 0;
+  if (has_tool()) ompt::tell_masked(self, ompt::endpoint::begin);
+  return 1;
+}
+void end_masked(part& self) noexcept {
+  if (has_tool()) ompt::tell_masked(self, ompt::endpoint::end);
+}
+
+}  // namespace
+
+OPENMP_API std::int32_t __kmpc_master(ident*, std::int32_t) { return begin_masked(entered(), 0); }
+OPENMP_API void __kmpc_end_master(ident*, std::int32_t) { end_masked(entered()); }
+OPENMP_API std::int32_t __kmpc_masked(ident*, std::int32_t, std::int32_t filter) {
+  return begin_masked(entered(), filter);
+}
+OPENMP_API void __kmpc_end_masked(ident*, std::int32_t) { end_masked(entered()); }
+
+OPENMP_API void __kmpc_scope(ident*, std::int32_t, void*) {
+  if (has_tool()) ompt::begin_work(entered(), ompt::work_kind::scope, 1);
+}
+OPENMP_API void __kmpc_end_scope(ident*, std::int32_t, void*) {
+  if (has_tool()) ompt::end_work(entered());
+}
 
 OPENMP_API void __kmpc_critical(ident*, std::int32_t, critical_name* name) {
   lock_told(ompt::mutex_kind::critical, lock_of(name));
@@ -105,11 +125,14 @@ OPENMP_API void __kmpc_end_critical(ident*, std::int32_t, critical_name* name) {
   unlock_told(ompt::mutex_kind::critical, lock_of(name));
 }
 
-// The turn passes where the member asks for its next chunk (CURSOR-2 of loop_cursor.hpp).
-OPENMP_API void __kmpc_ordered(ident*, std::int32_t) { here().loop.take_turn(); }
-OPENMP_API void __kmpc_end_ordered(ident*, std::int32_t) {}
+OPENMP_API void __kmpc_ordered(ident*, std::int32_t) { begin_ordered(entered()); }
+OPENMP_API void __kmpc_end_ordered(ident*, std::int32_t) { end_ordered(entered()); }
 
-OPENMP_API void __kmpc_flush(ident*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+OPENMP_API void __kmpc_flush(ident*) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  note_call();
+  if (has_tool()) ompt::tell_flush();
+}
 
 // --- reductions ---
 //
@@ -121,28 +144,30 @@ namespace {
 
 enum : std::int32_t { reduce_under_lock = 1, reduce_by_atomics = 2 };
 
-std::int32_t begin_reduction(const part& self, const ident* at, critical_name* name) noexcept {
+std::int32_t begin_reduction(part& self, const ident* at, critical_name* name) noexcept {
+  if (has_tool()) ompt::tell_reduction(self, ompt::endpoint::begin);
   if (self.is_alone()) return reduce_under_lock;
   if ((at->flags & has_atomic_reduction) != 0) return reduce_by_atomics;
   lock_of(name).lock();
   return reduce_under_lock;
 }
-void end_reduction(const part& self, const ident* at, critical_name* name) noexcept {
+void end_reduction(part& self, const ident* at, critical_name* name) noexcept {
   if (!self.is_alone() && (at->flags & has_atomic_reduction) == 0) lock_of(name).unlock();
+  if (has_tool()) ompt::tell_reduction(self, ompt::endpoint::end);
 }
 
 }  // namespace
 
 OPENMP_API std::int32_t __kmpc_reduce_nowait(ident* at, std::int32_t, std::int32_t, std::size_t,
                                              void*, copy_function, critical_name* name) {
-  return begin_reduction(here(), at, name);
+  return begin_reduction(entered(), at, name);
 }
 OPENMP_API void __kmpc_end_reduce_nowait(ident* at, std::int32_t, critical_name* name) {
-  end_reduction(here(), at, name);
+  end_reduction(entered(), at, name);
 }
 OPENMP_API std::int32_t __kmpc_reduce(ident* at, std::int32_t, std::int32_t, std::size_t, void*,
                                       copy_function, critical_name* name) {
-  return begin_reduction(here(), at, name);
+  return begin_reduction(entered(), at, name);
 }
 OPENMP_API void __kmpc_end_reduce(ident* at, std::int32_t, critical_name* name) {
   part& self = entered();

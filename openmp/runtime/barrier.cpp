@@ -53,16 +53,12 @@ struct task_arrival : detail::usual_arrival {
   return goes_on;
 }
 
-[[gnu::noinline, gnu::cold]] bool pass_told(part& self, const barrier_kind& kind) noexcept {
+}  // namespace
+
+bool pass_barrier_told(part& self, const barrier_kind& kind) noexcept {
   ompt::end_work(self);
   const ompt::sync_scope told(self, kind.told);
   return pass_barrier_untold(self, kind);
-}
-
-}  // namespace
-
-bool pass_barrier(part& self, const barrier_kind& kind) noexcept {
-  return has_tool() ? pass_told(self, kind) : pass_barrier_untold(self, kind);
 }
 
 bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept {

@@ -22,11 +22,15 @@ constexpr barrier_kind of_program = {"barrier", ompt::sync_kind::barrier_explici
                        of_copyprivate = {"copyprivate", ompt::sync_kind::barrier_implementation},
                        of_region = {"end of region", ompt::sync_kind::barrier_implicit_parallel};
 
+bool pass_barrier_told(part& self, const barrier_kind& kind) noexcept;
+/// Without a tool, or where it is told otherwise.
+bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept;
+
 /// Blocks until all members of the region have called it as often, and all tasks made before have ended. False, and
 /// without waiting, once the region is cancelled.
-bool pass_barrier(part& self, const barrier_kind& kind = of_program) noexcept;
-/// The same, of which tools are told otherwise.
-bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept;
+inline bool pass_barrier(part& self, const barrier_kind& kind = of_program) noexcept {
+  return has_tool() ? pass_barrier_told(self, kind) : pass_barrier_untold(self, kind);
+}
 
 /// A task has become ready: those that sleep in the barrier of this region look again (POOL-2).
 void wake_barrier(detail::member_state& at) noexcept;

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/wait_policy.hpp>
 
 #include "abi.hpp"
@@ -44,31 +43,6 @@ struct task_variables {
 /// OMP_TARGET_OFFLOAD.
 enum class target_offload : int { usual, mandatory, disabled };
 
-/// Whether a tool is there (ompt.hpp). Changed once before the first region, and when the tool is done with.
-//
-// Memory order (# marks the line)
-//   #  access       order    pairs  why it suffices
-//   1  value.load   relaxed  -      a thread that reads its own part has made it after the first change, under the lock of
-//                                   the search; after the second the tool's functions are gone, all else is still there
-//   2  value.store  relaxed  -      as 1
-class tool_switch {
- public:
-  enum setting : std::uint8_t { none, on, unknown };
-
-  bool is_on() const noexcept { return value_.load(detail::memory_order_relaxed) == on; }  // 1
-  bool is_known() const noexcept {
-    return value_.load(detail::memory_order_relaxed) != unknown;  // 1
-  }
-  /// True as well as long as nobody knows.
-  bool may_be_on() const noexcept {
-    return value_.load(detail::memory_order_relaxed) != none;  // 1
-  }
-  void set(setting to) noexcept { value_.store(to, detail::memory_order_relaxed); }  // 2
-
- private:
-  detail::atomic<std::uint8_t> value_{unknown};
-};
-
 /// The control variables that the process has once, and what else the environment says.
 struct process_variables {
   task_variables initial;             ///< of the initial task
@@ -79,8 +53,10 @@ struct process_variables {
   int cpus_of_quota = 2147483647;      ///< rounded up; none, or more than CPUs: no limit
   bool has_max_active_levels = false;  ///< OMP_MAX_ACTIVE_LEVELS or OMP_NESTED was given
   bool can_cancel = false;             ///< OMP_CANCELLATION
-  bool has_special_tasks = false;      ///< which may be cancelled, or which a tool is told of
-  tool_switch tool;
+  bool has_tool =
+      false;  ///< or there may be one: events and what tools ask for are seen to (ompt.hpp)
+  bool has_special_tasks = false;    ///< which may be cancelled, or which a tool is told of
+  bool has_special_regions = false;  ///< lists by level, threads that are displayed, or a tool
   int max_task_priority = 0;
   int num_teams = 0, teams_thread_limit = 0;
   std::size_t stack_size = 0;  ///< of threads, in bytes; 0: the system's
@@ -110,7 +86,7 @@ extern settings_storage settings_of_process;
 
 /// Of this process.
 inline process_variables& process_settings() noexcept { return settings_of_process.value; }
-inline bool has_tool() noexcept { return __builtin_expect(process_settings().tool.may_be_on(), 0); }
+inline bool has_tool() noexcept { return __builtin_expect(process_settings().has_tool, 0); }
 
 }  // namespace lockstep::openmp
 

@@ -19,6 +19,7 @@
 #include "control_variables.hpp"
 #include "display.hpp"
 #include "message.hpp"
+#include "ompt.hpp"
 #include "text_reader.hpp"
 
 namespace lockstep::openmp {
@@ -311,7 +312,6 @@ void read_rest(process_variables& of) noexcept {
       of.initial.thread_limit = limit;
   }
   read_switch("OMP_CANCELLATION", of.can_cancel);
-  of.has_special_tasks = of.can_cancel;
   read_int("OMP_MAX_TASK_PRIORITY", 0, of.max_task_priority);
   read_int("OMP_DEFAULT_DEVICE", 0, of.initial.default_device);
   read_int("OMP_NUM_TEAMS", 1, of.num_teams);
@@ -387,6 +387,9 @@ settings_storage::settings_storage() noexcept : value() {
   read_stack_size(value);
   read_waiting(value);
   read_rest(value);
+  value.has_tool = ompt::may_have_tool();
+  value.has_special_tasks = value.can_cancel || value.has_tool;
+  value.has_special_regions = value.has_levels() || value.displays_affinity || value.has_tool;
   show_settings();
   name_unheard();
   errno = error;

@@ -45,13 +45,15 @@ void tell_loop(part& self, const loop_spec& loop) noexcept {
   ompt::begin_work(self, kind, loop.count);
 }
 
-void tell_chunk(part& self, ull start, ull end) noexcept {
-  const ull increment = self.loop.spec().increment;
+bool next_chunk_told(part& self, ull* first, ull* last) noexcept {
+  if (!self.loop.next(first, last)) return false;
+  const ull increment = self.loop.spec().increment, start = *first, end = *last;
   // Of a loop that counts down both are negative numbers.
   const bool goes_down = static_cast<std::int64_t>(increment) < 0 && end < start;
   const ull iterations =
       goes_down ? (start - end - 1) / (0 - increment) + 1 : (end - start - 1) / increment + 1;
   ompt::tell_chunk(self, ompt::dispatch_kind::loop_chunk, start, iterations);
+  return true;
 }
 
 void begin_loop(part& self, const loop_spec& loop) noexcept {

@@ -28,12 +28,10 @@ void begin_loop(part& self, const loop_spec& loop) noexcept;
 /// out, or null.
 void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
                      void** memory) noexcept;
-void tell_chunk(part& self, ull start, ull end) noexcept;
 /// The next chunk of this member, as the program counts.
+bool next_chunk_told(part& self, ull* start, ull* end) noexcept;
 inline bool next_chunk(part& self, ull* start, ull* end) noexcept {
-  const bool has_one = self.loop.next(start, end);
-  if (has_tool() && has_one) tell_chunk(self, *start, *end);
-  return has_one;
+  return has_tool() ? next_chunk_told(self, start, end) : self.loop.next(start, end);
 }
 /// Ends it without a barrier.
 void end_loop(part& self) noexcept;

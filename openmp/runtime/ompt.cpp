@@ -20,8 +20,6 @@ thread_info& make_thread(thread_kind kind) noexcept {
   return *made;
 }
 
-bool is_on() noexcept { return process_settings().tool.is_on(); }
-
 wait_id id_of(const void* lock) noexcept { return reinterpret_cast<std::uintptr_t>(lock); }
 
 /// How a lock is made, as enumerated by ompt_enumerate_mutex_impls.
@@ -51,7 +49,7 @@ state wait_state_of(sync_kind kind) noexcept {
 }
 
 state work_state_of(const task_info& of) noexcept {
-  return of.region->encountering != nullptr ? state::work_parallel : state::work_serial;
+  return (of.region->flags & parallel_team) != 0 ? state::work_parallel : state::work_serial;
 }
 
 }  // namespace
@@ -63,7 +61,6 @@ thread_info& this_thread() noexcept {
 
 void note_call(code from, void* frame) noexcept {
   static_cast<void>(here());
-  if (!is_on()) return;
   thread_info& thread = this_thread();
   thread.from = from;
   thread.frame = frame;
@@ -96,7 +93,6 @@ void begin_sync(part& self, sync_kind kind) noexcept {
 
 void begin_initial_thread(part& initial) noexcept {
   start_tool();
-  if (!is_on()) return;
   thread_info& thread =
       this_record.tool != nullptr ? *this_record.tool : make_thread(thread_kind::initial);
   task_info& own = thread.initial.primary;
@@ -109,20 +105,21 @@ void begin_initial_thread(part& initial) noexcept {
 }
 
 void end_initial_thread(part& initial) noexcept {
-  if (!is_on()) return;
   end_work(initial);
   implicit_task::tell(endpoint::end, nullptr, &initial.tool->own, 0, 1, task_initial);
-  end_this_thread();
+  thread_end::tell(&this_thread().own);
 }
 
 void begin_worker() noexcept { make_thread(thread_kind::worker).now = state::idle; }
 
-void end_this_thread() noexcept {
-  thread_info* const own = this_record.tool;
-  if (own == nullptr) return;
-  thread_end::tell(&own->own);
+void end_worker() noexcept {
+  thread_end::tell(&this_thread().own);
+  forget_this_thread();
+}
+
+void forget_this_thread() noexcept {
+  delete this_record.tool;
   this_record.tool = nullptr;
-  delete own;
 }
 
 // Regions.
@@ -138,10 +135,12 @@ region_scope::region_scope(part& encountering, unsigned requested, unsigned size
 }
 
 region_scope::~region_scope() {
-  // Of member 0, whose part is over: it is the running task once more.
-  self_.tool = &info.primary;
-  end_part(self_);
-  self_.tool = &call_.task;
+  if ((info.flags & parallel_team) != 0) {
+    // Of member 0, whose part is over: it is the running task once more.
+    self_.tool = &info.primary;
+    end_part(self_);
+    self_.tool = &call_.task;
+  }
   call_.thread.now = state::overhead;
   parallel_end::tell(&info.own, &call_.task.own, info.flags, call_.from);
 }
@@ -181,6 +180,25 @@ void end_part(part& self) noexcept {
   thread.now = state::idle;
 }
 
+team_scope::team_scope(part& self, region_info& of, unsigned number) noexcept
+    : self_(self), number_(number) {
+  own_.region = &of;
+  own_.flags = task_initial;
+  own_.around = of.encountering;
+  own_.at.exit_flags = frame_runtime | frame_pointer;
+  own_.at.enter_flags = frame_runtime | frame_cfa;
+  self.tool = &own_;
+  this_thread().now = state::work_serial;
+  implicit_task::tell(endpoint::begin, &of.own, &own_.own, of.size, number, task_initial);
+}
+
+team_scope::~team_scope() {
+  end_work(self_);
+  own_.at.exit.pointer = nullptr;
+  implicit_task::tell(endpoint::end, nullptr, &own_.own, 0, number_, task_initial);
+  self_.tool = own_.around;
+}
+
 // Worksharing.
 
 void tell_work(part& self, work_kind kind, endpoint end, std::uint64_t count) noexcept {
@@ -204,9 +222,10 @@ void end_work(part& self) noexcept {
   tell_work(self, kind, endpoint::end, own.open_count);
 }
 
-void begin_single(part& self, bool is_mine) noexcept {
+bool begin_single(part& self, bool is_mine) noexcept {
   begin_work(self, is_mine ? work_kind::single_executor : work_kind::single_other, 1);
   if (!is_mine) end_work(self);
+  return is_mine;
 }
 
 void tell_chunk(part& self, dispatch_kind kind, std::uint64_t start,
@@ -229,6 +248,12 @@ void tell_section(part& self) noexcept {
 void tell_masked(part& self, endpoint end) noexcept {
   const call_scope call(self);
   masked::tell(end, &call.task.region->own, &call.task.own, call.from);
+}
+
+void tell_reduction(part& self, endpoint end) noexcept {
+  const call_scope call(self);
+  call.thread.now = end == endpoint::begin ? state::work_reduction : work_state_of(call.task);
+  reduction::tell(sync_kind::reduction, end, &call.task.region->own, &call.task.own, call.from);
 }
 
 // Tasks.
@@ -266,7 +291,6 @@ void run_scope::end(task_status how) noexcept {
 // Locks.
 
 void begin_to_lock(mutex_kind kind, const void* lock) noexcept {
-  if (!is_on()) return;
   thread_info& thread = this_thread();
   mutex_acquire::tell(kind, 0, implementation_of(kind), id_of(lock), thread.from);
   thread.waits_for = id_of(lock);
@@ -274,37 +298,32 @@ void begin_to_lock(mutex_kind kind, const void* lock) noexcept {
 }
 
 void has_locked(mutex_kind kind, const void* lock, bool was_taken) noexcept {
-  if (!is_on()) return;
   thread_info& thread = this_thread();
   thread.now = work_state_of(*here().tool);
   if (was_taken) mutex_acquired::tell(kind, id_of(lock), thread.from);
 }
 
 void has_unlocked(mutex_kind kind, const void* lock) noexcept {
-  if (is_on()) mutex_released::tell(kind, id_of(lock), this_thread().from);
+  mutex_released::tell(kind, id_of(lock), this_thread().from);
 }
 
 void tell_nesting(endpoint end, const void* lock) noexcept {
-  if (!is_on()) return;
   thread_info& thread = this_thread();
   thread.now = work_state_of(*here().tool);
   nest_lock::tell(end, id_of(lock), thread.from);
 }
 
 void tell_lock_init(mutex_kind kind, const void* lock, unsigned hint) noexcept {
-  if (is_on())
-    lock_init::tell(kind, hint, implementation_of(kind), id_of(lock), this_thread().from);
+  lock_init::tell(kind, hint, implementation_of(kind), id_of(lock), this_thread().from);
 }
 
 void tell_lock_destroy(mutex_kind kind, const void* lock) noexcept {
-  if (is_on()) lock_destroy::tell(kind, id_of(lock), this_thread().from);
+  lock_destroy::tell(kind, id_of(lock), this_thread().from);
 }
 
 // Others.
 
-void tell_flush() noexcept {
-  if (is_on()) flush::tell(&this_thread().own, this_thread().from);
-}
+void tell_flush() noexcept { flush::tell(&this_thread().own, this_thread().from); }
 
 void tell_cancel(part& self, int flags) noexcept {
   const call_scope call(self);
@@ -316,13 +335,13 @@ void tell_discarded(task_info& of, int flags) noexcept {
 }
 
 void tell_error(severity how, const char* message, std::size_t length) noexcept {
-  if (is_on()) error::tell(how, message, length, this_thread().from);
+  error::tell(how, message, length, this_thread().from);
 }
 
 int control_tool(std::uint64_t command, std::uint64_t modifier, void* argument) noexcept {
   constexpr int no_tool = -2, no_callback = -1;
   part& self = here();
-  if (!is_on()) return no_tool;
+  if (!is_tool_started()) return no_tool;
   const function callback =
       callbacks[control_tool_event].load(detail::memory_order_relaxed);  // 1 of ompt_types.hpp
   if (callback == nullptr) return no_callback;

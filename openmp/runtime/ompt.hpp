@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/ompt.hpp -- what tools are told: the tools interface of OpenMP 5.2 (OMPT), for programs of all compilers
 //
-// A process with a tool is known as such from its first call of ours on, before the first region: begin_thread() looks for
-// one (ompt_start.cpp). Until then, and with a tool, has_tool() is true; without one it is a look at a byte of the settings
-// that nobody writes. What follows the look is out of line, so that programs without a tool pay for the look alone.
+// Whether the process may have a tool is known when the library is loaded, and stays so: has_tool() is a look at a byte of
+// the settings that nobody writes. What follows it is out of line: a program without a tool pays for the look alone. The
+// tool itself starts with the first thread that calls us (ompt_start.cpp).
 //
 //   OMPT-1  Functions that programs call begin with entered() or note_call(): events name the place in the program, and the
 //           stack frame, of the call that they come from. A construct that runs code of the program keeps both
@@ -124,11 +124,13 @@ void begin_sync(part& self, sync_kind kind) noexcept;
 void begin_initial_thread(part& initial) noexcept;
 void end_initial_thread(part& initial) noexcept;
 void begin_worker() noexcept;
-void end_this_thread() noexcept;
+void end_worker() noexcept;
+/// What was kept of it. After end_initial_thread(), when the thread ends; of a thread that is none of OpenMP's.
+void forget_this_thread() noexcept;
 
 // --- regions ---
 
-/// A region, from its begin on the encountering thread to its end.
+/// A region, or a league of teams, from its begin on the encountering thread to its end.
 class region_scope {
  public:
   region_scope(part& encountering, unsigned requested, unsigned size, int flags) noexcept;
@@ -150,18 +152,34 @@ void begin_part(part& self, region_info& of, task_info& own) noexcept;
 void arrive_at_end(part& self) noexcept;
 void end_part(part& self) noexcept;
 
+/// One team of a league, on the encountering thread.
+class team_scope {
+ public:
+  team_scope(part& self, region_info& of, unsigned number) noexcept;
+  ~team_scope();
+  team_scope(const team_scope&) = delete;
+  team_scope& operator=(const team_scope&) = delete;
+
+ private:
+  part& self_;
+  const unsigned number_;
+  task_info own_;
+};
+
 // --- worksharing ---
 
 void tell_work(part& self, work_kind kind, endpoint end, std::uint64_t count) noexcept;
 /// OMPT-4: until end_work().
 void begin_work(part& self, work_kind kind, std::uint64_t count) noexcept;
 void end_work(part& self) noexcept;
-void begin_single(part& self, bool is_mine) noexcept;
+/// Returns `is_mine`.
+bool begin_single(part& self, bool is_mine) noexcept;
 /// A part of the construct's iterations, or a section, is given out.
 void tell_chunk(part& self, dispatch_kind kind, std::uint64_t start,
                 std::uint64_t iterations) noexcept;
 void tell_section(part& self) noexcept;
 void tell_masked(part& self, endpoint end) noexcept;
+void tell_reduction(part& self, endpoint end) noexcept;
 
 // --- tasks ---
 
@@ -203,8 +221,11 @@ int control_tool(std::uint64_t command, std::uint64_t modifier, void* argument) 
 
 // --- the tool itself (ompt_start.cpp) ---
 
+/// Whether there is something that may be one. When the library is loaded: nothing of the tool's is called.
+bool may_have_tool() noexcept;
 /// Looks for a tool, once.
 void start_tool() noexcept;
+bool is_tool_started() noexcept;
 /// It is told of nothing from now on.
 void finish_tool();
 /// ompt_get_...() and the like, by their names (ompt_inquiry.cpp).

@@ -13,7 +13,7 @@ namespace {
 /// What the calling thread runs; null: it has called nothing of ours.
 task_info* current_task() noexcept {
   part* const current = this_record.current;
-  return has_tool() && current != nullptr && this_record.tool != nullptr ? current->tool : nullptr;
+  return current != nullptr && this_record.tool != nullptr ? current->tool : nullptr;
 }
 
 // --- callbacks ---
@@ -82,12 +82,12 @@ int get_callback(unsigned event, function* callback) noexcept {
 // --- the thread, its regions and tasks ---
 
 data* get_thread_data() noexcept {
-  return has_tool() && this_record.tool != nullptr ? &this_record.tool->own : nullptr;
+  return this_record.tool != nullptr ? &this_record.tool->own : nullptr;
 }
 
 state get_state(wait_id* what) noexcept {
   const thread_info* const thread = this_record.tool;
-  if (!has_tool() || thread == nullptr) return state::undefined;
+  if (thread == nullptr) return state::undefined;
   const int number = static_cast<int>(thread->now);
   const bool waits_for_lock = number >= static_cast<int>(state::wait_mutex) &&
                               number <= static_cast<int>(state::wait_ordered);

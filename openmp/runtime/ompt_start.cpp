@@ -104,9 +104,10 @@ start_result* try_libraries(search_log& log) noexcept {
   }
 }
 
-/// Archer, which tells ThreadSanitizer what OpenMP orders, for programs that were compiled with that.
+/// Archer tells ThreadSanitizer what OpenMP orders, in programs that were compiled with that.
+bool is_for_archer() noexcept { return dlsym(RTLD_DEFAULT, "__tsan_acquire") != nullptr; }
 start_result* try_archer(search_log& log) noexcept {
-  if (dlsym(RTLD_DEFAULT, "__tsan_acquire") == nullptr) return nullptr;
+  if (!is_for_archer()) return nullptr;
   log.print("...searching tool libraries failed. Using archer tool.\n");
   return try_library("libarcher.so", log);
 }
@@ -125,18 +126,25 @@ start_result* find_tool(search_log& log) noexcept {
   return found;
 }
 
-bool is_tool_allowed() noexcept {
-  const char* const setting = std::getenv("OMP_TOOL");
-  if (is_word(setting, "disabled")) return false;
-  if (setting != nullptr && *setting != 0 && !is_word(setting, "enabled"))
-    say("invalid value for environment variable OMP_TOOL: '%s'; it is ignored", setting);
-  return true;
+bool is_tool_allowed() noexcept { return !is_word(std::getenv("OMP_TOOL"), "disabled"); }
+
+void* base_of(const void* address) noexcept {
+  Dl_info about{};
+  return dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
+}
+
+/// LLVM's runtime has the name as well as we do, to lead to those behind it.
+bool is_of_runtime(void* start) noexcept {
+  for (void* const where : {RTLD_DEFAULT, RTLD_NEXT}) {
+    if (base_of(start) == base_of(dlsym(where, "__kmpc_fork_call"))) return true;
+  }
+  return base_of(start) == base_of(&process_settings());
 }
 
 /// The process ends: the threads of its last thread do so before the tool is told, if that one is in no region.
 void finish_at_exit() noexcept {
   part* const current = this_record.current;
-  if (process_settings().tool.is_on() && current != nullptr && current->outer == nullptr) {
+  if (current != nullptr && current->outer == nullptr) {
     pool::end_all(this_record);
     end_initial_thread(*current);
   }
@@ -144,34 +152,35 @@ void finish_at_exit() noexcept {
 }
 
 void look() noexcept {
-  tool_switch& to = process_settings().tool;
   search_log log;
-  if (!is_tool_allowed()) {
-    log.print("OMP tool disabled.\n");
-    to.set(tool_switch::none);
-    return;
-  }
+  if (!is_tool_allowed()) return log.print("OMP tool disabled.\n");
   start_result* const found = find_tool(log);
-  if (found == nullptr || found->initialize(find_inquiry, 0, &found->of_tool) == 0) {
-    to.set(tool_switch::none);
-    return;
-  }
+  if (found == nullptr || found->initialize(find_inquiry, 0, &found->of_tool) == 0) return;
   started = found;
-  process_settings().has_special_tasks = true;
-  to.set(tool_switch::on);
   std::atexit(finish_at_exit);
 }
 
-pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_once_t once = PTHREAD_ONCE_INIT;
 
 }  // namespace
 
-void start_tool() noexcept {
-  if (process_settings().tool.is_known()) return;
-  pthread_mutex_lock(&start_lock);
-  if (!process_settings().tool.is_known()) look();
-  pthread_mutex_unlock(&start_lock);
+bool may_have_tool() noexcept {
+  const char* const setting = std::getenv("OMP_TOOL");
+  if (setting != nullptr && *setting != 0 && is_tool_allowed() && !is_word(setting, "enabled"))
+    say("invalid value for environment variable OMP_TOOL: '%s'; it is ignored", setting);
+  if (std::getenv("OMP_TOOL_VERBOSE_INIT") != nullptr) return true;
+  if (!is_tool_allowed()) return false;
+  if (std::getenv("OMP_TOOL_LIBRARIES") != nullptr || is_for_archer()) return true;
+  for (void* const where : {RTLD_DEFAULT, RTLD_NEXT}) {
+    void* const start = dlsym(where, start_name);
+    if (start != nullptr && !is_of_runtime(start)) return true;
+  }
+  return false;
 }
+
+void start_tool() noexcept { pthread_once(&once, look); }
+
+bool is_tool_started() noexcept { return started != nullptr; }
 
 void finish_tool() {
   start_result* const last = started;
@@ -180,7 +189,6 @@ void finish_tool() {
   if (last->finalize != nullptr) last->finalize(&last->of_tool);
   for (detail::atomic<function>& callback : callbacks)
     callback.store(nullptr, detail::memory_order_relaxed);  // 2 of ompt_types.hpp
-  process_settings().tool.set(tool_switch::none);
 }
 
 }  // namespace lockstep::openmp::ompt

@@ -38,6 +38,12 @@ void set_level(task_variables& of, unsigned level) noexcept {
   if (process_settings().has_levels()) set_level(frame.variables, frame.level);
 }
 
+[[gnu::noinline, gnu::cold]] void set_specials(lone_part& of) noexcept {
+  of.tool = of.outer->tool;  // until it has a task of its own
+  if (process_settings().has_levels()) set_level(of.implicit.own_variables(), of.level);
+  if (process_settings().displays_affinity) affinity::display_if_new(of);
+}
+
 /// Where observers are told that a region is.
 [[gnu::noinline, gnu::cold]] call_site site_of(outlined_function of) noexcept {
   return call_site(name_of_function(reinterpret_cast<const void*>(of)), 0);
@@ -75,13 +81,10 @@ lone_part::lone_part(part& encountering, outlined_function called,
   if (__builtin_expect(request.threads_inside != 0, 0))
     implicit.own_variables().threads = request.threads_inside;
   is_in_teams = encountering.is_in_teams;
-  tool = encountering.tool;
   if (__builtin_expect(request.bind != proc_bind::no && variables().bind != proc_bind::no, 0))
     implicit.own_variables().bind = request.bind;
-  if (__builtin_expect(process_settings().has_levels(), 0))
-    set_level(implicit.own_variables(), level);
   this_record.current = this;
-  if (__builtin_expect(process_settings().displays_affinity, 0)) affinity::display_if_new(*this);
+  if (__builtin_expect(process_settings().has_special_regions, 0)) set_specials(*this);
   if (request.loop != nullptr) loop.begin(*request.loop, nullptr, 0, 1);
 }
 
@@ -121,9 +124,11 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
   frame.num_teams = self.num_teams;
   frame.places = self.places;
   frame.is_in_teams = self.is_in_teams;
-  if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
+  if (__builtin_expect(!of.is_plain, 0)) {
+    set_specials(frame, own, request);
+    of.told = region;
+  }
   of.set_frame(frame);
-  if (__builtin_expect(!of.is_plain, 0)) of.told = region;
   const outlined_function named = request.called != nullptr ? request.called : function;
   const member_call what = {function, data, &of, request.loop, may_make_tasks(named)};
   const call_site where =

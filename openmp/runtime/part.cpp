@@ -37,6 +37,7 @@ void end_thread(void* value) noexcept {
   if (has_tool()) ompt::end_initial_thread(*initial);
   record.current = nullptr;
   delete initial;
+  if (has_tool()) ompt::forget_this_thread();
 }
 
 pthread_key_t make_key() noexcept {

@@ -132,7 +132,7 @@ void member_call::operator()(member& me) const noexcept {
 
 bool is_process_plain() noexcept {
   const process_variables& settings = process_settings();
-  return !affinity::is_on() && !settings.displays_affinity && !settings.has_levels() && !has_tool();
+  return !affinity::is_on() && !settings.has_special_regions;
 }
 
 void pool::end_all(thread_record& of) noexcept {
@@ -327,7 +327,7 @@ void* pool::run_worker(void* self) noexcept {
   detail::name_this_thread(name);
   if (has_tool()) ompt::begin_worker();
   own.of.serve(own.rank);
-  if (has_tool()) ompt::end_this_thread();
+  if (has_tool()) ompt::end_worker();
   return nullptr;
 }
 

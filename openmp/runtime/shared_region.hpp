@@ -143,8 +143,7 @@ inline shared_region& shared_of(part& self) noexcept {
 inline bool begins_single(part& self) noexcept {
   const bool is_mine =
       self.is_alone() || self.shared->begins_single(self.at->region(), self.singles++);
-  if (has_tool()) ompt::begin_single(self, is_mine);
-  return is_mine;
+  return has_tool() ? ompt::begin_single(self, is_mine) : is_mine;
 }
 
 }  // namespace lockstep::openmp

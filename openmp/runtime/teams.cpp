@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "teams.hpp"
 
+#include "ompt.hpp"
+
 namespace lockstep::openmp {
 namespace {
 
@@ -37,6 +39,16 @@ class league {
   const task_variables own_;
 };
 
+[[gnu::noinline, gnu::cold]] void run_told_teams(part& self, outlined_function function, void* data,
+                                                 unsigned teams) noexcept {
+  ompt::region_scope league(self, teams, teams, ompt::parallel_league | ompt::invoker_runtime);
+  for (self.team_num = 0; self.team_num < teams; ++self.team_num) {
+    const ompt::team_scope team(self, league.info, self.team_num);
+    self.tool->at.exit.pointer = __builtin_frame_address(0);
+    function(data);
+  }
+}
+
 }  // namespace
 
 void run_teams(part& self, outlined_function function, void* data, unsigned teams,
@@ -45,6 +57,7 @@ void run_teams(part& self, outlined_function function, void* data, unsigned team
   if (teams == 0) teams = all.num_teams > 0 ? static_cast<unsigned>(all.num_teams) : 1;
   if (thread_limit == 0) thread_limit = all.teams_thread_limit;
   const league around(self, teams, thread_limit);
+  if (has_tool()) return run_told_teams(self, function, data, teams);
   for (self.team_num = 0; self.team_num < teams; ++self.team_num) function(data);
 }
 

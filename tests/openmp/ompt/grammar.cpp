@@ -35,8 +35,8 @@ __attribute__((format(printf, 1, 2))) void wrong(const char* format, ...) {
   const std::lock_guard<std::mutex> holding(lock);
   if (wrongs.size() < 50) wrongs.push_back(text);
 }
-#define EXPECT(condition, ...) \
-  do {                         \
+#define EXPECT(condition, ...)            \
+  do {                                    \
     if (!(condition)) wrong(__VA_ARGS__); \
   } while (false)
 
@@ -117,13 +117,15 @@ void check_current(const char* event, const data* task_data) {
     if (level < of.running.size()) {
       const char* const exit = static_cast<const char*>(at->exit.pointer);
       const char* const enter = static_cast<const char*>(at->enter.pointer);
-      EXPECT(exit == nullptr || enter == nullptr || enter < exit, "%s: a task's frames cross", event);
+      EXPECT(exit == nullptr || enter == nullptr || enter < exit, "%s: a task's frames cross",
+             event);
       EXPECT(exit == nullptr || last == nullptr || last < exit, "%s: frames do not nest", event);
       if (exit != nullptr) last = exit;
     }
     ++level;
   }
-  EXPECT(level >= of.running.size(), "%s: %zu tasks are below %zu", event, of.running.size(), level);
+  EXPECT(level >= of.running.size(), "%s: %zu tasks are below %zu", event, of.running.size(),
+         level);
 }
 
 void check_state(const char* event, unsigned from, unsigned to) {
@@ -150,8 +152,8 @@ void on_thread_end(data* own) {
   of.has_ended = true;
 }
 
-void on_parallel_begin(data* encountering, const frame* at, data* own, unsigned requested, int flags,
-                       const void* from) {
+void on_parallel_begin(data* encountering, const frame* at, data* own, unsigned requested,
+                       int flags, const void* from) {
   ++counts[3];
   check_current("parallel_begin", encountering);
   EXPECT(at->enter.pointer != nullptr, "parallel_begin: the task has not entered the runtime");
@@ -174,12 +176,14 @@ void on_parallel_end(data* own, data* encountering, int, const void* from) {
   regions.erase(own->value);
   if (of.size == 0 || of.begun != of.size || of.ended != of.size) {
     if (wrongs.size() < 50)
-      wrongs.push_back("parallel_end: of " + std::to_string(of.size) + " members " + std::to_string(of.begun) +
-                       " began and " + std::to_string(of.ended) + " ended");
+      wrongs.push_back("parallel_end: of " + std::to_string(of.size) + " members " +
+                       std::to_string(of.begun) + " began and " + std::to_string(of.ended) +
+                       " ended");
   }
 }
 
-void on_implicit_task(int which, data* parallel, data* own, unsigned size, unsigned index, int flags) {
+void on_implicit_task(int which, data* parallel, data* own, unsigned size, unsigned index,
+                      int flags) {
   ++counts[7];
   thread& of = here("implicit_task");
   if (which == 1) {
@@ -221,7 +225,8 @@ void on_implicit_task(int which, data* parallel, data* own, unsigned size, unsig
   }
 }
 
-void on_task_create(data* encountering, const frame* at, data* own, int flags, int, const void* from) {
+void on_task_create(data* encountering, const frame* at, data* own, int flags, int,
+                    const void* from) {
   ++counts[5];
   check_current("task_create", encountering);
   EXPECT(at->enter.pointer != nullptr, "task_create: the task has not entered the runtime");
@@ -237,7 +242,8 @@ void on_task_schedule(data* prior, int status, data* next) {
   thread& of = here("task_schedule");
   EXPECT(status >= 1 && status <= 8, "task_schedule: status %d", status);
   std::unique_lock<std::mutex> holding(lock);
-  if (status == 5 || status == 6 || status == 8) {  // early_fulfill, late_fulfill, taskwait_complete
+  if (status == 5 || status == 6 ||
+      status == 8) {  // early_fulfill, late_fulfill, taskwait_complete
     if (status == 6) tasks[prior->value].is = task::ended;
     if (status == 8) tasks[prior->value].is = task::ended;
     return;
@@ -316,7 +322,8 @@ void on_mutex_acquired(int kind, std::uint64_t what, const void*) {
 void on_mutex_released(int, std::uint64_t what, const void*) {
   ++counts[17];
   const std::lock_guard<std::mutex> holding(lock);
-  if (held.count(what) == 0 && wrongs.size() < 50) wrongs.push_back("mutex_released: nobody has taken it");
+  if (held.count(what) == 0 && wrongs.size() < 50)
+    wrongs.push_back("mutex_released: nobody has taken it");
 }
 
 void on_dependences(data* own, const dependence* all, int count) {
