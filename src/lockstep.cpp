@@ -9,6 +9,11 @@
 #if !defined(LOCKSTEP_HEADER_ONLY)
 #define LOCKSTEP_BUILDS_LIBRARY 1
 #endif
+// A shared library exports what include/ declares, and a part of src/. Not by an attribute of the namespace, which Clang looks
+// for at the definition.
+#if defined(LOCKSTEP_SHARED) && (defined(__ELF__) || defined(__APPLE__))
+#pragma GCC visibility push(default)
+#endif
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
 
@@ -21,8 +26,9 @@
 #include "region/group.hpp"
 
 // What follows is not for users: a shared library hides it.
-#undef LOCKSTEP_ABI
-#define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE
+#if defined(LOCKSTEP_SHARED) && (defined(__ELF__) || defined(__APPLE__))
+#pragma GCC visibility pop
+#endif
 
 // platform
 #include "platform/cache_line.cpp"

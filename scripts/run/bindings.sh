@@ -86,8 +86,11 @@ run_rust() {
 run_python() {
   local venv=$build/venv log=$build/python.log status extras=()
   [ -z "${LOCKSTEP_EXTRAS:-}" ] || extras=(numpy numba cython mypy)
-  # By day the half of the library that the interface calls, unoptimised.
-  [ -z "${LOCKSTEP_TEST_BRIEF:-}" ] || export CMAKE_ARGS="-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DLOCKSTEP_UNITS=src/lockstep.cpp"
+  # By day the half of the library that the interface calls, unoptimised, and by Clang, which takes half of GCC's time for it.
+  if [ -n "${LOCKSTEP_TEST_BRIEF:-}" ]; then
+    export CMAKE_ARGS="-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DLOCKSTEP_UNITS=src/lockstep.cpp"
+    ! command -v clang++-19 >/dev/null || export CXX=clang++-19
+  fi
   rm -rf $build/wheel
   if ! {
     [ -x $venv/bin/python ] || python3 -m venv $venv

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "fault/child_process.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -164,7 +165,7 @@ void notify(void* what) {
   static_cast<subject<Object>*>(what)->notify();
 }
 
-constexpr int rounds = 1000;
+const int rounds = lockstep::test::effort(1000);
 
 /// Interrupts the thread once for each round that has ended.
 void send(pthread_t target, const std::atomic<int>& ended) {

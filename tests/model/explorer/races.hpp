@@ -115,6 +115,10 @@ class races {
     return nullptr;
   }
   cell* cell_of(std::uintptr_t granule) noexcept {
+    cell& first = table_[first_place(granule)];
+    return first.granule == granule && first.execution == execution_ ? &first : made_of(granule);
+  }
+  [[gnu::noinline]] cell* made_of(std::uintptr_t granule) noexcept {
     std::size_t at = first_place(granule);
     for (std::size_t probes = 0; probes < entries; ++probes, at = (at + 1) % entries) {
       cell& here = table_[at];

@@ -115,16 +115,10 @@
 #define LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer) checks##errors##system##sanitizer
 #define LOCKSTEP_ABI_NAME(checks, errors, system, sanitizer) \
   LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer)
-/// The inline namespace of everything: its version, and the settings that change what functions do. A shared library
-/// exports what include/ declares; src/lockstep.cpp goes on without the attribute.
-#define LOCKSTEP_ABI_ALONE                                                         \
+/// The inline namespace of everything: its version, and the settings that change what functions do.
+#define LOCKSTEP_ABI                                                               \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
                     LOCKSTEP_ABI_SANITIZER)
-#if LOCKSTEP_BUILDS_LIBRARY && defined(LOCKSTEP_SHARED) && (defined(__ELF__) || defined(__APPLE__))
-#define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE __attribute__((visibility("default")))
-#else
-#define LOCKSTEP_ABI LOCKSTEP_ABI_ALONE
-#endif
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
 // NOINLINE: a slow path, kept out of the fast one. ALWAYS_INLINE: a call of its own costs more than the function.
