@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tool/run.cpp -- lockstep run PROGRAM ARGUMENT...: an OpenMP program of GCC's, with lockstep as its runtime
+// tool/run.cpp -- lockstep run PROGRAM ARGUMENT...: an OpenMP program, with lockstep as its runtime
 //
-// The loader is told to load our libgomp.so.1 first (LD_PRELOAD): it is then what the program and its libraries find under
-// that name. Some bundle the runtime under another name, as Python's wheels do (libgomp-a34b3233.so.1.0.0). Their calls
-// reach ours as well, because it was loaded first. So that theirs is not even loaded, the loader is told to load ours by
-// each of these names, too; it looks for them in a directory of links (LD_LIBRARY_PATH). It does load theirs where the
-// program itself has a path for libraries (DT_RPATH): that comes first. Which names there are say the loader's list of
-// the program's libraries, the directories that Python loads modules from, and --bundled.
+// The loader is told to load our libgomp.so.1 first (LD_PRELOAD), and once more by each name under which the compilers'
+// programs ask for a runtime; it looks for them beside ours (LD_LIBRARY_PATH). So a process that needs libgomp.so.1 and
+// libomp.so.5 has one runtime. Some bundle a runtime under another name, as Python's wheels do
+// (libgomp-a34b3233.so.1.0.0). Their calls reach ours as well, because it was loaded first. So that theirs is not even
+// loaded, the loader is told to load ours by each of these names, too; it looks for them in a directory of links. It
+// does load theirs where the program itself has a path for libraries (DT_RPATH): that comes first. Which names there are
+// say the loader's list of the program's libraries, the directories that Python loads modules from, and --bundled.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +22,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -180,70 +182,82 @@ std::string output_of(const std::vector<std::string>& command, const char* varia
   return text;
 }
 
+/// Under which programs of GCC, of LLVM as Debian and as its authors build it, and of Intel ask for their runtime.
+constexpr const char* usual_names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"};
+
+/// A usual name, or one like libgomp-a34b3233.so.1.0.0; not libgomp-plugin-nvptx.so.1, libomptarget.so.
 bool is_runtime(const std::string& name) {
-  const bool is_ours = name.rfind("libgomp", 0) == 0 && name.find(".so") != std::string::npos;
-  return is_ours && name.size() > 7 && (name[7] == '-' || name[7] == '.') &&
-         name.rfind("libgomp-plugin", 0) != 0;
+  if (name.find(".so") == std::string::npos || name.rfind("libgomp-plugin", 0) == 0) return false;
+  for (const std::string stem : {"libgomp", "libomp", "libiomp5"}) {
+    if (name.rfind(stem, 0) == 0 && name.find_first_of("-.", stem.size()) == stem.size())
+      return true;
+  }
+  return false;
 }
 
-struct loaded {
-  std::set<std::string> runtimes;  ///< names under which libraries want GCC's runtime
-  std::string other;               ///< a runtime of another compiler
-};
+/// Names under which libraries want a runtime, and the files that they lead to.
+using runtimes = std::map<std::string, fs::path>;
 
-/// What the loader would load for it, as ldd asks.
-loaded libraries_of(const fs::path& program) {
-  loaded result;
+void add_runtime(const fs::path& file, runtimes& found) {
+  std::error_code error;
+  const std::string name = file.filename().string();
+  if (is_runtime(name)) found.emplace(name, fs::canonical(file, error));
+}
+
+/// What the loader would load for it, as ldd asks: lines like "libgomp.so.1 => /lib/libgomp.so.1 (0x7f0000000000)".
+void add_from_loader(const fs::path& program, runtimes& found) {
   std::istringstream lines(output_of({program.string()}, "LD_TRACE_LOADED_OBJECTS", "1"));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string name;
-    words >> name;
+    std::string arrow;
+    std::string file;
+    words >> name >> arrow >> file;
+    std::error_code error;
     name = fs::path(name).filename().string();
-    if (is_runtime(name)) result.runtimes.insert(name);
-    if (name.rfind("libomp", 0) == 0 || name.rfind("libiomp", 0) == 0) result.other = name;
+    if (is_runtime(name)) found.emplace(name, fs::canonical(file, error));
   }
-  return result;
 }
 
 /// The runtimes in a directory of libraries.
-void add_from_directory(const fs::path& directory, std::set<std::string>& names) {
+void add_from_directory(const fs::path& directory, runtimes& found) {
   std::error_code error;
   for (const fs::directory_entry& each : fs::directory_iterator(directory, error)) {
-    const std::string name = each.path().filename().string();
-    if (is_runtime(name)) names.insert(name);
+    add_runtime(each.path(), found);
   }
 }
 
-/// Wheels keep theirs in NAME.libs, NAME/.libs or NAME/lib, beside the packages.
-void add_from_python(const fs::path& python, std::set<std::string>& names) {
+/// Wheels keep theirs in NAME.libs, NAME/.libs or NAME/lib, beside the packages, or where Python has its libraries.
+void add_from_python(const fs::path& python, runtimes& found) {
   std::istringstream paths(output_of(
-      {python.string(), "-c", "import sys; print('\\n'.join(sys.path))"}, nullptr, nullptr));
-  for (std::string path; std::getline(paths, path);) {
+      {python.string(), "-c", "import sys; print('\\n'.join([sys.prefix + '/lib', *sys.path]))"},
+      nullptr, nullptr));
+  std::string path;
+  if (std::getline(paths, path)) add_from_directory(path, found);
+  while (std::getline(paths, path)) {
     std::error_code error;
     if (path.empty()) continue;
     for (const fs::directory_entry& package : fs::directory_iterator(path, error)) {
       std::error_code type_error;
       if (!package.is_directory(type_error)) continue;
-      if (package.path().extension() == ".libs") add_from_directory(package.path(), names);
-      add_from_directory(package.path() / ".libs", names);
-      add_from_directory(package.path() / "lib", names);
+      if (package.path().extension() == ".libs") add_from_directory(package.path(), found);
+      add_from_directory(package.path() / ".libs", found);
+      add_from_directory(package.path() / "lib", found);
     }
   }
 }
 
-void add_bundled(const fs::path& path, std::set<std::string>& names) {
+void add_bundled(const fs::path& path, runtimes& found) {
   std::error_code error;
   if (!fs::exists(path, error))
     throw cannot_run(fmt::format("{}: no such file or directory", path.string()));
   if (!fs::is_directory(path, error)) {
-    names.insert(path.filename().string());
+    found.emplace(path.filename().string(), fs::canonical(path, error));
     return;
   }
   const auto options = fs::directory_options::skip_permission_denied;
   for (const fs::directory_entry& each : fs::recursive_directory_iterator(path, options, error)) {
-    const std::string name = each.path().filename().string();
-    if (is_runtime(name)) names.insert(name);
+    add_runtime(each.path(), found);
   }
 }
 
@@ -285,28 +299,34 @@ void put_first(const char* variable, const std::string& value, const char* separ
   setenv(variable, (has_old ? value + separator + old : value).c_str(), 1);
 }
 
-void set_environment(const fs::path& library, const std::set<std::string>& names) {
-  std::set<std::string> others = names;
-  others.erase("libgomp.so.1");
-  std::string preloaded = library.string();
-  const bool has_separators = preloaded.find_first_of(" :") != std::string::npos;
-  if (!others.empty() || has_separators) {
+/// Puts the library in the place of all usual names and of those that were found.
+void set_environment(const fs::path& library, const runtimes& found) {
+  const fs::path beside = library.parent_path();
+  // The lists of the loader have no way to write a blank or a colon.
+  const bool has_separators = library.string().find_first_of(" :;") != std::string::npos;
+  std::set<std::string> linked;  // names that are not beside the library
+  for (const auto& each : found) linked.insert(each.first);
+  linked.insert(std::begin(usual_names), std::end(usual_names));
+  std::string names;
+  for (const std::string& each : linked) names += each == "libgomp.so.1" ? "" : ":" + each;
+  std::error_code error;
+  for (auto each = linked.begin(); each != linked.end();) {
+    const bool is_beside = !has_separators && fs::equivalent(beside / *each, library, error);
+    each = is_beside ? linked.erase(each) : std::next(each);
+  }
+  std::string first = library.string();
+  if (!linked.empty()) {
     const fs::path directory = directory_of_links();
     if (directory.string().find_first_of(" :;") != std::string::npos) {
       throw cannot_run(fmt::format(
           "{}: the loader takes no such path; set XDG_CACHE_HOME to another", directory.string()));
     }
-    if (has_separators) {
-      make_link(directory, "libgomp.so.1", library);
-      preloaded = (directory / "libgomp.so.1").string();
-    }
-    for (const std::string& each : others) {
-      make_link(directory, each, library);
-      preloaded += ":" + each;
-    }
-    if (!others.empty()) put_first("LD_LIBRARY_PATH", directory.string(), ":");
+    for (const std::string& each : linked) make_link(directory, each, library);
+    put_first("LD_LIBRARY_PATH", directory.string(), ":");
+    if (has_separators) first = (directory / "libgomp.so.1").string();
   }
-  put_first("LD_PRELOAD", preloaded, ":");
+  if (!has_separators) put_first("LD_LIBRARY_PATH", beside.string(), ":");
+  put_first("LD_PRELOAD", first + names, ":");
 }
 
 struct run_options {
@@ -330,26 +350,29 @@ struct run_options {
     binary = *next;
   }
   check_program(binary);
-  loaded libraries = libraries_of(binary);
-  std::set<std::string>& names = libraries.runtimes;
-  if (python) add_from_python(*python, names);
-  for (const std::string& each : options.bundled) add_bundled(each, names);
-  if (!options.is_quiet) {
-    if (!libraries.other.empty()) {
-      say(fmt::format(
-          "{} uses {}, the runtime of another compiler: lockstep serves only what GCC has compiled",
-          program.string(), libraries.other));
-    } else if (names.empty() && !python && binary == program) {
-      say(
-          fmt::format("{} does not load GCC's OpenMP runtime when it starts; if it loads it later, "
-                      "that is lockstep's",
-                      program.string()));
-    }
+  runtimes found;
+  add_from_loader(binary, found);
+  if (python) add_from_python(*python, found);
+  for (const std::string& each : options.bundled) add_bundled(each, found);
+  std::set<std::string> others;  // files
+  for (const auto& each : found) {
+    if (!each.second.empty() && each.second != library) others.insert(each.second.string());
   }
-  set_environment(library, names);
+  std::string list;
+  if (!options.is_quiet && others.size() > 1) {
+    for (const std::string& each : others) list += "\n  " + each;
+    say(fmt::format("{} has {} OpenMP runtimes to load; now it is one, lockstep, in place of:{}",
+                    program.string(), others.size(), list));
+  } else if (!options.is_quiet && found.empty() && !python && binary == program) {
+    say(
+        fmt::format("{} loads no OpenMP runtime when it starts; if it loads one later, that is "
+                    "lockstep's",
+                    program.string()));
+  }
+  set_environment(library, found);
   if (options.is_verbose) {
-    std::string list;
-    for (const std::string& each : names) list += " " + each;
+    list.clear();
+    for (const auto& each : found) list += " " + each.first;
     say(fmt::format("{} takes the place of:{}", library.string(),
                     list.empty() ? " libgomp.so.1" : list));
     setenv("LOCKSTEP_DISPLAY_ENV", "1", 1);
@@ -365,8 +388,9 @@ struct run_options {
 
 void add_run(CLI::App& program) {
   CLI::App* const command = program.add_subcommand("run",
-                                                   "run an OpenMP program that GCC has compiled on "
-                                                   "lockstep: lockstep run -- PROGRAM ARGUMENT...");
+                                                   "run an OpenMP program on lockstep, compiled by "
+                                                   "GCC, Clang, ...: lockstep run -- PROGRAM "
+                                                   "ARGUMENT...");
   const auto options = std::make_shared<run_options>();
   command
       ->add_option("--library", options->library,

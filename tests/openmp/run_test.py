@@ -129,6 +129,29 @@ class Run(support.Programs):
             self.assertEqual(self.call("--bundled", bundled, program, self.module).stdout, "3 members\n")
         self.assertIn("no such file", self.call("--bundled", self.scratch / "nowhere", program, status=2).stderr)
 
+    def test_all_usual_names_lead_to_lockstep(self):
+        main = self.write("names.c", "#include <dlfcn.h>\n#include <stdio.h>\n"
+                                     "int main(int n, char** a) { void* first = dlopen(a[1], RTLD_NOW | RTLD_NOLOAD);\n"
+                                     "  for (int i = 1; i < n; ++i) printf(\"%d\", first && dlopen(a[i], RTLD_NOW) == first);\n"
+                                     "  return 0; }\n")
+        program = compiled(main, self.scratch / "names", "-ldl")
+        names = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
+        self.assertEqual(self.call("-q", program, *names).stdout, "1111")
+        copy = self.scratch / "elsewhere" / "libgomp.so.1"  # without the links beside it
+        copy.parent.mkdir()
+        shutil.copy(LIBRARY, copy)
+        self.assertEqual(self.call("-q", "--library", copy, program, *names).stdout, "1111")
+
+    def test_that_of_several_runtimes_one_is_left_is_said(self):
+        program = self.scratch / "with_two"
+        subprocess.run([GCC, "-fopenmp", str(self.scratch / "main.c"), str(self.scratch / "module.o"),
+                        str(self.libs / HASHED), "-Wl,--no-as-needed", "-lgomp", f"-Wl,-rpath,{self.libs}",
+                        "-o", str(program)], check=True)
+        done = self.call(program)
+        self.assertEqual(done.stdout, "3 members\n")
+        self.assertRegex(done.stderr, r"with_two has 2 OpenMP runtimes to load; now it is one, lockstep, in place of:\n  /")
+        self.assertIn(f"\n  {self.libs / HASHED}\n", done.stderr)
+
     def test_python_is_asked_where_it_loads_modules_from(self):
         script = (f"import ctypes; print(ctypes.CDLL('{self.module}').members_of_region(), 'members')")
         for name in ("python3", self.write_script()):
@@ -189,7 +212,7 @@ class Run(support.Programs):
 
     def test_a_program_without_the_runtime_runs_and_is_told(self):
         done = self.call("true")
-        self.assertRegex(done.stderr, r"^lockstep run: .*true does not load GCC's OpenMP runtime when it starts")
+        self.assertRegex(done.stderr, r"^lockstep run: .*true loads no OpenMP runtime when it starts")
         self.assertEqual(self.call("-q", "true").stderr, "")
 
     def test_a_directory_that_others_may_write_to_is_not_used(self):
