@@ -23,11 +23,13 @@ OURS = "ours"
 class Mode:
     name: str
     environment: tuple = ()
-    library: str = ""  # a file that takes the place of libgomp.so.1; empty: the system's libgomp
+    library: str = ""  # the file that serves; empty: the system's, for this compiler
 
     def variables(self, bundled):
         """`bundled`: the program brings a runtime under a name of its own, which only a preloaded one comes before."""
         more = dict(self.environment)
+        if "LD_LIBRARY_PATH" in more:
+            return more
         if self.library and (bundled or Path(self.library).name != "libgomp.so.1"):
             more["LD_PRELOAD"] = self.library
         elif self.library:
@@ -39,6 +41,15 @@ def libomp():
     """LLVM's runtime, the newest; it exports libgomp's names too."""
     found = glob.glob("/usr/lib/llvm-*/lib/libomp.so.5") + glob.glob("/usr/lib/*/libomp.so.5")
     return max(found, key=lambda path: int((re.search(r"llvm-(\d+)", path) or [0, 0])[1]), default="")
+
+
+def modes_of_clang(ours):
+    """For programs of Clang: its own runtime, with threads that wait as by default, that sleep, that poll; and ours."""
+    result = [Mode("libomp"), Mode("libomp passive", (("KMP_BLOCKTIME", "0"),)),
+              Mode("libomp active", (("KMP_BLOCKTIME", "infinite"),))]
+    if ours:
+        result.append(Mode(OURS, (("LD_LIBRARY_PATH", str(ours)),), str(ours / "libomp.so.5")))
+    return result
 
 
 def modes(ours):
@@ -64,6 +75,7 @@ class Setting:
 SETTINGS = (
     Setting("idle", "2 threads, nothing else running"),
     Setting("4", "4 threads", threads=4),
+    Setting("8", "8 threads", threads=8),
     Setting("16", "16 threads", threads=16),
     Setting("busy", "2 threads beside a busy process", busy=True),
     Setting("quota", "2 threads under a quota of one CPU", quota=1.0),

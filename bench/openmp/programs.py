@@ -67,8 +67,9 @@ def run(*command, **options):
 
 
 class Builder:
-    def __init__(self, directory):
+    def __init__(self, directory, compiler="g++"):
         self.directory = directory.resolve()
+        self.compiler = compiler
         self.directory.mkdir(parents=True, exist_ok=True)
         self.venv_failure = None
 
@@ -86,11 +87,12 @@ class Builder:
         return [python, str(DRIVERS / program.driver), *(part.format(build=self.directory) for part in program.arguments)]
 
     def compiled(self, program, more):
-        source, target = DRIVERS / program.driver, self.directory / program.name
+        source, target = DRIVERS / program.driver, self.directory / f"{program.name}.{self.compiler}"
         inputs = [source, DRIVERS / "openmp_case.hpp"]
         if not target.exists() or any(one.stat().st_mtime > target.stat().st_mtime for one in inputs):
-            run("g++", "-std=c++20", "-O2", "-fopenmp", "-Wall", "-Wextra", source, "-o", target, *more, *program.libraries,
-                "-ldl")
+            # Clang calls libatomic for an atomic long double.
+            run(self.compiler, "-std=c++20", "-O2", "-fopenmp", "-Wall", "-Wextra", source, "-o", target, *more,
+                *program.libraries, "-ldl", "-Wl,--as-needed", "-latomic")
         return target
 
     def venv_python(self):

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import report
-from modes import OURS, REFERENCE, SETTINGS, CannotBeSet, busy_seconds, environment, made, modes
+from modes import OURS, REFERENCE, SETTINGS, CannotBeSet, busy_seconds, environment, made, modes, modes_of_clang
 from programs import PROGRAMS, Builder, Unavailable
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "openmp_proofs"
@@ -37,6 +37,8 @@ class Failure(Exception):
 def arguments(given):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ours", type=Path, metavar="DIR", help="where our libgomp.so.1 is; without it, only the others")
+    parser.add_argument("--clang", metavar="COMMAND", help="a Clang that compiles the drivers in C++, which are then the "
+                        "programs; the runtimes are libomp, default, passive and active, and our libomp.so.5")
     parser.add_argument("--only", metavar="NAME,...", help="programs: " + ", ".join(p.name for p in PROGRAMS))
     parser.add_argument("--mode", metavar="NAME,...", help="runtimes: " + ", ".join(m.name for m in modes(Path())))
     parser.add_argument("--settings", metavar="NAME,...", help="; ".join(f"{s.name}: {s.title}" for s in SETTINGS))
@@ -59,8 +61,14 @@ def arguments(given):
     if options.samples < 1:
         parser.error("--samples: at least 1")
     options.ours = options.ours and options.ours.resolve()
-    options.programs = pick(options.only, {p.name: p for p in PROGRAMS}, "--only")
-    options.modes = pick(options.mode, {m.name: m for m in modes(options.ours)}, "--mode")
+    if options.clang:
+        if options.ours and not (options.ours / "libomp.so.5").exists():
+            parser.error(f"--ours: there is no libomp.so.5 in '{options.ours}'")
+        modes_here, programs_here = modes_of_clang(options.ours), [p for p in PROGRAMS if not p.python and not p.prepare]
+    else:
+        modes_here, programs_here = modes(options.ours), PROGRAMS
+    options.programs = pick(options.only, {p.name: p for p in programs_here}, "--only")
+    options.modes = pick(options.mode, {m.name: m for m in modes_here}, "--mode")
     options.settings = pick(options.settings, {s.name: s for s in SETTINGS}, "--settings")
     if options.quick:
         options.samples = 1
@@ -188,7 +196,7 @@ class Proofs:
                  "disturbed": others >= DISTURBED})
 
     def run(self):
-        builder = Builder(BUILD)
+        builder = Builder(BUILD, self.options.clang or "g++")
         for program in self.options.programs:
             try:
                 command = builder.command(program)
