@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a conformance program with GCC's runtime and with ours, and compares what it prints.
 
-usage: conformance.py libgomp.so.1 program-source work-directory
+usage: conformance.py libgomp.so.1 program-source work-directory [clang]
+
+With 'clang', ours serves the program as Clang compiles it, by the names of LLVM's runtime; it is still compared with
+what GCC's program prints with GCC's runtime.
 
 The program is compiled by the GCC of the machine, unoptimised and with -O2, and run with 1, 2, 4 and 7 threads; where
 LOCKSTEP_TEST_BRIEF is set, with -O2 and 1 and 4 threads. It fails
@@ -11,6 +14,7 @@ lines say how to run it:
   environment: NAME=VALUE...   for both runtimes
   cases: WORD...               one run with each as the argument
   only lockstep: REASON        not to be compared
+  not Clang: REASON            Clang does not compile it
 """
 
 import difflib
@@ -29,10 +33,14 @@ if "LOCKSTEP_TEST_BRIEF" in os.environ:
     THREADS, LEVELS = (1, 4), ("-O2",)
 SECONDS = 30
 HERE = Path(__file__).resolve().parent
-COMPILERS = {
+GCC = {
     ".c": [os.environ.get("LOCKSTEP_GCC") or "gcc", "-std=gnu11"],
     ".cpp": [os.environ.get("LOCKSTEP_GXX") or "g++", "-std=c++17"],
     ".f90": [os.environ.get("LOCKSTEP_GFORTRAN") or "gfortran", "-cpp"],
+}
+CLANG = {
+    ".c": [os.environ.get("LOCKSTEP_CLANG") or "clang-19", "-std=gnu11", "-fopenmp-version=52"],
+    ".cpp": [os.environ.get("LOCKSTEP_CLANGXX") or "clang++-19", "-std=c++17", "-fopenmp-version=52"],
 }
 # Variables that say something to an OpenMP runtime, or to lockstep, are the test's to set.
 CLEAN = {name: value for name, value in os.environ.items()
@@ -42,23 +50,27 @@ CLEAN = {name: value for name, value in os.environ.items()
 class Program:
     """A source, what its first lines say, and where its executables are."""
 
-    def __init__(self, source, directory):
+    def __init__(self, source, directory, compilers=GCC):
         self.source = Path(source)
-        self.directory = Path(directory) / self.source.name.replace(".", "_")
+        self.compilers = compilers
+        self.directory = Path(directory) / (self.source.name.replace(".", "_") + ("_clang" if compilers is CLANG else ""))
         self.environment = {}
         self.cases = [""]
         self.is_only_ours = False
+        self.why_not_clang = ""
         for line in self.source.read_text(encoding="utf-8").splitlines()[:5]:
-            for key, value in re.findall(r"^(?://|!) (environment|cases|only lockstep): (.*)", line):
+            for key, value in re.findall(r"^(?://|!) (environment|cases|only lockstep|not Clang): (.*)", line):
                 if key == "environment":
                     self.environment = dict(pair.split("=", 1) for pair in value.split())
                 elif key == "cases":
                     self.cases = value.split()
+                elif key == "not Clang":
+                    self.why_not_clang = value
                 else:
                     self.is_only_ours = True
 
     def compiler(self):
-        return COMPILERS[self.source.suffix]
+        return self.compilers[self.source.suffix]
 
     def build(self, level):
         """The executable. One that is newer than its source is taken as it is."""
@@ -67,17 +79,17 @@ class Program:
         if program.exists() and program.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
             return program
         self.directory.mkdir(parents=True, exist_ok=True)
-        gcc = COMPILERS[".c"]
         options = ["-fopenmp", "-g1", "-w", level]
         if "late_library" in self.source.read_text(encoding="utf-8"):
-            subprocess.run([*gcc, *options, "-shared", "-fPIC", str(HERE / "late_library.c"), "-o", f"{program}.late.so"],
-                           check=True)
+            late = [str(HERE / "late_library.c"), "-o", f"{program}.late.so"]
+            subprocess.run([*self.compilers[".c"], *options, "-shared", "-fPIC", *late], check=True)
         new = self.directory / ("new" + level)
         if self.source.suffix == ".f90":  # both levels are compiled at the same time
             modules = self.directory / ("modules" + level)
             modules.mkdir(exist_ok=True)
             options += ["-J", str(modules)]
-        subprocess.run([*self.compiler(), *options, str(self.source), "-o", str(new), "-ldl", "-lm"], check=True)
+        libraries = ["-ldl", "-lm", *(["-latomic"] if self.compilers is CLANG else [])]
+        subprocess.run([*self.compiler(), *options, str(self.source), "-o", str(new), *libraries], check=True)
         new.rename(program)
         return program
 
@@ -128,8 +140,8 @@ def is_loaded(program, library):
     return str(library) in listed.stdout
 
 
-def compare(program, library):
-    """Says what is wrong; returns how many runs were."""
+def compare(program, by_gcc, library):
+    """Says what is wrong; returns how many runs were. The reference is the program by_gcc, with the system's runtime."""
     programs = dict.fromkeys(LEVELS)
 
     def build(level):
@@ -147,12 +159,13 @@ def compare(program, library):
         print(f"{program.source.name} does not load {library}")
         return 1
 
+    by_gcc = None if program.is_only_ours else by_gcc.build("-O2")
     bad = runs = 0
     for threads in THREADS:
         for case in program.cases:
             reference = None
-            if not program.is_only_ours:
-                reference = Run(programs["-O2"], case, **variables_of(program, threads, None))
+            if by_gcc:
+                reference = Run(by_gcc, case, **variables_of(program, threads, None))
                 if reference.status != 0:
                     print(f"{program.source.name} {case} with {threads} threads: the system's libgomp fails, status "
                           f"{reference.status}; ours is not compared:\n{reference.text}")
@@ -178,11 +191,17 @@ def compare(program, library):
 
 def main():
     library = Path(sys.argv[1]).resolve()
-    program = Program(sys.argv[2], sys.argv[3])
+    by_gcc = program = Program(sys.argv[2], sys.argv[3])
+    if sys.argv[4:] == ["clang"]:
+        program = Program(sys.argv[2], sys.argv[3], CLANG)
+        library = library.with_name("libomp.so.5")
+        if program.why_not_clang:
+            print(f"skipped: {program.why_not_clang}")
+            return SKIPPED
     if not shutil.which(program.compiler()[0]):
         print(f"skipped: no {program.compiler()[0]} to compile {program.source.name}")
         return SKIPPED
-    return 1 if compare(program, library) else 0
+    return 1 if compare(program, by_gcc, library) else 0
 
 
 if __name__ == "__main__":

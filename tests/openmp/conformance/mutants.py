@@ -37,7 +37,7 @@ def main():
     shims = {}
     for name, options in (("broken_calls", []), ("broken_doacross", ["-DWITH_DOACROSS"])):
         shims[name] = directory / f"{name}.so"
-        subprocess.run([*conformance.COMPILERS[".c"], *options, "-O1", "-shared", "-fPIC",
+        subprocess.run([*conformance.GCC[".c"], *options, "-O1", "-shared", "-fPIC",
                         str(conformance.HERE / "broken_calls.c"), "-o", str(shims[name]), "-ldl"], check=True)
     bad = runs = 0
     for source, calls in NOTICED_BY.items():
