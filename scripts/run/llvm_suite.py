@@ -99,8 +99,9 @@ def meanings(cache, source, compiler):
     """What the words with % stand for, in the order in which they are replaced."""
     c, cxx = keeping_compilers(cache, compiler)
     tests = source / "runtime/test"
-    quiet = "-Wno-everything" if compiler == "clang" else "-w"
-    flags = f"-I {tests} -I {headers_of_openmp(cache)} -I {tests}/ompt -L {LLVM}/lib -fno-omit-frame-pointer {quiet}"
+    # There GCC would find a libgomp.so that is LLVM's, and make programs that ask for libomp.so.5.
+    more = f"-L {LLVM}/lib -Wno-everything" if compiler == "clang" else "-w"
+    flags = f"-I {tests} -I {headers_of_openmp(cache)} -I {tests}/ompt -fno-omit-frame-pointer {more}"
     result = []
     for kind, command, more in (
             ("", "%clang", ""), ("-irbuilder", "%clang", "-fopenmp-enable-irbuilder"), ("-c99", "%clang", "-std=c99"),
@@ -168,18 +169,15 @@ def programs_of(cache, compiler):
     return result
 
 
-def directory_of(cache, library):
-    """Where the loader finds the runtime, under the names of both compilers."""
-    if library:
-        return library
+def directories_of(cache, library):
+    """Where the loader finds the runtime, and Archer, which is a tool of LLVM's."""
     place = cache / "libomp"
     place.mkdir(parents=True, exist_ok=True)
-    for name in ("libomp.so.5", "libgomp.so.1"):
+    links = {"libomp.so.5": "libomp.so.5", "libgomp.so.1": "libomp.so.5", "libarcher.so": "libarcher.so"}
+    for name, file in links.items():
         if not (place / name).is_symlink():
-            (place / name).symlink_to(LLVM / "lib/libomp.so.5")
-    if not (place / "libarcher.so").is_symlink():
-        (place / "libarcher.so").symlink_to(LLVM / "lib/libarcher.so")
-    return place
+            (place / name).symlink_to(LLVM / "lib" / file)
+    return f"{library}:{place}" if library else str(place)
 
 
 def run_program(cache, program, arguments):
@@ -194,7 +192,7 @@ def run_program(cache, program, arguments):
             if not name.startswith(("OMP_", "GOMP_", "KMP_", "LIBOMP_", "LOCKSTEP_", "LD_"))}
     environment = {**kept, "LC_ALL": "C", "ARCHER_OPTIONS": "report_data_leak=1",
                    "PATH": f"{LLVM}/bin:{kept['PATH']}",  # for the symbolizer of the sanitizer
-                   "LD_LIBRARY_PATH": f"{directory_of(cache, arguments.library)}:{cache / 'libomp'}"}
+                   "LD_LIBRARY_PATH": directories_of(cache, arguments.library)}
     for _ in range(arguments.repeat):
         status, output = execute(path, environment, arguments.timeout * program.patience)
         if status != 0:
