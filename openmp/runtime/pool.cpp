@@ -16,6 +16,7 @@
 #include "barrier.hpp"
 #include "loops.hpp"
 #include "message.hpp"
+#include "neighbours.hpp"
 #include "ompt.hpp"
 #include "root.hpp"
 
@@ -162,6 +163,8 @@ pool& pool::next_idle_one(thread_record& of) noexcept {
   if (*at != nullptr) return **at;
   pool* const made = new (std::nothrow) pool;
   if (made == nullptr) fail("Out of memory");
+  static pthread_once_t is_told = PTHREAD_ONCE_INIT;
+  pthread_once(&is_told, tell_of_neighbours);
   *at = made;
   end_with_thread();
   return *made;
