@@ -42,6 +42,8 @@ PROGRAMS = (
     Program("overheads", "each construct of OpenMP, after the EPCC suite", "overheads.cpp"),
     Program("tasks", "small tasks, after the EPCC suite's taskbench", "tasks.cpp"),
     Program("serial_parts", "loops of 100 us with serial parts between them", "serial_parts.cpp"),
+    Program("two_runtimes", "libraries of GCC's and Clang's OpenMP, called in turn", "two_runtimes.cpp",
+            prepare="build_parts"),
     Program("fftw", "FFTW with OpenMP threads (libfftw3-dev)", "fftw.cpp", libraries=("-lfftw3_omp", "-lfftw3", "-lm")),
     Program("openblas", "Debian's numpy over libopenblas0-openmp", "openblas.py", "system", modules=("numpy",)),
     Program("graphicsmagick", "gm benchmark on pictures of 32 to 256 pixels", "gm.py", "own", tools=("gm",)),
@@ -110,6 +112,16 @@ class Builder:
                 raise
             marker.touch()
         return str(python)
+
+    def build_parts(self):
+        """One library of each compiler, with which the program is linked."""
+        if not shutil.which("clang++-19"):
+            raise Unavailable("there is no clang++-19")
+        for compiler, part in (("g++", "gcc"), ("clang++-19", "clang")):
+            run(compiler, "-O2", "-fopenmp", "-shared", "-fPIC", f"-DPART=part_of_{part}", DRIVERS / "two_runtimes_part.cpp",
+                "-o", self.directory / f"libpart_of_{part}.so")
+        return (f"-L{self.directory}", f"-Wl,-rpath,{self.directory}", "-Wl,--no-as-needed", "-lpart_of_gcc",
+                "-lpart_of_clang")
 
     def make_water(self):
         if not (self.directory / "water.tpr").exists():
