@@ -135,12 +135,12 @@ class OnePool(support.Programs):
                                       r"\S*libomp\S*, and threads of its own; .*\n$")
 
     def test_of_two_copies_of_ours_the_one_that_few_libraries_find_tells(self):
-        copy = self.scratch / "copy" / "libgomp-copy.so.1"
-        copy.parent.mkdir()
-        shutil.copy(LIBRARY, copy)
+        copy = self.scratch / "libgomp.so.9"
+        copy.write_bytes(LIBRARY.read_bytes().replace(b"libgomp.so.1\0", b"libgomp.so.9\0"))  # its soname, too
         bound = self.scratch / "libbound.so"
         subprocess.run([GCC, "-fopenmp", "-fPIC", "-c", str(self.scratch / "gcc.c"), "-o", f"{bound}.o"], check=True)
-        subprocess.run([GCC, "-shared", f"{bound}.o", str(copy), "-o", str(bound)], check=True)
+        subprocess.run([GCC, "-shared", f"{bound}.o", str(copy), f"-Wl,-rpath,{self.scratch}", "-o",
+                        str(bound)], check=True)
         done = self.call(self.scratch / "late", bound, "members_gcc", LD_PRELOAD=str(LIBRARY))
         self.assertEqual(done.stdout, "3\n")
         self.assertIn(f"have the OpenMP runtime {LIBRARY}, and threads of its own", done.stderr)
