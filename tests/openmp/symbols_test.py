@@ -4,10 +4,11 @@
 
 usage: symbols_test.py libgomp.so.1
 
-Names and versions are compared with those of the libgomp of this machine's GCC, where there is one, and of those that
-were unpacked for './do everywhere'.
+Names and versions are compared with those of the libgomp of this machine's GCC and of its libomp, where there is one,
+and of the libraries of GCC that were unpacked for './do everywhere'.
 """
 
+import glob
 import re
 import subprocess
 import unittest
@@ -31,6 +32,15 @@ NEWER = {
                 "omp_get_uid_from_device_8_",
     "GOMP_6.0.1": "omp_target_memset omp_target_memset_async",
 }
+# What LLVM's runtime exports and ours does not. Its own parts, and tests of it, call these; compilers do not.
+NOT_OURS = {
+    r"GOMP_\w+": "GCC's programs ask for them in GCC's nodes, unless they were linked with -lomp",
+    r"___?kmp_\w+": "functions of its inside: debuggers, statistics, and tests of its own look at them",
+    r"kmp_([a-f]_debug|diag|mutex_impl_info|max_mem_alloc|threadprivate_insert\w*)": "variables of its inside",
+    r"ompt_libomp_connect": "its library for devices asks it for OMPT",
+    r"omp_(null_allocator|\w+_mem_alloc|\w+_mem_space)": "variables; in omp.h they are constants, except on Windows",
+    r"__kmpc_omp_get_target_async_handle_ptr|__kmpc_omp_has_task_team": "its library for devices, to go on with a task",
+}
 UNPACKED = Path(__file__).resolve().parents[2] / "build" / "debian"  # other releases: scripts/run/install.sh
 LOCKS = [f"omp_{verb}_{kind}lock{end}" for verb in ("init", "destroy", "set", "unset", "test")
          for kind in ("", "nest_") for end in ("", "_")]
@@ -50,6 +60,12 @@ def exported(library):
     return names
 
 
+def libomp():
+    """The newest of the machine."""
+    found = glob.glob("/usr/lib/llvm-*/lib/libomp.so.5")
+    return max(found, key=lambda path: int(re.search(r"llvm-(\d+)", path)[1]), default="")
+
+
 class Symbols(unittest.TestCase):
     def test_every_name_of_gccs_libraries_is_there_in_its_version(self):
         found = subprocess.run([support.GCC, "-print-file-name=libgomp.so.1"], capture_output=True, text=True).stdout.strip()
@@ -62,6 +78,21 @@ class Symbols(unittest.TestCase):
                 theirs = {name for name in exported(library) if not FOREIGN.search(name)}
                 self.assertGreater(len(theirs), 200)
                 self.assertEqual(theirs - exported(support.LIBRARY), set())
+
+    def test_every_name_of_llvms_library_is_there_or_has_a_reason(self):
+        library = libomp()
+        if not library:
+            self.skipTest("there is no libomp.so.5")
+        theirs = {name.replace("@@", "@") for name in exported(library) if name.endswith("@VERSION")}
+        self.assertGreater(len(theirs), 700)
+        ours = {name.replace("@@", "@") for name in exported(support.LIBRARY)}
+        self.assertEqual({name for name in theirs - ours if not re.fullmatch("|".join(NOT_OURS), name.split("@")[0])}, set())
+        for pattern in NOT_OURS:  # what is left out is left out
+            self.assertTrue(any(re.fullmatch(pattern, name.split("@")[0]) for name in theirs - ours), pattern)
+
+    def test_the_names_of_other_runtimes_lead_to_the_same_file(self):
+        for name in ("libomp.so.5", "libomp.so", "libiomp5.so"):
+            self.assertTrue(support.LIBRARY.samefile(support.LIBRARY.with_name(name)))
 
     def test_names_of_newer_gccs_are_there_in_their_versions(self):
         wanted = {f"{name}@@{node}" for node, names in NEWER.items() for name in names.split()}
