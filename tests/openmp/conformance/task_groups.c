@@ -141,7 +141,12 @@ static void reductions(int threads) {
 #pragma omp section
       product *= 5;
     }
+#ifdef __clang__  // whose version 19 has no 'task' there
+#pragma omp for reduction(task, + : by_loop)
+    for (int i = 0; i < threads; ++i)
+#else
 #pragma omp scope reduction(task, + : by_loop)
+#endif
     {
 #pragma omp task in_reduction(+ : by_loop)
       by_loop += 5;

