@@ -182,8 +182,9 @@ std::string output_of(const std::vector<std::string>& command, const char* varia
   return text;
 }
 
-/// Under which programs of GCC, of LLVM as Debian and as its authors build it, and of Intel ask for their runtime.
-constexpr const char* usual_names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"};
+/// Under which programs of GCC, of LLVM as Debian and as its authors build it, of Intel, and Numba ask for their runtime.
+constexpr const char* usual_names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so",
+                                       "libgomp.so.1.0.0"};
 
 /// A usual name, or one like libgomp-a34b3233.so.1.0.0; not libgomp-plugin-nvptx.so.1, libomptarget.so.
 bool is_runtime(const std::string& name) {
