@@ -13,8 +13,6 @@
 //   1  word.load   relaxed  -      FUTEX-5 promises no order; the mutex of PORTABLE-1 makes the last change visible
 //   2  table.load  acquire  3      the table is made before its address is seen
 //   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
-//   4  fence       seq_cst  5      see wake_if_used(): the waiter's half
-//   5  fence       seq_cst  4      the waker's half
 //
 // Cost   wait that must sleep: lock, condition variable wait; wake: lock, and a system call when the bucket has waiters.
 #ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
@@ -68,26 +66,6 @@ struct portable_futex {
     if (home.waiters > 0) home.changed.notify_all();
   }
 
-  /// For waits that use this table beside another way to sleep. False if there is no memory for it; nothing was done then.
-  static bool wait_beside(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-    if (!has_table()) return false;
-    thread_fence(memory_order_seq_cst);  // 4
-    wait(word, expected, deadline);
-    return true;
-  }
-
-  /// Wakes all who wait_beside() on the word. A waker that finds no table has changed the word where the waiter sees it:
-  ///   waiter                      waker
-  ///     table = made                word = changed
-  ///     fence                       fence
-  ///     reads word                  reads table
-  /// One of the two reads sees what the other thread has written. Once there is a table, the mutex does it: PORTABLE-1.
-  static void wake_if_used(const wait_word* word) {
-    thread_fence(memory_order_seq_cst);                                          // 5
-    if (process().portable_futex.load(memory_order_acquire) == nullptr) return;  // 2
-    wake(word, true);
-  }
-
  private:
 #if defined(_WIN32)
   using bucket_mutex = system_mutex;
@@ -122,17 +100,9 @@ struct portable_futex {
 
   static bucket* table() {
     watch_forks<around_fork>();
-    void* const known = process().portable_futex.load(memory_order_acquire);  // 2
-    return known != nullptr ? static_cast<bucket*>(known) : keep(new bucket[size_]);
-  }
-  static bool has_table() {
-    if (process().portable_futex.load(memory_order_acquire) != nullptr) return true;  // 2
-    bucket* const made = new (std::nothrow) bucket[size_];
-    return made != nullptr && keep(made) != nullptr;
-  }
-  /// The table from now on: this one, or that of a thread that was faster.
-  static bucket* keep(bucket* made) {
-    void* known = nullptr;
+    void* known = process().portable_futex.load(memory_order_acquire);  // 2
+    if (known != nullptr) return static_cast<bucket*>(known);
+    bucket* const made = new bucket[size_];
     if (process().portable_futex.compare_exchange_strong(known, made, memory_order_acq_rel,  // 2, 3
                                                          memory_order_acquire)) {            // 2
       return made;
@@ -141,19 +111,10 @@ struct portable_futex {
     return static_cast<bucket*>(known);
   }
 
-  // No bucket is half changed in the child. A table that is made meanwhile is not held.
-  struct around_fork {
+  // All buckets are made anew in the child, so none has to be whole.
+  struct around_fork : guarded_by_section {
     static constexpr bool is_first_in_child = true;
     static fork_section& section() { return process().futex_forks; }
-    static void lock() {
-      process().futex_held = process().portable_futex.load(memory_order_acquire);  // 2
-      bucket* const held = static_cast<bucket*>(process().futex_held);
-      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.lock();
-    }
-    static void unlock() {
-      bucket* const held = static_cast<bucket*>(process().futex_held);
-      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.unlock();
-    }
     static void in_child() {
       void* const made = process().portable_futex.load(memory_order_acquire);  // 2
       bucket* const renewed = static_cast<bucket*>(made);

@@ -134,7 +134,7 @@ LOCKSTEP_INLINE std::string list_missing() {
       {native_system::binds_threads, "binding of threads"},
       {native_system::names_threads, "names of threads"},
       {native_system::tells_of_quotas, "quotas of CPU time"},
-      {native_system::has_fine_timers(), "timers finer than a millisecond"},
+      {native_system::has_fine_timers, "timers finer than a millisecond"},
   };
   std::string text;
   for (const auto& thing : things) {

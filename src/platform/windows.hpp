@@ -7,13 +7,7 @@
 // A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
 // winpthreads do not: where they are linked statically, each module has its own.
 //
-// Time limits of Windows' calls end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
-// Timers made with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, which there are from Windows 10, version 1803, on, end within
-// half a millisecond. A thread cannot wait for such a timer and in another call at once, so in system_condition it waits
-// for the timer and an event, which a waker sets. Wine takes the flag and has timers as fine without it: what was run
-// there is the code, not what the flag does.
-//
-// Cost   a timed wait: three system calls and a context switch; a waker's is one for each such thread.
+// Time limits end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
@@ -73,17 +67,6 @@ __declspec(dllimport) int __stdcall GetThreadGroupAffinity(void*, _GROUP_AFFINIT
 __declspec(dllimport) int __stdcall SetThreadGroupAffinity(void*, const _GROUP_AFFINITY*,
                                                            _GROUP_AFFINITY*);
 __declspec(dllimport) void __stdcall GetCurrentProcessorNumberEx(_PROCESSOR_NUMBER*);
-__declspec(dllimport) void* __stdcall CreateWaitableTimerExW(_SECURITY_ATTRIBUTES*, const wchar_t*,
-                                                             unsigned long, unsigned long);
-__declspec(dllimport) int __stdcall SetWaitableTimer(void*, const _LARGE_INTEGER*, long,
-                                                     void(__stdcall*)(void*, unsigned long,
-                                                                      unsigned long),
-                                                     void*, int);
-__declspec(dllimport) void* __stdcall CreateEventA(_SECURITY_ATTRIBUTES*, int, int, const char*);
-__declspec(dllimport) int __stdcall SetEvent(void*);
-__declspec(dllimport) int __stdcall ResetEvent(void*);
-__declspec(dllimport) unsigned long __stdcall WaitForMultipleObjects(unsigned long, void* const*,
-                                                                     int, unsigned long);
 }
 
 namespace lockstep {
@@ -143,23 +126,6 @@ class system_mutex {
   void* native_ = nullptr;
 };
 
-/// Null if this version of Windows has no timers of high resolution.
-inline void* make_fine_timer() noexcept {
-  constexpr unsigned long high_resolution = 2, all_access = 0x1F0003;
-  return CreateWaitableTimerExW(nullptr, nullptr, high_resolution, all_access);
-}
-
-inline bool has_fine_timers() noexcept {
-  enum : std::uint32_t { no = 1, yes };
-  static found_once<std::uint32_t> known;
-  return known.get([] {
-    const kept_error kept;
-    void* const timer = make_fine_timer();
-    if (timer != nullptr) CloseHandle(timer);
-    return std::uint32_t{timer != nullptr ? yes : no};
-  }) == yes;
-}
-
 /// The mutex guards it.
 class system_condition {
  public:
@@ -169,92 +135,16 @@ class system_condition {
 
   /// Until it is notified, until then, or for no reason. Lets go of the mutex meanwhile.
   void wait(system_mutex& held, std::uint64_t deadline) noexcept {
-    sleeper* const mine = deadline != no_deadline && has_fine_timers() ? take() : nullptr;
-    if (mine == nullptr) {
-      SleepConditionVariableSRW(native(), held.native(), windows_milliseconds_until(deadline), 0);
-      return;
-    }
-    mine->is_woken = false;
-    mine->next = sleeping_;
-    sleeping_ = mine;
-    held.unlock();
-    const bool was_event = mine->wait(deadline);
-    held.lock();
-    remove(mine);
-    // It was woken just when its time had come.
-    if (mine->is_woken && !was_event) ResetEvent(mine->event);
-    mine->next = idle_;
-    idle_ = mine;
+    SleepConditionVariableSRW(native(), held.native(), windows_milliseconds_until(deadline), 0);
   }
-
-  void notify_all() noexcept {
-    for (sleeper* each = sleeping_; each != nullptr; each = each->next) {
-      if (each->is_woken) continue;
-      each->is_woken = true;
-      SetEvent(each->event);
-    }
-    WakeAllConditionVariable(native());
-  }
+  void notify_all() noexcept { WakeAllConditionVariable(native()); }
 
  private:
-  struct sleeper {
-    void* event;
-    void* timer;
-    sleeper* next;
-    bool is_woken;
-
-    /// Whether the event came.
-    bool wait(std::uint64_t deadline) noexcept {
-      constexpr unsigned long without_end = 0xffffffff;
-      constexpr std::uint64_t unit = 100;  // nanoseconds; a negative number of them is from now on
-      const std::uint64_t now = steady_nanoseconds();
-      if (deadline <= now) return false;
-      const std::int64_t time = -static_cast<std::int64_t>((deadline - now - 1) / unit + 1);
-      const void* const due = &time;
-      if (SetWaitableTimer(timer, static_cast<const _LARGE_INTEGER*>(due), 0, nullptr, nullptr,
-                           0) == 0) {
-        return false;
-      }
-      void* const both[] = {event, timer};
-      return WaitForMultipleObjects(2, both, 0, without_end) == 0;
-    }
-  };
-
-  /// One that nobody uses. They are used again, and stay until the process ends.
-  sleeper* take() noexcept {
-    sleeper* const kept = idle_;
-    if (kept == nullptr) return make();
-    idle_ = kept->next;
-    return kept;
-  }
-
-  LOCKSTEP_NOINLINE static sleeper* make() noexcept {
-    void* const timer = make_fine_timer();
-    void* const event = timer != nullptr ? CreateEventA(nullptr, 0, 0, nullptr) : nullptr;
-    sleeper* const made = event != nullptr ? new (std::nothrow) sleeper : nullptr;
-    if (made != nullptr) {
-      made->event = event;
-      made->timer = timer;
-    } else {
-      if (event != nullptr) CloseHandle(event);
-      if (timer != nullptr) CloseHandle(timer);
-    }
-    return made;
-  }
-
-  void remove(const sleeper* gone) noexcept {
-    sleeper** at = &sleeping_;
-    while (*at != gone) at = &(*at)->next;
-    *at = gone->next;
-  }
-
   _RTL_CONDITION_VARIABLE* native() noexcept {
     return static_cast<_RTL_CONDITION_VARIABLE*>(static_cast<void*>(&native_));
   }
 
   void* native_ = nullptr;
-  sleeper* sleeping_ = nullptr;
-  sleeper* idle_ = nullptr;
 };
 
 /// A std::thread, without its headers.

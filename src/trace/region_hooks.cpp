@@ -27,6 +27,7 @@
 #include "../observe/hooks.hpp"
 
 #include "../observe/observers.hpp"
+#include "../platform/signals.hpp"
 #include "../platform/user_files.hpp"
 #include "debug_aids.hpp"
 #include "ledger_board.hpp"

@@ -40,7 +40,8 @@ TEST(build_info, it_agrees_with_what_it_reports_about) {
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
   EXPECT_EQ(missing.find("sleeping on a word"), 0u);
 #elif defined(_WIN32)
-  EXPECT_EQ(missing.find("timers") == std::string::npos, lockstep::detail::has_fine_timers());
+  EXPECT_EQ(missing.find("timers") == std::string::npos,
+            lockstep::detail::native_system::has_fine_timers);
 #elif defined(__linux__)
   EXPECT_EQ(missing, asymmetric ? "nothing" : "process-wide fence");
 #endif
