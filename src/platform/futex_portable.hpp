@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/futex_portable.hpp -- sleeping in condition variables (layer: platform)
 //
-// The contract is in system.hpp. For systems without a call of their own for it, and where
+// The contract is in system.hpp. For systems of POSIX without a call of their own for it, and where
 // LOCKSTEP_FORCE_PORTABLE_FUTEX asks for it.
 //
 //   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
@@ -18,8 +18,13 @@
 #ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 #define LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 
+#if !defined(_WIN32)
+
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <new>
 
 #include <lockstep/detail/platform/atomic.hpp>
@@ -28,11 +33,6 @@
 
 #include "fork.hpp"
 #include "process.hpp"
-#if !defined(_WIN32)
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -50,48 +50,33 @@ struct portable_futex {
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);
-    home.mutex.lock();
-    if (word.load(memory_order_relaxed) == expected) {  // 1
-      ++home.waiters;
-      home.changed.wait(home.mutex, deadline);
-      --home.waiters;
+    std::unique_lock<std::mutex> held(home.mutex);
+    if (word.load(memory_order_relaxed) != expected) return;  // 1
+    ++home.waiters;
+    if (deadline == no_deadline) {
+      home.changed.wait(held);
+    } else {
+      using std::chrono::steady_clock;
+      const std::uint64_t longest = ~std::uint64_t{0} >> 2;
+      const std::chrono::nanoseconds since(
+          static_cast<std::int64_t>(deadline < longest ? deadline : longest));
+      home.changed.wait_until(held, steady_clock::time_point(
+                                        std::chrono::duration_cast<steady_clock::duration>(since)));
     }
-    home.mutex.unlock();
+    --home.waiters;
   }
 
   /// All of the bucket, one or all of the word among them.
   static void wake(const wait_word* word, bool) {
     bucket& home = bucket_of(word);
-    const holding<bucket_mutex> lock(home.mutex);
+    const std::lock_guard<std::mutex> held(home.mutex);
     if (home.waiters > 0) home.changed.notify_all();
   }
 
  private:
-#if defined(_WIN32)
-  using bucket_mutex = system_mutex;
-  using bucket_condition = system_condition;
-#else
-  using bucket_mutex = std::mutex;
-  struct bucket_condition : std::condition_variable {
-    void wait(std::mutex& mutex, std::uint64_t deadline) {
-      using std::chrono::steady_clock;
-      std::unique_lock<std::mutex> held(mutex, std::adopt_lock);
-      if (deadline == no_deadline) {
-        std::condition_variable::wait(held);
-      } else {
-        const std::uint64_t longest = ~std::uint64_t{0} >> 2;
-        const std::chrono::nanoseconds since(
-            static_cast<std::int64_t>(deadline < longest ? deadline : longest));
-        wait_until(held, steady_clock::time_point(
-                             std::chrono::duration_cast<steady_clock::duration>(since)));
-      }
-      held.release();
-    }
-  };
-#endif
   struct bucket {
-    bucket_mutex mutex;
-    bucket_condition changed;
+    std::mutex mutex;
+    std::condition_variable changed;
     std::size_t waiters = 0;
   };
 
@@ -134,5 +119,7 @@ struct portable_futex {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif
 
 #endif  // LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP

@@ -4,8 +4,8 @@
 // Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
 // defines min, max, small, near and many other names as macros.
 //
-// A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
-// winpthreads do not: where they are linked statically, each module has its own.
+// A lock that begins as zeros and lies in memory that modules share. Those of the C++ library and of winpthreads do not:
+// where they are linked statically, each module has its own.
 //
 // Time limits end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
@@ -26,7 +26,6 @@
 
 struct HINSTANCE__;
 struct _RTL_SRWLOCK;
-struct _RTL_CONDITION_VARIABLE;
 struct _SECURITY_ATTRIBUTES;
 union _LARGE_INTEGER;
 struct _GROUP_AFFINITY;
@@ -37,10 +36,6 @@ __declspec(dllimport) int __stdcall QueryPerformanceCounter(_LARGE_INTEGER*);
 __declspec(dllimport) int __stdcall QueryPerformanceFrequency(_LARGE_INTEGER*);
 __declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
 __declspec(dllimport) void __stdcall ReleaseSRWLockExclusive(_RTL_SRWLOCK*);
-__declspec(dllimport) int __stdcall SleepConditionVariableSRW(_RTL_CONDITION_VARIABLE*,
-                                                              _RTL_SRWLOCK*, unsigned long,
-                                                              unsigned long);
-__declspec(dllimport) void __stdcall WakeAllConditionVariable(_RTL_CONDITION_VARIABLE*);
 __declspec(dllimport) unsigned long __stdcall TlsAlloc();
 __declspec(dllimport) int __stdcall TlsFree(unsigned long);
 __declspec(dllimport) void* __stdcall TlsGetValue(unsigned long);
@@ -91,7 +86,7 @@ inline std::uintptr_t find_windows_call(const char* module, const char* name) no
   HINSTANCE__* const found = GetModuleHandleA(module);
   return found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
 }
-/// What each process has loaded from Windows 7 on.
+/// What each process has loaded.
 inline std::uintptr_t find_kernel_call(const char* name) noexcept {
   return find_windows_call("kernelbase.dll", name);
 }
@@ -118,30 +113,8 @@ class system_mutex {
   void unlock() noexcept { ReleaseSRWLockExclusive(native()); }
 
  private:
-  friend class system_condition;
   _RTL_SRWLOCK* native() noexcept {
     return static_cast<_RTL_SRWLOCK*>(static_cast<void*>(&native_));
-  }
-
-  void* native_ = nullptr;
-};
-
-/// The mutex guards it.
-class system_condition {
- public:
-  constexpr system_condition() noexcept = default;
-  system_condition(const system_condition&) = delete;
-  system_condition& operator=(const system_condition&) = delete;
-
-  /// Until it is notified, until then, or for no reason. Lets go of the mutex meanwhile.
-  void wait(system_mutex& held, std::uint64_t deadline) noexcept {
-    SleepConditionVariableSRW(native(), held.native(), windows_milliseconds_until(deadline), 0);
-  }
-  void notify_all() noexcept { WakeAllConditionVariable(native()); }
-
- private:
-  _RTL_CONDITION_VARIABLE* native() noexcept {
-    return static_cast<_RTL_CONDITION_VARIABLE*>(static_cast<void*>(&native_));
   }
 
   void* native_ = nullptr;

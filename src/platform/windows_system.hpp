@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/platform/windows_system.hpp -- Windows, from Windows 7 on (layer: platform)
+// src/platform/windows_system.hpp -- Windows, from Windows 8 on (layer: platform)
 //
 // Run on Wine. What is asked of a system: posix_system.hpp.
 //
-// Threads sleep in WaitOnAddress, which there is from Windows 8 on; on Windows 7 the portable futex takes its place.
-// Deadlines end on a tick of the system's timer, up to 15.6 ms late.
+// Threads sleep in WaitOnAddress, also where LOCKSTEP_FORCE_PORTABLE_FUTEX asks for another way. Deadlines end on a tick of the system's timer, up to 15.6 ms late.
 //
 // Cost   wait that must sleep: one call and a context switch. Wake: one call, which does not enter the kernel where nobody
 //        sleeps.
@@ -20,7 +19,6 @@
 #include <lockstep/detail/platform/system.hpp>
 
 #include "cpus.hpp"
-#include "futex_portable.hpp"
 #include "topology.hpp"
 #include "windows.hpp"
 
@@ -63,29 +61,18 @@ struct windows_system {
                         has_fine_timers = false;
 
   struct futex {
-    static const char* name() noexcept {
-      return wait_call().get() != nullptr ? "WaitOnAddress" : portable_futex::name();
-    }
+    static const char* name() noexcept { return "WaitOnAddress"; }
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-      const auto call = wait_call().get();
-      if (call == nullptr) return portable_futex::wait(word, expected, deadline);
+      static windows_call<int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long)> call{
+          "WaitOnAddress"};
       const kept_error kept;
-      call(const_cast<wait_word*>(&word), &expected, sizeof expected,
-           windows_milliseconds_until(deadline));
+      call.get()(const_cast<wait_word*>(&word), &expected, sizeof expected,
+                 windows_milliseconds_until(deadline));
     }
     static void wake(const wait_word* word, bool all) {
       static windows_call<void(__stdcall*)(void*)> wake_one{"WakeByAddressSingle"},
           wake_all{"WakeByAddressAll"};
-      const auto call = (all ? wake_all : wake_one).get();
-      if (call == nullptr) return portable_futex::wake(word, all);
-      call(const_cast<wait_word*>(word));
-    }
-
-   private:
-    using wait_function = int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long);
-    static windows_call<wait_function>& wait_call() noexcept {
-      static windows_call<wait_function> found{"WaitOnAddress"};
-      return found;
+      (all ? wake_all : wake_one).get()(const_cast<wait_word*>(word));
     }
   };
   struct shared_futex {
