@@ -37,15 +37,14 @@
 #include "platform/error.cpp"
 #include "platform/fork.cpp"
 #include "platform/process.cpp"
+#include "platform/signals.cpp"
 #include "platform/system.cpp"
 #include "platform/system_texts.cpp"
 #include "platform/this_thread.cpp"
 #include "platform/topology.cpp"
 #include "platform/topology_linux.cpp"
-#include "platform/topology_macos.cpp"
 #include "platform/topology_windows.cpp"
 #include "platform/user_files.cpp"
-#include "platform/wake_pipe.cpp"
 
 // base
 #include "base/range_parts.cpp"

@@ -61,12 +61,6 @@ struct ledger {
     double gain = 0;  ///< the last arrival less the mean one, together: what balance would gain
     double skew = 0;  ///< of a region: from the first member's start to the last one's, together
     double worst_skew = 0;
-    double coming =
-        0;  ///< of a region: from its begin until all members have begun their parts, together
-    /// Of a `run` and a plan, which need all members: how often the team's region before was a loop, which does not
-    /// need them, and the part of `coming` that is due to that.
-    std::uint64_t after_loops = 0;
-    double coming_after_loops = 0;
   };
 
   /// What was decided, or found out, for all members together.

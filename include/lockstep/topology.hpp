@@ -6,7 +6,6 @@
 //
 //   Linux    read from /sys. In a virtual machine that shows no caches, all CPUs of a package and node share one
 //   Windows  from GetLogicalProcessorInformationEx; a CPU's number is 64 * group + number in the group
-//   macOS    how many there are of each kind and of each cache; the numbers of CPUs are not the system's, which has none
 //   others   one core for each CPU, all of which share one cache
 //
 // Order  none: these are values.

@@ -19,8 +19,7 @@
 //        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
 //        once 2 MB for each thread, and more as it fills: 8 MB with the records that are kept by default.
 // Order  none (TRACE-3).
-// Errors none is thrown but by a program without the code of the observers: std::logic_error. The functions return false
-//        where there is nothing to start, to stop or to write, or no room.
+// Errors none is thrown. The functions return false where there is nothing to start, to stop or to write, or no room.
 // Example
 //   lockstep::start_trace();
 //   {

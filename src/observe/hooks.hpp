@@ -138,7 +138,6 @@ class region_view {
   std::size_t account = 0;
   std::uint64_t begin = 0;
   std::uint16_t weight = 0;
-  bool needs_all = false, is_after_loop = false;  ///< all members come; after a loop
 };
 /// A region is about to begin: nobody knows of it yet.
 void region_comes(region_view& of) noexcept;

@@ -22,7 +22,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct freebsd_system : bsd_system {
-  static constexpr bool binds_threads = true;
+  static constexpr bool binds_threads = true, names_threads = true;
 
   /// Deadlines are times of CLOCK_MONOTONIC, which is std::chrono::steady_clock there.
   struct futex {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/futex_portable.hpp -- sleeping in condition variables (layer: platform)
 //
-// The contract is in system.hpp. For systems without a call of their own for it, and where
+// The contract is in system.hpp. For systems of POSIX without a call of their own for it, and where
 // LOCKSTEP_FORCE_PORTABLE_FUTEX asks for it.
 //
 //   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
@@ -13,15 +13,18 @@
 //   1  word.load   relaxed  -      FUTEX-5 promises no order; the mutex of PORTABLE-1 makes the last change visible
 //   2  table.load  acquire  3      the table is made before its address is seen
 //   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
-//   4  fence       seq_cst  5      see wake_if_used(): the waiter's half
-//   5  fence       seq_cst  4      the waker's half
 //
 // Cost   wait that must sleep: lock, condition variable wait; wake: lock, and a system call when the bucket has waiters.
 #ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 #define LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 
+#if !defined(_WIN32)
+
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <new>
 
 #include <lockstep/detail/platform/atomic.hpp>
@@ -30,11 +33,6 @@
 
 #include "fork.hpp"
 #include "process.hpp"
-#if !defined(_WIN32)
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -52,68 +50,33 @@ struct portable_futex {
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);
-    home.mutex.lock();
-    if (word.load(memory_order_relaxed) == expected) {  // 1
-      ++home.waiters;
-      home.changed.wait(home.mutex, deadline);
-      --home.waiters;
+    std::unique_lock<std::mutex> held(home.mutex);
+    if (word.load(memory_order_relaxed) != expected) return;  // 1
+    ++home.waiters;
+    if (deadline == no_deadline) {
+      home.changed.wait(held);
+    } else {
+      using std::chrono::steady_clock;
+      const std::uint64_t longest = ~std::uint64_t{0} >> 2;
+      const std::chrono::nanoseconds since(
+          static_cast<std::int64_t>(deadline < longest ? deadline : longest));
+      home.changed.wait_until(held, steady_clock::time_point(
+                                        std::chrono::duration_cast<steady_clock::duration>(since)));
     }
-    home.mutex.unlock();
+    --home.waiters;
   }
 
   /// All of the bucket, one or all of the word among them.
   static void wake(const wait_word* word, bool) {
     bucket& home = bucket_of(word);
-    const holding<bucket_mutex> lock(home.mutex);
+    const std::lock_guard<std::mutex> held(home.mutex);
     if (home.waiters > 0) home.changed.notify_all();
   }
 
-  /// For waits that use this table beside another way to sleep. False if there is no memory for it; nothing was done then.
-  static bool wait_beside(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-    if (!has_table()) return false;
-    thread_fence(memory_order_seq_cst);  // 4
-    wait(word, expected, deadline);
-    return true;
-  }
-
-  /// Wakes all who wait_beside() on the word. A waker that finds no table has changed the word where the waiter sees it:
-  ///   waiter                      waker
-  ///     table = made                word = changed
-  ///     fence                       fence
-  ///     reads word                  reads table
-  /// One of the two reads sees what the other thread has written. Once there is a table, the mutex does it: PORTABLE-1.
-  static void wake_if_used(const wait_word* word) {
-    thread_fence(memory_order_seq_cst);                                          // 5
-    if (process().portable_futex.load(memory_order_acquire) == nullptr) return;  // 2
-    wake(word, true);
-  }
-
  private:
-#if defined(_WIN32)
-  using bucket_mutex = system_mutex;
-  using bucket_condition = system_condition;
-#else
-  using bucket_mutex = std::mutex;
-  struct bucket_condition : std::condition_variable {
-    void wait(std::mutex& mutex, std::uint64_t deadline) {
-      using std::chrono::steady_clock;
-      std::unique_lock<std::mutex> held(mutex, std::adopt_lock);
-      if (deadline == no_deadline) {
-        std::condition_variable::wait(held);
-      } else {
-        const std::uint64_t longest = ~std::uint64_t{0} >> 2;
-        const std::chrono::nanoseconds since(
-            static_cast<std::int64_t>(deadline < longest ? deadline : longest));
-        wait_until(held, steady_clock::time_point(
-                             std::chrono::duration_cast<steady_clock::duration>(since)));
-      }
-      held.release();
-    }
-  };
-#endif
   struct bucket {
-    bucket_mutex mutex;
-    bucket_condition changed;
+    std::mutex mutex;
+    std::condition_variable changed;
     std::size_t waiters = 0;
   };
 
@@ -122,17 +85,9 @@ struct portable_futex {
 
   static bucket* table() {
     watch_forks<around_fork>();
-    void* const known = process().portable_futex.load(memory_order_acquire);  // 2
-    return known != nullptr ? static_cast<bucket*>(known) : keep(new bucket[size_]);
-  }
-  static bool has_table() {
-    if (process().portable_futex.load(memory_order_acquire) != nullptr) return true;  // 2
-    bucket* const made = new (std::nothrow) bucket[size_];
-    return made != nullptr && keep(made) != nullptr;
-  }
-  /// The table from now on: this one, or that of a thread that was faster.
-  static bucket* keep(bucket* made) {
-    void* known = nullptr;
+    void* known = process().portable_futex.load(memory_order_acquire);  // 2
+    if (known != nullptr) return static_cast<bucket*>(known);
+    bucket* const made = new bucket[size_];
     if (process().portable_futex.compare_exchange_strong(known, made, memory_order_acq_rel,  // 2, 3
                                                          memory_order_acquire)) {            // 2
       return made;
@@ -141,19 +96,10 @@ struct portable_futex {
     return static_cast<bucket*>(known);
   }
 
-  // No bucket is half changed in the child. A table that is made meanwhile is not held.
-  struct around_fork {
+  // All buckets are made anew in the child, so none has to be whole.
+  struct around_fork : guarded_by_section {
     static constexpr bool is_first_in_child = true;
     static fork_section& section() { return process().futex_forks; }
-    static void lock() {
-      process().futex_held = process().portable_futex.load(memory_order_acquire);  // 2
-      bucket* const held = static_cast<bucket*>(process().futex_held);
-      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.lock();
-    }
-    static void unlock() {
-      bucket* const held = static_cast<bucket*>(process().futex_held);
-      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.unlock();
-    }
     static void in_child() {
       void* const made = process().portable_futex.load(memory_order_acquire);  // 2
       bucket* const renewed = static_cast<bucket*>(made);
@@ -173,5 +119,7 @@ struct portable_futex {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif
 
 #endif  // LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP

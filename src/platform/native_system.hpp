@@ -6,8 +6,6 @@
 #include "apple_system.hpp"
 #include "freebsd_system.hpp"
 #include "linux_system.hpp"
-#include "netbsd_system.hpp"
-#include "openbsd_system.hpp"
 #include "posix_system.hpp"
 #include "wasm_system.hpp"
 #include "windows_system.hpp"
@@ -24,10 +22,8 @@ using native_system = windows_system;
 using native_system = apple_system;
 #elif defined(__FreeBSD__)
 using native_system = freebsd_system;
-#elif defined(__OpenBSD__)
-using native_system = openbsd_system;
-#elif defined(__NetBSD__)
-using native_system = netbsd_system;
+#elif defined(__OpenBSD__) || defined(__NetBSD__)
+using native_system = bsd_system;
 #elif defined(__EMSCRIPTEN__)
 using native_system = wasm_system;
 #else

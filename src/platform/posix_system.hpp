@@ -36,8 +36,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct posix_system {
-  static constexpr bool binds_threads = false, names_threads = false, tells_of_quotas = false;
-  static bool has_fine_timers() noexcept { return true; }
+  static constexpr bool binds_threads = false, names_threads = false, tells_of_quotas = false,
+                        has_fine_timers = true;
 
   using futex = portable_futex;
   /// A nap.
@@ -106,9 +106,12 @@ struct short_name {
   }
 };
 
-/// What the BSDs and macOS have alike.
+/// What the BSDs and macOS have alike. OpenBSD and NetBSD have futexes of their own, too; nobody has run the library there,
+/// so it takes the portable one.
 struct bsd_system : posix_system {
-  static constexpr bool names_threads = true;
+#if defined(__NetBSD__) || defined(__OpenBSD__)
+  static constexpr bool has_fine_timers = false;  // sleeps end on a tick, 10 ms apart
+#endif
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
   static const char* program_name() noexcept { return getprogname(); }
   static bool has_rights_of_others() noexcept { return issetugid() != 0; }

@@ -63,11 +63,11 @@
 // Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
 #define LOCKSTEP_PROCESS_LAYOUT 7
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND 12
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_6_portable"
+#define LOCKSTEP_PROCESS_KIND 14
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_7_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND 11
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_6_native"
+#define LOCKSTEP_PROCESS_KIND 13
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_7_native"
 #endif
 
 namespace lockstep {
@@ -218,7 +218,6 @@ struct process_state {
 
   fork_section futex_forks;
   unseamed_atomic<void*> portable_futex{nullptr};  // its table, once made
-  void* futex_held{nullptr};                       // of the thread that forks
 
   growing_list thread_slots[slots_size];
   unseamed_atomic<std::uint64_t> threads{0};     // the last number that was given

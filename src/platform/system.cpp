@@ -22,16 +22,26 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+#if defined(_WIN32)
+using futex_of_system = native_system::futex;
+inline bool is_futex_portable() noexcept { return false; }
+#else
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
 using futex_of_system = portable_futex;
 #else
 using futex_of_system = native_system::futex;
 #endif
+/// Some systems find out at run time that they have none of their own.
+inline bool is_futex_portable() noexcept {
+  return std::strcmp(futex_of_system::name(), portable_futex::name()) == 0;
+}
+#endif
 
 LOCKSTEP_INLINE const char* native_futex::name() noexcept { return futex_of_system::name(); }
-/// Some systems find out at run time that they have none of their own.
 LOCKSTEP_INLINE void native_futex::prepare_for_fork() {
-  if (std::strcmp(name(), portable_futex::name()) == 0) portable_futex::prepare_for_fork();
+#if !defined(_WIN32)
+  if (is_futex_portable()) portable_futex::prepare_for_fork();
+#endif
 }
 LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
                                         std::uint64_t deadline) {
@@ -129,12 +139,12 @@ LOCKSTEP_INLINE std::string list_missing() {
     bool is_there;
     const char* what;
   } things[] = {
-      {std::strcmp(native_futex::name(), portable_futex::name()) != 0, "sleeping on a word"},
+      {!is_futex_portable(), "sleeping on a word"},
       {process_fence::prepare() == process_fence::kind::asymmetric, "process-wide fence"},
       {native_system::binds_threads, "binding of threads"},
       {native_system::names_threads, "names of threads"},
       {native_system::tells_of_quotas, "quotas of CPU time"},
-      {native_system::has_fine_timers(), "timers finer than a millisecond"},
+      {native_system::has_fine_timers, "timers finer than a millisecond"},
   };
   std::string text;
   for (const auto& thing : things) {

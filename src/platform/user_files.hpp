@@ -9,46 +9,26 @@
 //           a file is added to only if it is the user's and has no other name.
 //   FILE-3  Programs that this one starts do not inherit what is open.
 //   FILE-4  Opening waits for nobody: a pipe that no program reads is an error (ENXIO), told as any other.
-//   FILE-5  What cannot be written is an error, not a signal (calm_writes): neither the limit of RLIMIT_FSIZE nor a pipe
-//           whose reader is gone ends the program or calls its handlers.
+//   FILE-5  What cannot be written is an error, not a signal, while there are calm_writes (signals.hpp).
 //
 // Systems other than POSIX's have FILE-1 only, and for a moment no file of that name.
 #ifndef LOCKSTEP_SRC_PLATFORM_USER_FILES_HPP
 #define LOCKSTEP_SRC_PLATFORM_USER_FILES_HPP
 
-#include <cstddef>
 #include <cstdio>
 #include <string>
 
 #include <lockstep/detail/platform/config.hpp>
 
-#if !defined(_WIN32)
-#include <signal.h>
-#endif
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// While it exists, writes of this thread raise no SIGXFSZ and no SIGPIPE: FILE-5. For the thread that makes and destroys it.
-class calm_writes {
- public:
-  calm_writes() noexcept;
-  ~calm_writes();
-  calm_writes(const calm_writes&) = delete;
-  calm_writes& operator=(const calm_writes&) = delete;
-
-#if !defined(_WIN32)
- private:
-  sigset_t before_, pending_;
-#endif
-};
 
 /// A file that is made anew, under a name that may be taken. Where something fails errno says what.
 class replaced_file {
  public:
   explicit replaced_file(const char* path);
-  /// Without finish() nothing has happened.
+  /// Without finish() nothing has happened, but that a link may lead to a new file, which is empty.
   ~replaced_file();
   replaced_file(const replaced_file&) = delete;
   replaced_file& operator=(const replaced_file&) = delete;
@@ -58,12 +38,11 @@ class replaced_file {
   /// Gives the file its name. False if not all could be written.
   bool finish() noexcept;
 
-  /// Whether there is a way now. Leaves nothing behind.
+  /// Whether there is a way now.
   static bool is_possible(const char* path);
 
  private:
-  replaced_file(const char* path, std::FILE* stream) : path_(path), stream_(stream) {}
-  void make_beside(unsigned mode);
+  void give_up() noexcept;
 
   const std::string path_;
   std::string made_;  ///< empty: written in place

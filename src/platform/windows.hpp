@@ -4,16 +4,10 @@
 // Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
 // defines min, max, small, near and many other names as macros.
 //
-// A lock and a condition that begin as zeros and lie in memory that modules share. Those of the C++ library and of
-// winpthreads do not: where they are linked statically, each module has its own.
+// A lock that begins as zeros and lies in memory that modules share. Those of the C++ library and of winpthreads do not:
+// where they are linked statically, each module has its own.
 //
-// Time limits of Windows' calls end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
-// Timers made with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, which there are from Windows 10, version 1803, on, end within
-// half a millisecond. A thread cannot wait for such a timer and in another call at once, so in system_condition it waits
-// for the timer and an event, which a waker sets. Wine takes the flag and has timers as fine without it: what was run
-// there is the code, not what the flag does.
-//
-// Cost   a timed wait: three system calls and a context switch; a waker's is one for each such thread.
+// Time limits end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
@@ -32,7 +26,6 @@
 
 struct HINSTANCE__;
 struct _RTL_SRWLOCK;
-struct _RTL_CONDITION_VARIABLE;
 struct _SECURITY_ATTRIBUTES;
 union _LARGE_INTEGER;
 struct _GROUP_AFFINITY;
@@ -43,10 +36,6 @@ __declspec(dllimport) int __stdcall QueryPerformanceCounter(_LARGE_INTEGER*);
 __declspec(dllimport) int __stdcall QueryPerformanceFrequency(_LARGE_INTEGER*);
 __declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
 __declspec(dllimport) void __stdcall ReleaseSRWLockExclusive(_RTL_SRWLOCK*);
-__declspec(dllimport) int __stdcall SleepConditionVariableSRW(_RTL_CONDITION_VARIABLE*,
-                                                              _RTL_SRWLOCK*, unsigned long,
-                                                              unsigned long);
-__declspec(dllimport) void __stdcall WakeAllConditionVariable(_RTL_CONDITION_VARIABLE*);
 __declspec(dllimport) unsigned long __stdcall TlsAlloc();
 __declspec(dllimport) int __stdcall TlsFree(unsigned long);
 __declspec(dllimport) void* __stdcall TlsGetValue(unsigned long);
@@ -73,17 +62,6 @@ __declspec(dllimport) int __stdcall GetThreadGroupAffinity(void*, _GROUP_AFFINIT
 __declspec(dllimport) int __stdcall SetThreadGroupAffinity(void*, const _GROUP_AFFINITY*,
                                                            _GROUP_AFFINITY*);
 __declspec(dllimport) void __stdcall GetCurrentProcessorNumberEx(_PROCESSOR_NUMBER*);
-__declspec(dllimport) void* __stdcall CreateWaitableTimerExW(_SECURITY_ATTRIBUTES*, const wchar_t*,
-                                                             unsigned long, unsigned long);
-__declspec(dllimport) int __stdcall SetWaitableTimer(void*, const _LARGE_INTEGER*, long,
-                                                     void(__stdcall*)(void*, unsigned long,
-                                                                      unsigned long),
-                                                     void*, int);
-__declspec(dllimport) void* __stdcall CreateEventA(_SECURITY_ATTRIBUTES*, int, int, const char*);
-__declspec(dllimport) int __stdcall SetEvent(void*);
-__declspec(dllimport) int __stdcall ResetEvent(void*);
-__declspec(dllimport) unsigned long __stdcall WaitForMultipleObjects(unsigned long, void* const*,
-                                                                     int, unsigned long);
 }
 
 namespace lockstep {
@@ -108,7 +86,7 @@ inline std::uintptr_t find_windows_call(const char* module, const char* name) no
   HINSTANCE__* const found = GetModuleHandleA(module);
   return found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
 }
-/// What each process has loaded from Windows 7 on.
+/// What each process has loaded.
 inline std::uintptr_t find_kernel_call(const char* name) noexcept {
   return find_windows_call("kernelbase.dll", name);
 }
@@ -135,126 +113,11 @@ class system_mutex {
   void unlock() noexcept { ReleaseSRWLockExclusive(native()); }
 
  private:
-  friend class system_condition;
   _RTL_SRWLOCK* native() noexcept {
     return static_cast<_RTL_SRWLOCK*>(static_cast<void*>(&native_));
   }
 
   void* native_ = nullptr;
-};
-
-/// Null if this version of Windows has no timers of high resolution.
-inline void* make_fine_timer() noexcept {
-  constexpr unsigned long high_resolution = 2, all_access = 0x1F0003;
-  return CreateWaitableTimerExW(nullptr, nullptr, high_resolution, all_access);
-}
-
-inline bool has_fine_timers() noexcept {
-  enum : std::uint32_t { no = 1, yes };
-  static found_once<std::uint32_t> known;
-  return known.get([] {
-    const kept_error kept;
-    void* const timer = make_fine_timer();
-    if (timer != nullptr) CloseHandle(timer);
-    return std::uint32_t{timer != nullptr ? yes : no};
-  }) == yes;
-}
-
-/// The mutex guards it.
-class system_condition {
- public:
-  constexpr system_condition() noexcept = default;
-  system_condition(const system_condition&) = delete;
-  system_condition& operator=(const system_condition&) = delete;
-
-  /// Until it is notified, until then, or for no reason. Lets go of the mutex meanwhile.
-  void wait(system_mutex& held, std::uint64_t deadline) noexcept {
-    sleeper* const mine = deadline != no_deadline && has_fine_timers() ? take() : nullptr;
-    if (mine == nullptr) {
-      SleepConditionVariableSRW(native(), held.native(), windows_milliseconds_until(deadline), 0);
-      return;
-    }
-    mine->is_woken = false;
-    mine->next = sleeping_;
-    sleeping_ = mine;
-    held.unlock();
-    const bool was_event = mine->wait(deadline);
-    held.lock();
-    remove(mine);
-    // It was woken just when its time had come.
-    if (mine->is_woken && !was_event) ResetEvent(mine->event);
-    mine->next = idle_;
-    idle_ = mine;
-  }
-
-  void notify_all() noexcept {
-    for (sleeper* each = sleeping_; each != nullptr; each = each->next) {
-      if (each->is_woken) continue;
-      each->is_woken = true;
-      SetEvent(each->event);
-    }
-    WakeAllConditionVariable(native());
-  }
-
- private:
-  struct sleeper {
-    void* event;
-    void* timer;
-    sleeper* next;
-    bool is_woken;
-
-    /// Whether the event came.
-    bool wait(std::uint64_t deadline) noexcept {
-      constexpr unsigned long without_end = 0xffffffff;
-      constexpr std::uint64_t unit = 100;  // nanoseconds; a negative number of them is from now on
-      const std::uint64_t now = steady_nanoseconds();
-      if (deadline <= now) return false;
-      const std::int64_t time = -static_cast<std::int64_t>((deadline - now - 1) / unit + 1);
-      const void* const due = &time;
-      if (SetWaitableTimer(timer, static_cast<const _LARGE_INTEGER*>(due), 0, nullptr, nullptr,
-                           0) == 0) {
-        return false;
-      }
-      void* const both[] = {event, timer};
-      return WaitForMultipleObjects(2, both, 0, without_end) == 0;
-    }
-  };
-
-  /// One that nobody uses. They are used again, and stay until the process ends.
-  sleeper* take() noexcept {
-    sleeper* const kept = idle_;
-    if (kept == nullptr) return make();
-    idle_ = kept->next;
-    return kept;
-  }
-
-  LOCKSTEP_NOINLINE static sleeper* make() noexcept {
-    void* const timer = make_fine_timer();
-    void* const event = timer != nullptr ? CreateEventA(nullptr, 0, 0, nullptr) : nullptr;
-    sleeper* const made = event != nullptr ? new (std::nothrow) sleeper : nullptr;
-    if (made != nullptr) {
-      made->event = event;
-      made->timer = timer;
-    } else {
-      if (event != nullptr) CloseHandle(event);
-      if (timer != nullptr) CloseHandle(timer);
-    }
-    return made;
-  }
-
-  void remove(const sleeper* gone) noexcept {
-    sleeper** at = &sleeping_;
-    while (*at != gone) at = &(*at)->next;
-    *at = gone->next;
-  }
-
-  _RTL_CONDITION_VARIABLE* native() noexcept {
-    return static_cast<_RTL_CONDITION_VARIABLE*>(static_cast<void*>(&native_));
-  }
-
-  void* native_ = nullptr;
-  sleeper* sleeping_ = nullptr;
-  sleeper* idle_ = nullptr;
 };
 
 /// A std::thread, without its headers.

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-// src/platform/windows_system.hpp -- Windows, from Windows 7 on (layer: platform)
+// src/platform/windows_system.hpp -- Windows, from Windows 8 on (layer: platform)
 //
 // Run on Wine. What is asked of a system: posix_system.hpp.
 //
-// Threads sleep in WaitOnAddress, which there is from Windows 8 on; on Windows 7 the portable futex takes its place. The call
-// ends on a tick of the system's timer, up to 15.6 ms late, and takes milliseconds. So the last 32 ms before a deadline are
-// slept for in the portable futex's table, with a finer timer (windows.hpp), where the system has one; who sleeps there is
-// woken beside those in WaitOnAddress. A longer wait returns 20 ms before its deadline, which FUTEX-1 allows, and the caller
-// waits again. The first wait near a deadline makes the table.
+// Threads sleep in WaitOnAddress, also where LOCKSTEP_FORCE_PORTABLE_FUTEX asks for another way. Deadlines end on a tick of the system's timer, up to 15.6 ms late.
 //
-// Cost   wait that must sleep: one call and a context switch; near a deadline: see windows.hpp. Wake: one call,
-//        which does not enter the kernel where nobody sleeps; a fence; and a mutex, once anybody has slept near a deadline.
+// Cost   wait that must sleep: one call and a context switch. Wake: one call, which does not enter the kernel where nobody
+//        sleeps.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_SYSTEM_HPP
 
@@ -23,7 +19,6 @@
 #include <lockstep/detail/platform/system.hpp>
 
 #include "cpus.hpp"
-#include "futex_portable.hpp"
 #include "topology.hpp"
 #include "windows.hpp"
 
@@ -62,46 +57,22 @@ struct windows_cpus {
 };
 
 struct windows_system {
-  static constexpr bool binds_threads = true, names_threads = true, tells_of_quotas = false;
-  static bool has_fine_timers() noexcept { return detail::has_fine_timers(); }
+  static constexpr bool binds_threads = true, names_threads = true, tells_of_quotas = false,
+                        has_fine_timers = false;
 
   struct futex {
-    static const char* name() noexcept {
-      return wait_call().get() != nullptr ? "WaitOnAddress" : portable_futex::name();
-    }
+    static const char* name() noexcept { return "WaitOnAddress"; }
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-      // Two ticks; and one, with what milliseconds are rounded up by and a thread needs to wake.
-      constexpr std::uint64_t near_time = 32000000, tick_time = 20000000;
-      const auto call = wait_call().get();
-      if (call == nullptr) return portable_futex::wait(word, expected, deadline);
+      static windows_call<int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long)> call{
+          "WaitOnAddress"};
       const kept_error kept;
-      std::uint64_t until = deadline;
-      if (deadline != no_deadline && detail::has_fine_timers()) {
-        const std::uint64_t now = steady_nanoseconds();
-        if (deadline <= now) return;
-        if (deadline - now > near_time) {
-          until = deadline - tick_time;
-        } else if (portable_futex::wait_beside(word, expected, deadline)) {
-          return;
-        }
-      }
-      call(const_cast<wait_word*>(&word), &expected, sizeof expected,
-           windows_milliseconds_until(until));
+      call.get()(const_cast<wait_word*>(&word), &expected, sizeof expected,
+                 windows_milliseconds_until(deadline));
     }
     static void wake(const wait_word* word, bool all) {
       static windows_call<void(__stdcall*)(void*)> wake_one{"WakeByAddressSingle"},
           wake_all{"WakeByAddressAll"};
-      const auto call = (all ? wake_all : wake_one).get();
-      if (call == nullptr) return portable_futex::wake(word, all);
-      call(const_cast<wait_word*>(word));
-      portable_futex::wake_if_used(word);
-    }
-
-   private:
-    using wait_function = int(__stdcall*)(volatile void*, void*, std::size_t, unsigned long);
-    static windows_call<wait_function>& wait_call() noexcept {
-      static windows_call<wait_function> found{"WaitOnAddress"};
-      return found;
+      (all ? wake_all : wake_one).get()(const_cast<wait_word*>(word));
     }
   };
   struct shared_futex {

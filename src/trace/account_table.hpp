@@ -178,12 +178,10 @@ struct construct_account {
   tally seen;                ///< how many
   tally gain;                ///< the last arrival less the mean one, together
   tally skew, longest_skew;  ///< from the first begin to the last
-  // Of regions; see ledger.hpp.
-  tally coming, after_loops, coming_after_loops;
 
   void reset() noexcept {
-    for (tally* each : {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew,
-                        &longest_skew, &coming, &after_loops, &coming_after_loops}) {
+    for (tally* each :
+         {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew, &longest_skew}) {
       each->set(0);
     }
     waits.reset();

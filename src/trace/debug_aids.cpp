@@ -125,7 +125,7 @@ LOCKSTEP_INLINE void start_debug_aids() noexcept {
     if (!parse_watchdog(word.c_str(), how)) {
       complain_of("LOCKSTEP_WATCHDOG", word, debug_aid_values::watchdog());
     } else if (!start_watchdog(how)) {
-      std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);
+      std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread\n", stderr);
     }
   }
 }

@@ -107,9 +107,6 @@ struct gathered_construct {
     sums.gain += time(of.gain.get());
     sums.skew += time(of.skew.get());
     sums.worst_skew = (std::max)(sums.worst_skew, time(of.longest_skew.get()));
-    sums.coming += time(of.coming.get());
-    sums.after_loops += of.after_loops.get();
-    sums.coming_after_loops += time(of.coming_after_loops.get());
     for (std::size_t i = 0; i < sums.last.size(); ++i) sums.last[i] += table.last(account, i);
     for (std::size_t k = 0; k < sums.busy.size(); ++k) sums.busy[k] += time(table.busy(account, k));
   }
@@ -290,15 +287,6 @@ LOCKSTEP_INLINE std::string ledger::table() const {
            each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
   }
-  for (const construct& each : constructs) {
-    if (each.after_loops == 0) continue;
-    append(text, "%s %s needs all members, and came after a loop %llu times: ", each.kind.c_str(),
-           site_text(each.file.c_str(), each.line).c_str(),
-           static_cast<unsigned long long>(each.after_loops));
-    append(text, "until the last had come %s, %s each\n",
-           time_text(each.coming_after_loops).c_str(),
-           time_text(each.coming_after_loops / static_cast<double>(each.after_loops)).c_str());
-  }
   const std::vector<double> shares = busy();
   const std::string busy_shares = shares_text(shares.data(), shares.size());
   if (!busy_shares.empty())
@@ -354,9 +342,6 @@ LOCKSTEP_INLINE std::string ledger::json() const {
     put_json(to.field("gain"), each.gain);
     put_json(to.field("skew"), each.skew);
     put_json(to.field("worst_skew"), each.worst_skew);
-    put_json(to.field("coming"), each.coming);
-    put_json(to.field("after_loops"), each.after_loops);
-    put_json(to.field("coming_after_loops"), each.coming_after_loops);
     to.put("}");
   }
   to.put("]").field("decisions").put("{");

@@ -202,7 +202,6 @@ class member_ledger {
   std::size_t at = 0;                                   ///< the last construct
   std::uint32_t stands_for = 0;                         ///< and how often its meeting counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
-  bool came_from_loop = false;  ///< the team's last region was one: its caller's
   std::uint32_t known_releases =
       0;                        ///< so many times more in this region it looks when it was let go
   const char* label = nullptr;  ///< of the user's region that the member is in

@@ -27,6 +27,7 @@
 #include "../observe/hooks.hpp"
 
 #include "../observe/observers.hpp"
+#include "../platform/signals.hpp"
 #include "../platform/user_files.hpp"
 #include "debug_aids.hpp"
 #include "ledger_board.hpp"
@@ -285,10 +286,6 @@ LOCKSTEP_INLINE void region_begins(region_view& of, const observed_region& what)
   const void* const place = what.where.file == nullptr ? what.place : nullptr;
   of.account = own->accounts.find({what.kind, what.where, place, own->paces.label});
   own->accounts[of.account].passes.add(1);
-  of.needs_all = !what.is_loop && what.size > 1;
-  of.is_after_loop = of.needs_all && own->came_from_loop;
-  own->came_from_loop = what.is_loop;
-  if (of.is_after_loop) own->accounts[of.account].after_loops.add(1);
   if (what.is_loop) own->loops_on(what.size).add(1);
   if (what.size > own->paces.cpus) own->count(ledger_count::crowded);
   of.weight = static_cast<std::uint16_t>(own->paces.regions.weight_of(what.region));
@@ -313,10 +310,6 @@ LOCKSTEP_INLINE void look_at_parts(const region_view& of, std::uint64_t over) no
   }
   own.note_segment(of.account, came, over, of.weight);
   own.note_skew(of.account, last - first, of.weight);
-  if (!of.needs_all || last <= of.begin) return;
-  construct_account& to = own.accounts[of.account];
-  to.coming.add(of.weight * (last - of.begin));
-  if (of.is_after_loop) to.coming_after_loops.add(of.weight * (last - of.begin));
 }
 
 /// A region that was chosen, or that its caller has waited for.

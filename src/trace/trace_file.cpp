@@ -30,6 +30,7 @@
 #include <lockstep/trace.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/fork.hpp"
+#include "../platform/signals.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/user_files.hpp"
 #include "json_writer.hpp"

@@ -2,13 +2,15 @@
 // src/trace/watchdog.cpp -- watchdog.hpp (layer: trace)
 //
 // The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
-// it wakes once in that time, and a little more often where waits are nearly too long.
+// it wakes once in that time, and a little more often where waits are nearly too long. Where a signal may ask, it wakes
+// ten times a second: what wakes a thread is not safe in a signal handler on every system, so the handler only sets a word.
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  must_end.store relaxed -      the byte in the pipe comes after it; the start and the end of the thread order the rest
+//   1  must_end.store relaxed -      the start and the end of the thread order the rest
 //   2  must_end.load  relaxed -      as 1
-//   3  stage         relaxed  -      values that stand for themselves
+//   3  stage,        relaxed  -      values that stand for themselves
+//      is_asked
 //   4  is_set        relaxed  -      under the lock
 //   5  count         acquire  -      the visits are shown before (7 of thread_log.hpp)
 #include <algorithm>
@@ -24,9 +26,9 @@
 #include "../observe/observers.hpp"
 #include "../platform/fork.hpp"
 #include "../platform/plain_thread.hpp"
+#include "../platform/signals.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/this_thread.hpp"
-#include "../platform/wake_pipe.hpp"
 #include "stuck_report.hpp"
 
 namespace lockstep {
@@ -35,8 +37,8 @@ namespace detail {
 
 /// Made once, never freed; process().watchdog_forks guards it.
 struct watchdog_state {
-  wake_pipe pipe;
-  unseamed_atomic<std::uint32_t> must_end{0};
+  wait_word must_end{0};  ///< on which the thread sleeps
+  unseamed_atomic<bool> is_asked{false};
   plain_thread thread;
   question_signal signal;
   watchdog_options how;
@@ -59,16 +61,14 @@ unseamed_atomic<bool> module_mark<Name>::is_set{false};
 
 class watchdog {
  public:
-  static constexpr char asks = 'q', wakes = 'w';
-
   static bool start(const watchdog_options& how) {
     watch_forks<locked_around_fork<&process_state::watchdog_forks, watchdog>>();
     const holding<fork_section> held(process().watchdog_forks);
     if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
     watchdog_state* const of = watchdog_state::known();
-    if (of == nullptr || !of->pipe.open()) return false;
+    if (of == nullptr) return false;
     end(*of);
-    while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
+    of->is_asked.store(false, memory_order_relaxed);  // 3
     of->how = how;
     of->must_end.store(0, memory_order_relaxed);  // 1
     begin_to_observe(observer::watches);
@@ -91,7 +91,6 @@ class watchdog {
   static void in_child() {
     watchdog_state* const of = watchdog_state::known();
     if (of == nullptr) return;
-    of->pipe.forget();
     of->runs = false;
     end_to_observe(observer::watches);
   }
@@ -138,7 +137,7 @@ class watchdog {
   static void end(watchdog_state& of) {
     if (!of.runs) return;
     of.must_end.store(1, memory_order_relaxed);  // 1
-    of.pipe.wake(wakes);
+    native_futex::wake_all(&of.must_end);
     of.thread.join();
     of.runs = false;
     end_to_observe(observer::watches);
@@ -153,7 +152,8 @@ class watchdog {
   }
 
   static void answer(int) {
-    if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
+    if (watchdog_state* const of = watchdog_state::known())
+      of->is_asked.store(true, memory_order_relaxed);  // 3
   }
 
   static void* run(void* of) {
@@ -168,9 +168,9 @@ class watchdog {
     stop_excuse excuse;
     while (true) {
       const std::uint64_t begin = steady_nanoseconds();
-      const char why = of_.pipe.sleep(next);
+      const bool is_asked = sleep(begin, next);
       if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
-      if (why == asks) {
+      if (is_asked) {
         print("lockstep watchdog: a signal asks what threads wait for");
         const std::uint64_t slept = steady_nanoseconds() - begin;
         next = slept < next ? next - slept : 0;
@@ -179,6 +179,20 @@ class watchdog {
       const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
       next = is_excused ? stop_excuse::time_of(limit) : guard(limit);
     }
+  }
+
+  /// Until that time has passed since `begin`, or the thread is to end. True: until a signal asked.
+  bool sleep(std::uint64_t begin, std::uint64_t time) {
+    constexpr std::uint64_t second = 1000000000;
+    const std::uint64_t most = how_.on_signal() ? second / 10 : 3600 * second;
+    for (std::uint64_t now = begin; of_.must_end.load(memory_order_relaxed) == 0;  // 2
+         now = steady_nanoseconds()) {
+      if (of_.is_asked.exchange(false, memory_order_relaxed)) return true;  // 3
+      if (now - begin >= time) return false;
+      const std::uint64_t left = time - (now - begin);
+      native_futex::wait(of_.must_end, 0, now + (left < most ? left : most));
+    }
+    return false;
   }
 
   /// Looks for waits that are too old. The time until there may be one.

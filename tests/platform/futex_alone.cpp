@@ -10,5 +10,4 @@
 #include "platform/this_thread.cpp"
 #include "platform/topology.cpp"
 #include "platform/topology_linux.cpp"
-#include "platform/topology_macos.cpp"
 #include "platform/topology_windows.cpp"

@@ -197,32 +197,7 @@ TEST(futex, FUTEX_3_no_wake_is_lost_by_those_who_wait_until_a_time) {
   EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
 }
 
-/// The table of the portable futex, beside another way to sleep: on Windows, for the last moments before a deadline.
-struct beside {
-  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-    ASSERT_TRUE(lockstep::detail::portable_futex::wait_beside(word, expected, deadline));
-  }
-  static void wake_one(const wait_word* word) {
-    lockstep::detail::portable_futex::wake_if_used(word);
-  }
-};
-
-TEST(portable_futex, FUTEX_3_no_wake_is_lost_by_those_who_wait_beside_others) {
-  for (const std::uint64_t deadline : {no_deadline, steady_nanoseconds() + hour}) {
-    wait_word there{0}, back{0};
-    ping_pong<beside>(there, back, 10000, deadline);
-    EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
-  }
-}
-
-TEST(portable_futex, FUTEX_4_who_waits_beside_others_returns_in_time) {
-  const wait_word word{0};
-  for (int i = 0; i < 20; ++i) beside::wait(word, 0, steady_nanoseconds() + 100000);
-  beside::wait(word, 0, 0);
-  EXPECT_EQ(word.load(memory_order_relaxed), 0u);
-}
-
-// Near its deadline a thread sleeps otherwise than before, on Windows: wakes come at all times of a wait.
+// Wakes come at all times of a wait.
 TEST(futex, FUTEX_2_wakes_reach_those_who_are_near_their_deadline) {
   for (int round = 0; round < 50; ++round) {
     wait_word word{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/other_systems.hpp -- the futexes of macOS and the BSDs, on stand-ins of those systems' calls
+// tests/platform/other_systems.hpp -- the futexes of macOS and FreeBSD, on stand-ins of those systems' calls
 //
 // No machine here runs them. So their calls are made here out of Linux's futex, by what their manual pages and sources say:
 // arguments that such a system would refuse or understand otherwise end the program, and each eighth wait ends with an
@@ -42,7 +42,6 @@ inline void expect(bool is_so, const char* what) {
   std::abort();
 }
 
-/// Linux's names, which the header of OpenBSD's takes away.
 constexpr int linux_wait = FUTEX_WAIT_PRIVATE, linux_wake = FUTEX_WAKE_PRIVATE;
 constexpr int linux_wait_until = FUTEX_WAIT_BITSET_PRIVATE;
 
@@ -65,7 +64,7 @@ inline bool is_unlucky() {
   return ++waits % 8 == 0;
 }
 
-// Apple: os/os_sync_wait_on_address.h; bsd/sys/ulock.h and bsd/kern/sys_ulock.c of XNU.
+// Apple: os/os_sync_wait_on_address.h; bsd/kern/sys_ulock.c of XNU.
 
 inline timespec nanoseconds(uint64_t time) {
   return {static_cast<time_t>(time / 1000000000), static_cast<long>(time % 1000000000)};
@@ -105,24 +104,6 @@ inline int sync_wake_all(void* word, std::size_t size, uint32_t flags) {
   return apple_wake(word, INT_MAX);
 }
 
-constexpr uint32_t compare_and_wait = 1, wake_all_of_them = 0x100;
-
-inline int ulock_wait2(uint32_t operation, void* word, uint64_t value, uint64_t time,
-                       uint64_t value2) {
-  expect(operation == compare_and_wait, "EINVAL: operation");
-  expect(value2 == 0, "EINVAL: a second value");
-  const timespec rest = nanoseconds(time);
-  return apple_sleep(word, value, time == 0 ? nullptr : &rest);  // 0: without end
-}
-inline int ulock_wait(uint32_t operation, void* word, uint64_t value, uint32_t microseconds) {
-  return ulock_wait2(operation, word, value, uint64_t{microseconds} * 1000, 0);
-}
-inline int ulock_wake(uint32_t operation, void* word, uint64_t thread) {
-  expect((operation & ~wake_all_of_them) == compare_and_wait, "EINVAL: operation");
-  expect(thread == 0, "a thread that nobody named");
-  return apple_wake(word, (operation & wake_all_of_them) != 0 ? INT_MAX : 1);
-}
-
 /// What dlsym() finds on a system of these years.
 template <int Year>
 void* apple_symbol(void*, const char* name) noexcept {
@@ -131,9 +112,6 @@ void* apple_symbol(void*, const char* name) noexcept {
     const char* name;
     void* call;
   } calls[] = {
-      {2016, "__ulock_wait", reinterpret_cast<void*>(ulock_wait)},
-      {2016, "__ulock_wake", reinterpret_cast<void*>(ulock_wake)},
-      {2020, "__ulock_wait2", reinterpret_cast<void*>(ulock_wait2)},
       {2024, "os_sync_wait_on_address", reinterpret_cast<void*>(sync_wait)},
       {2024, "os_sync_wait_on_address_with_timeout", reinterpret_cast<void*>(sync_wait_for)},
       {2024, "os_sync_wake_by_address_any", reinterpret_cast<void*>(sync_wake_one)},
@@ -157,22 +135,6 @@ inline int pthread_threadid_np(std::nullptr_t, std::uint64_t*) { return EINVAL; 
 #define apple_system system_of_2024
 #define apple_calls calls_of_2024
 #define dlsym other_systems::apple_symbol<2024>
-#include "platform/apple_system.hpp"
-#undef apple_system
-#undef apple_calls
-#undef dlsym
-#undef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
-#define apple_system system_of_2020
-#define apple_calls calls_of_2020
-#define dlsym other_systems::apple_symbol<2020>
-#include "platform/apple_system.hpp"
-#undef apple_system
-#undef apple_calls
-#undef dlsym
-#undef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
-#define apple_system system_of_2016
-#define apple_calls calls_of_2016
-#define dlsym other_systems::apple_symbol<2016>
 #include "platform/apple_system.hpp"
 #undef apple_system
 #undef apple_calls
@@ -219,60 +181,6 @@ extern "C" inline int _umtx_op(void* object, int operation, unsigned long value,
   return done == 0 || errno == EAGAIN ? 0 : -1;
 }
 
-// NetBSD: sys/kern/sys_futex.c; seven arguments behind the number.
-
-#define SYS___futex 166
-#define __NetBSD__ 1
-namespace other_systems {
-long netbsd_syscall(long number, ...);
-}
-inline int pthread_setname_np(pthread_t, const char*, char*) { return 0; }
-#define syscall other_systems::netbsd_syscall
-#include "platform/netbsd_system.hpp"
-#undef syscall
-#undef __NetBSD__
-
-inline long other_systems::netbsd_syscall(long number, ...) {
-  va_list arguments;
-  va_start(arguments, number);
-  const volatile void* const word = va_arg(arguments, const lockstep::detail::wait_word*);
-  const int operation = va_arg(arguments, int), value = va_arg(arguments, int);
-  const timespec* const time = va_arg(arguments, const timespec*);
-  const std::nullptr_t other = va_arg(arguments, std::nullptr_t);
-  const int value2 = va_arg(arguments, int), value3 = va_arg(arguments, int);
-  va_end(arguments);
-  expect(number == SYS___futex && other == nullptr && value2 == 0, "the arguments");
-  if (operation == (1 | 128)) return wake(word, value);
-  expect(operation == (9 | 128), "the operation: of waits, only this one takes an absolute time");
-  expect(value3 != 0, "EINVAL: no bits, whom no wake meets");
-  expect(value3 == -1, "bits that are not all");
-  expect(time == nullptr || (time->tv_sec >= 0 && time->tv_nsec < 1000000000), "EINVAL: the time");
-  if (is_unlucky()) return fail(EINTR);
-  return sleep_on(word, static_cast<uint32_t>(value), linux_wait_until, time);
-}
-
-// OpenBSD: futex(2), sys/kern/sys_futex.c.
-
-#define __OpenBSD__ 1
-inline int getthrid() { return 0; }
-#include "platform/openbsd_system.hpp"
-#undef __OpenBSD__
-
-extern "C" inline int futex(volatile std::uint32_t* word, int operation, int value,
-                            const timespec* time, volatile std::uint32_t* other) {
-  using namespace other_systems;
-  expect(other == nullptr, "a second word");
-  if (operation == FUTEX_WAKE_PRIVATE) return static_cast<int>(wake(word, value));
-  expect(operation == FUTEX_WAIT_PRIVATE, "the operation");
-  if (time != nullptr) {
-    expect(time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < 1000000000,
-           "EINVAL: the time");
-    expect(time->tv_sec > 0 || time->tv_nsec > 0, "a time of nothing, which is no sleep");
-  }
-  if (is_unlucky()) return fail(ECANCELED);  // a signal whose handler asks to start calls anew
-  return static_cast<int>(sleep_on(word, static_cast<uint32_t>(value), linux_wait, time));
-}
-
 namespace other_systems {
 
 using lockstep::detail::wait_word;
@@ -293,21 +201,12 @@ constexpr system_futex made_of() {
           [](const wait_word* word) { Futex::wake(word, true); }};
 }
 
-inline constexpr std::array<system_futex, 7> all = {
+inline constexpr std::array<system_futex, 3> all = {
     made_of<lockstep::detail::system_of_2024::futex>(),
-    made_of<lockstep::detail::system_of_2020::futex>(),
-    made_of<lockstep::detail::system_of_2016::futex>(),
     made_of<lockstep::detail::system_of_2010::futex>(),
-    made_of<lockstep::detail::freebsd_system::futex>(),
-    made_of<lockstep::detail::netbsd_system::futex>(),
-    made_of<lockstep::detail::openbsd_system::futex>()};
-inline constexpr std::array<const char*, 7> names = {"os_sync_wait_on_address",
-                                                     "__ulock_wait2",
-                                                     "__ulock_wait",
-                                                     "mutex and condition variable",
-                                                     "_umtx_op",
-                                                     "netbsd futex",
-                                                     "openbsd futex"};
+    made_of<lockstep::detail::freebsd_system::futex>()};
+inline constexpr std::array<const char*, 3> names = {"os_sync_wait_on_address",
+                                                     "mutex and condition variable", "_umtx_op"};
 inline std::size_t chosen = 0;
 
 struct futex_of_this_round {

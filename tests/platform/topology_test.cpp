@@ -17,10 +17,7 @@ namespace {
 
 using lockstep::core_kind;
 using lockstep::cpu_place;
-using lockstep::detail::cpu_level;
 using lockstep::detail::cpu_topology;
-using lockstep::detail::topology_of_levels;
-using lockstep::detail::topology_of_numbers;
 using numbers = std::vector<unsigned>;
 constexpr core_kind fast = core_kind::performance, small = core_kind::efficiency,
                     unknown = core_kind::unknown;
@@ -195,112 +192,6 @@ TEST(windows_records, broken_ones_are_as_none) {
   all = hybrid_laptop<std::uint64_t>();
   all.bytes()[30] = 200;  // more groups than fit
   EXPECT_TRUE(all.read().empty());
-}
-
-TEST(macos_levels, of_two_kinds_the_first_is_the_fast_one) {
-  // As an M1 Pro tells: 8 fast cores in clusters of 4, 2 efficient ones.
-  const cpu_topology cpus = topology_of_levels({{8, 8, 1, 4}, {2, 2, 1, 2}});
-  EXPECT_EQ(column(cpus, &cpu_place::cpu), numbers({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  EXPECT_EQ(column(cpus, &cpu_place::core), column(cpus, &cpu_place::cpu));
-  EXPECT_EQ(column(cpus, &cpu_place::cache), numbers({0, 0, 0, 0, 1, 1, 1, 1, 2, 2}));
-  EXPECT_EQ(kinds(cpus)[7], fast);
-  EXPECT_EQ(kinds(cpus)[8], small);
-}
-
-TEST(macos_levels, one_kind_may_have_hyper_threads_and_packages) {
-  // As an Intel Mac Pro of two packages tells.
-  const cpu_topology cpus = topology_of_levels({{8, 4, 2, 4}});
-  EXPECT_EQ(column(cpus, &cpu_place::core), numbers({0, 0, 1, 1, 2, 2, 3, 3}));
-  EXPECT_EQ(column(cpus, &cpu_place::sibling), numbers({0, 1, 0, 1, 0, 1, 0, 1}));
-  EXPECT_EQ(column(cpus, &cpu_place::package), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
-  EXPECT_EQ(column(cpus, &cpu_place::cache), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
-  EXPECT_EQ(kinds(cpus), std::vector<core_kind>(8, unknown));
-}
-
-TEST(macos_levels, what_cannot_be_is_not_believed) {
-  EXPECT_TRUE(topology_of_levels({}).empty());
-  EXPECT_TRUE(topology_of_levels({{0, 0, 1, 0}}).empty());
-  EXPECT_TRUE(topology_of_levels({{2, 4, 1, 0}}).empty()) << "more cores than CPUs";
-  EXPECT_TRUE(topology_of_levels({{4, 4, 0, 0}}).empty());
-  EXPECT_TRUE(topology_of_levels({{4, 4, 1, 0}, {1000000, 4, 1, 0}}).empty());
-  EXPECT_EQ(column(topology_of_levels({{4, 4, 1, 0}}), &cpu_place::cache), numbers(4, 0)) << "one";
-}
-
-/// Numbers that macOS tells, and the rule of its kernel (sysctl_old_user): who has less room than a value takes gets none of
-/// it and an error; who has more is told how much it was.
-struct told {
-  const char* name;
-  std::vector<unsigned char> value;
-};
-std::vector<told> all_told;
-
-told number(const char* name, int value) {
-  told result{name, std::vector<unsigned char>(sizeof value)};
-  std::memcpy(result.value.data(), &value, sizeof value);
-  return result;
-}
-told ten_numbers(const char* name, std::vector<std::uint64_t> values) {
-  values.resize(10);
-  told result{name, std::vector<unsigned char>(10 * sizeof(std::uint64_t))};
-  std::memcpy(result.value.data(), values.data(), result.value.size());
-  return result;
-}
-cpu_topology as_told(std::vector<told> by_machine) {
-  all_told = std::move(by_machine);
-  return topology_of_numbers([](const char* name, void* value, std::size_t* size) {
-    for (const told& each : all_told) {
-      if (std::strcmp(each.name, name) != 0) continue;
-      if (*size < each.value.size()) return -1;
-      std::memcpy(value, each.value.data(), each.value.size());
-      *size = each.value.size();
-      return 0;
-    }
-    return -1;
-  });
-}
-
-TEST(macos_numbers, of_an_old_intel_machine_tell_who_shares_the_last_cache) {
-  // Two packages of two cores with hyper-threads: each package has an L3.
-  const cpu_topology cpus =
-      as_told({number("hw.logicalcpu", 8), number("hw.physicalcpu", 4), number("hw.packages", 2),
-               ten_numbers("hw.cacheconfig", {8, 2, 2, 4})});
-  EXPECT_EQ(column(cpus, &cpu_place::core), numbers({0, 0, 1, 1, 2, 2, 3, 3}));
-  EXPECT_EQ(column(cpus, &cpu_place::package), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
-  EXPECT_EQ(column(cpus, &cpu_place::cache), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
-}
-
-TEST(macos_numbers, without_an_l3_the_l2_is_the_last_cache) {
-  const cpu_topology cpus =
-      as_told({number("hw.logicalcpu", 4), number("hw.physicalcpu", 4), number("hw.packages", 1),
-               ten_numbers("hw.cacheconfig", {4, 1, 2})});
-  EXPECT_EQ(column(cpus, &cpu_place::cache), numbers({0, 0, 1, 1}));
-}
-
-TEST(macos_numbers, the_one_level_of_a_newer_intel_machine_may_have_an_l3_and_packages) {
-  const std::vector<told> machine = {number("hw.nperflevels", 1),
-                                     number("hw.perflevel0.logicalcpu", 8),
-                                     number("hw.perflevel0.physicalcpu", 4),
-                                     number("hw.perflevel0.cpusperl2", 2),
-                                     number("hw.perflevel0.cpusperl3", 4),
-                                     number("hw.packages", 2)};
-  const cpu_topology cpus = as_told(machine);
-  EXPECT_EQ(column(cpus, &cpu_place::cache), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
-  EXPECT_EQ(column(cpus, &cpu_place::package), numbers({0, 0, 0, 0, 1, 1, 1, 1}));
-  EXPECT_EQ(kinds(cpus), std::vector<core_kind>(8, unknown));
-}
-
-TEST(macos_numbers, of_two_levels_the_clusters_share_an_l2) {
-  const cpu_topology cpus =
-      as_told({number("hw.nperflevels", 2), number("hw.perflevel0.logicalcpu", 4),
-               number("hw.perflevel0.physicalcpu", 4), number("hw.perflevel0.cpusperl2", 2),
-               number("hw.perflevel1.logicalcpu", 2), number("hw.perflevel1.physicalcpu", 2),
-               number("hw.perflevel1.cpusperl2", 2), number("hw.packages", 1)});
-  EXPECT_EQ(column(cpus, &cpu_place::cache), numbers({0, 0, 1, 1, 2, 2}));
-  EXPECT_EQ(kinds(cpus), std::vector<core_kind>({fast, fast, fast, fast, small, small}));
-}
-
-TEST(macos_numbers, a_machine_that_tells_nothing_has_no_topology) {
-  EXPECT_TRUE(as_told({}).empty());
 }
 
 }  // namespace

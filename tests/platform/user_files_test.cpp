@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <string>
 
+#include "platform/signals.hpp"
 #include "support/small_files.hpp"
 
 namespace {

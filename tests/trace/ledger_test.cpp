@@ -273,26 +273,6 @@ TEST(ledger, has_the_time_of_each_place_and_that_of_the_whole) {
   EXPECT_LT(two.ledger().time, then) << "all that was before is forgotten";
 }
 
-TEST(ledger, says_what_regions_that_need_all_members_cost_between_loops) {
-  team two(kept(2).learn(false));
-  for (int i = 0; i < 10; ++i) {
-    two.for_each(0, 1000, [](std::size_t) {});
-    two.run([](member&) {}, call_site{"after.cpp", 1});
-    two.run([](member&) {}, call_site{"later.cpp", 2});
-  }
-  const ledger result = two.ledger();
-  for (const ledger::construct& each : result.constructs) {
-    SCOPED_TRACE(each.kind + " " + each.file);
-    EXPECT_EQ(each.after_loops, each.file == "after.cpp" ? 10u : 0u);
-    EXPECT_EQ(each.coming > 0, each.kind == "run");
-    EXPECT_EQ(each.coming_after_loops, each.file == "after.cpp" ? each.coming : 0);
-  }
-  const std::string said = "run after.cpp:1 needs all members, and came after a loop 10 times: ";
-  EXPECT_NE(result.table().find(said), std::string::npos) << result.table();
-  EXPECT_EQ(result.table().find("later.cpp:2 needs"), std::string::npos);
-  EXPECT_NE(result.json().find("\"after_loops\":10"), std::string::npos);
-}
-
 TEST(ledger, a_region_of_the_user_inside_of_a_part_goes_before_the_one_around) {
   team two(kept(2));
   LOCKSTEP_TRACE_SCOPE("outer");

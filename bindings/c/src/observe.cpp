@@ -128,7 +128,7 @@ int lockstep_watchdog_start(int64_t nanoseconds, int aborts) {
                                                    .aborts(aborts != 0));
     return runs ? static_cast<int>(LOCKSTEP_OK)
                 : fail(LOCKSTEP_ERROR_SYSTEM, "lockstep_watchdog_start",
-                       "the system gives no thread or no pipe");
+                       "the system gives no thread");
   });
 }
 

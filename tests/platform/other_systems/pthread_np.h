@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/other_systems/pthread_np.h -- what FreeBSD's and OpenBSD's header of that name has of what we call
+// tests/platform/other_systems/pthread_np.h -- what FreeBSD's header of that name has of what we call
 #pragma once
 
 #include <pthread.h>

@@ -68,7 +68,7 @@
 #define LOCKSTEP_INLINE
 #endif
 
-/// 1: threads sleep in the portable futex, on every system. The same in the whole program.
+/// 1: threads sleep in the portable futex, on every system of POSIX. The same in the whole program.
 #if !defined(LOCKSTEP_FORCE_PORTABLE_FUTEX)
 #define LOCKSTEP_FORCE_PORTABLE_FUTEX 0
 #endif
