@@ -191,6 +191,15 @@ OPENMP_API i32 omp_capture_affinity_(char* to, const char* format, std::size_t s
 
 // --- texts as results: a pointer and a length, which are given first; arguments by value ---
 
+OPENMP_API i32 omp_get_num_interop_properties_(const void* of) {
+  return omp_get_num_interop_properties(of);
+}
+OPENMP_API std::intptr_t omp_get_interop_int_(const void* of, const i32* property, i32* result) {
+  return omp_get_interop_int(of, *property, result);
+}
+OPENMP_API void* omp_get_interop_ptr_(const void* of, const i32* property, i32* result) {
+  return omp_get_interop_ptr(of, *property, result);
+}
 OPENMP_API void omp_get_interop_str_(const char** text, std::size_t* length, const void* of,
                                      int property, int* result) {
   give(text, length, omp_get_interop_str(of, property, result));
@@ -215,6 +224,12 @@ OPENMP_API void omp_get_uid_from_device_8_(const char** text, std::size_t* lengt
 }
 OPENMP_API i32 omp_get_device_from_uid_(const char* name, std::size_t length) {
   return omp_get_device_from_uid(text_of(name, length).c_str());
+}
+
+// --- tools ---
+
+OPENMP_API i32 omp_control_tool_(const i32* command, const i32* modifier, void* argument) {
+  return omp_control_tool(*command, *modifier, argument);
 }
 
 // --- allocators ---

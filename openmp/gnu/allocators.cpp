@@ -45,3 +45,5 @@ OPENMP_API bool GOMP_is_alloc(void* block) {
   scalars_lock.unlock();
   return is_ours;
 }
+
+ALSO_IN_LIBOMP("GOMP_alloc, GOMP_free");

@@ -75,10 +75,19 @@ void wait_for(Number first, std::va_list others) noexcept {
     const loop_spec range = range_of(counts[0]);                                                   \
     return start(dimensions, counts, as_numbered(range, here(), number, static_cast<long>(chunk)), \
                  istart, iend, reductions, memory);                                                \
-  }
+  }                                                                                                \
+  ALSO_IN_LIBOMP("GOMP_loop_" #PREFIX                                                              \
+                 "doacross_static_start, "                                                         \
+                 "GOMP_loop_" #PREFIX                                                              \
+                 "doacross_dynamic_start, "                                                        \
+                 "GOMP_loop_" #PREFIX                                                              \
+                 "doacross_guided_start, "                                                         \
+                 "GOMP_loop_" #PREFIX                                                              \
+                 "doacross_runtime_start, "                                                        \
+                 "GOMP_loop_" #PREFIX "doacross_start")
 
-DOACROSS(, long)
-DOACROSS(ull_, ull)
+DOACROSS(, long);
+DOACROSS(ull_, ull);
 
 #undef DOACROSS
 
@@ -100,3 +109,6 @@ OPENMP_API void GOMP_doacross_ull_wait(ull first, ...) {
   wait_for(first, others);
   va_end(others);
 }
+
+ALSO_IN_LIBOMP(
+    "GOMP_doacross_post, GOMP_doacross_ull_post, GOMP_doacross_wait, GOMP_doacross_ull_wait");

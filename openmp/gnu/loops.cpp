@@ -90,8 +90,27 @@ LOOP_AT_RUNTIME(nonmonotonic_runtime, true, false)
 LOOP_AT_RUNTIME(maybe_nonmonotonic_runtime, true, false)
 LOOP_AT_RUNTIME(ordered_runtime, false, true)
 
+// Each of them is known to LLVM's programs, too.
+#define LOOP_NAMES(NAME)                                       \
+  ALSO_IN_LIBOMP("GOMP_loop_" #NAME "_start, GOMP_loop_" #NAME \
+                 "_next, "                                     \
+                 "GOMP_loop_ull_" #NAME "_start, GOMP_loop_ull_" #NAME "_next")
+LOOP_NAMES(static);
+LOOP_NAMES(dynamic);
+LOOP_NAMES(guided);
+LOOP_NAMES(nonmonotonic_dynamic);
+LOOP_NAMES(nonmonotonic_guided);
+LOOP_NAMES(ordered_static);
+LOOP_NAMES(ordered_dynamic);
+LOOP_NAMES(ordered_guided);
+LOOP_NAMES(runtime);
+LOOP_NAMES(nonmonotonic_runtime);
+LOOP_NAMES(maybe_nonmonotonic_runtime);
+LOOP_NAMES(ordered_runtime);
+
 #undef LOOP_OF
 #undef LOOP_AT_RUNTIME
+#undef LOOP_NAMES
 
 OPENMP_API bool GOMP_loop_start(long start_at, long end, long increment, long number, long chunk,
                                 long* istart, long* iend, std::uintptr_t* reductions,
@@ -180,3 +199,9 @@ OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
 
 OPENMP_API void GOMP_ordered_start() { begin_ordered(entered()); }
 OPENMP_API void GOMP_ordered_end() { end_ordered(entered()); }
+
+ALSO_IN_LIBOMP(
+    "GOMP_loop_start, GOMP_loop_ordered_start, GOMP_loop_ull_start, "
+    "GOMP_loop_ull_ordered_start, GOMP_loop_end_nowait, GOMP_loop_end, GOMP_loop_end_cancel, "
+    "GOMP_sections_start, GOMP_sections2_start, GOMP_sections_next, GOMP_sections_end_nowait, "
+    "GOMP_sections_end, GOMP_sections_end_cancel, GOMP_ordered_start, GOMP_ordered_end");

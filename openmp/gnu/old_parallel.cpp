@@ -155,3 +155,8 @@ OPENMP_API void GOMP_parallel_sections_start(outlined_function function, void* d
   const loop_spec sections = sections_of(count);
   start(function, data, resolve_threads(here(), threads, count), &sections);
 }
+
+ALSO_IN_LIBOMP(
+    "GOMP_parallel_start, GOMP_parallel_end, GOMP_parallel_loop_static_start, "
+    "GOMP_parallel_loop_dynamic_start, GOMP_parallel_loop_guided_start, "
+    "GOMP_parallel_loop_runtime_start, GOMP_parallel_sections_start");

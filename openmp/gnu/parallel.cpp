@@ -109,3 +109,10 @@ OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, u
   request.asked = threads;
   run_region(self, function, data, resolve_threads(self, threads, count), request);
 }
+
+ALSO_IN_LIBOMP(
+    "GOMP_parallel, GOMP_parallel_reductions, GOMP_parallel_loop_static, "
+    "GOMP_parallel_loop_dynamic, GOMP_parallel_loop_guided, "
+    "GOMP_parallel_loop_nonmonotonic_dynamic, GOMP_parallel_loop_nonmonotonic_guided, "
+    "GOMP_parallel_loop_runtime, GOMP_parallel_loop_nonmonotonic_runtime, "
+    "GOMP_parallel_loop_maybe_nonmonotonic_runtime, GOMP_parallel_sections");

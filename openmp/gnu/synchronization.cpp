@@ -73,3 +73,9 @@ OPENMP_API bool GOMP_cancel(int kind, bool does) {
   return does ? cancel(self, kind_of(kind)) : is_cancelled(self, kind_of(kind));
 }
 OPENMP_API bool GOMP_barrier_cancel() { return !pass_barrier(entered()); }
+
+ALSO_IN_LIBOMP(
+    "GOMP_barrier, GOMP_single_start, GOMP_single_copy_start, GOMP_single_copy_end, "
+    "GOMP_critical_start, GOMP_critical_end, GOMP_critical_name_start, "
+    "GOMP_critical_name_end, GOMP_atomic_start, GOMP_atomic_end, GOMP_cancellation_point, "
+    "GOMP_cancel, GOMP_barrier_cancel");

@@ -220,3 +220,7 @@ OPENMP_API void GOMP_interop(int device, int inits, void*** init, const int*, co
   for (int i = 0; i < destroys; ++i) *destroy[i] = nullptr;
   if (depend != nullptr) wait_for_dependences(here(), gnu::listed(depend));
 }
+
+ALSO_IN_LIBOMP(
+    "GOMP_teams_reg, GOMP_teams, GOMP_target, GOMP_target_data, GOMP_target_end_data, "
+    "GOMP_target_update");

@@ -190,3 +190,9 @@ OPENMP_API void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
   end_construct_reductions(self, is_cancelled);
   if (!is_cancelled) pass_barrier(self);
 }
+
+ALSO_IN_LIBOMP(
+    "GOMP_task, GOMP_taskwait, GOMP_taskwait_depend, GOMP_taskyield, GOMP_taskgroup_start, "
+    "GOMP_taskgroup_end, GOMP_taskloop, GOMP_taskloop_ull, GOMP_taskgroup_reduction_register, "
+    "GOMP_taskgroup_reduction_unregister, GOMP_task_reduction_remap, "
+    "GOMP_workshare_task_reduction_unregister");

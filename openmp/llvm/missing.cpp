@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Names of LLVM's runtime that are its own affair: parts of it call each other by them, or its debugger looks at them. No
+// compiler calls them. They are here so that a program that knows them loads; a call ends it with one sentence.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "runtime/abi.hpp"
+#include "runtime/message.hpp"
+
+namespace lockstep::openmp::llvm {
+
+#define MISSING(name) \
+  OPENMP_API void name() { fail("a call of %s, a function inside of LLVM's runtime", #name); }
+MISSING(__kmp_acquire_drdpa_lock)
+MISSING(__kmp_acquire_nested_drdpa_lock)
+MISSING(__kmp_acquire_nested_queuing_lock)
+MISSING(__kmp_acquire_nested_tas_lock)
+MISSING(__kmp_acquire_nested_ticket_lock)
+MISSING(__kmp_acquire_queuing_lock)
+MISSING(__kmp_acquire_tas_lock)
+MISSING(__kmp_acquire_ticket_lock)
+MISSING(__kmp_fork_call)
+MISSING(__kmp_get_reduce_method)
+MISSING(__kmp_invoke_microtask)
+MISSING(__kmp_itt_fini_ittlib)
+MISSING(__kmp_itt_init_ittlib)
+MISSING(__kmp_reap_monitor)
+MISSING(__kmp_reap_worker)
+MISSING(__kmp_release_64)
+MISSING(__kmp_reset_stats)
+MISSING(__kmp_wait_4)
+MISSING(__kmp_wait_64)
+MISSING(kmp_threadprivate_insert)
+MISSING(kmp_threadprivate_insert_private_data)
+
+/// The library for devices asks whether a tool wants to be told of them.
+OPENMP_API void ompt_libomp_connect(void*) {}
+
+OPENMP_API void* ___kmp_allocate(std::size_t size) { return std::calloc(1, size); }
+OPENMP_API void ___kmp_free(void* block) { std::free(block); }
+
+#define UNUSED_DATA(type, name)                                \
+  extern "C" __attribute__((visibility("default"))) type name; \
+  type name {}
+UNUSED_DATA(int, kmp_a_debug);
+UNUSED_DATA(int, kmp_b_debug);
+UNUSED_DATA(int, kmp_c_debug);
+UNUSED_DATA(int, kmp_d_debug);
+UNUSED_DATA(int, kmp_e_debug);
+UNUSED_DATA(int, kmp_f_debug);
+UNUSED_DATA(int, kmp_diag);
+UNUSED_DATA(int, __kmp_debugging);
+UNUSED_DATA(int, __kmp_omp_debug_struct_info);
+UNUSED_DATA(void*, __kmp_thread_pool);
+UNUSED_DATA(std::size_t, kmp_max_mem_alloc);
+extern "C" __attribute__((visibility("default"))) const char* kmp_mutex_impl_info[8];
+const char* kmp_mutex_impl_info[8] = {};
+
+}  // namespace lockstep::openmp::llvm
