@@ -31,9 +31,20 @@ MISSING(__kmp_release_64)
 MISSING(__kmp_reset_stats)
 MISSING(__kmp_wait_4)
 MISSING(__kmp_wait_64)
+MISSING(__kmpc_calc_original_ivs_rectang)
+MISSING(__kmpc_for_collapsed_init)
+MISSING(__kmpc_get_parent_taskid)
+MISSING(__kmpc_get_taskid)
+MISSING(__kmpc_invoke_task_func)
+MISSING(__kmpc_process_loop_nest_rectang)
+MISSING(__kmpc_task_get_depnode)
+MISSING(__kmpc_task_get_successors)
 MISSING(kmp_threadprivate_insert)
 MISSING(kmp_threadprivate_insert_private_data)
 
+// The library for devices asks whether a task may wait for them later. It may not: so it waits at once.
+OPENMP_API bool __kmpc_omp_has_task_team(std::int32_t) { return false; }
+OPENMP_API void** __kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
 /// The library for devices asks whether a tool wants to be told of them.
 OPENMP_API void ompt_libomp_connect(void*) {}
 
