@@ -19,7 +19,12 @@ union data {
   void* pointer;
 };
 
-enum frame_flag : int { frame_runtime = 0, frame_cfa = 0x10, frame_pointer = 0x20 };
+enum frame_flag : int {
+  frame_runtime = 0,
+  frame_application = 1,
+  frame_cfa = 0x10,
+  frame_pointer = 0x20
+};
 
 /// ompt_frame_t: where on the stack a task's code begins, and where it has called us.
 struct frame {
