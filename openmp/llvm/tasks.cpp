@@ -22,19 +22,28 @@ int traits_of(const task_front& of) noexcept {
          ((of.flags & task_is_mergeable) != 0 ? ompt::task_mergeable : 0);
 }
 
-void run_parts(task_front& of, std::int32_t thread) noexcept {
+[[gnu::always_inline]] inline void run_parts(task_front& of, std::int32_t thread) noexcept {
   task_data* const data = of.data();
-  of.is_running = true;
+  of.is_running = (of.flags & task_is_tied) == 0;
   do {
     of.goes_on = false;
     data->routine(thread, data);
   } while (of.goes_on);
 }
 
+/// With a tool: the code of the program begins above this frame.
+[[gnu::noinline, gnu::cold]] void run_told(task_front& of) noexcept {
+  const std::int32_t thread = thread_id();
+  here().tool->at.exit.pointer = __builtin_frame_address(0);
+  if ((of.flags & task_has_destructors) == 0 || !is_cancelled_here(here())) run_parts(of, thread);
+  destroy(of, thread);
+}
+
 }  // namespace
 
 void run_task(void* argument) noexcept {
   task_front& of = *static_cast<task_front*>(argument);
+  if (has_tool()) return run_told(of);
   const std::int32_t thread = thread_id();
   if (__builtin_expect((of.flags & (task_is_tied | task_has_destructors)) == task_is_tied, 1)) {
     of.data()->routine(thread, of.data());
@@ -177,7 +186,7 @@ OPENMP_API void __kmpc_omp_task_begin_if0(ident*, i32, task_data* data) {
   explicit_task& one = of.task();
   if (has_tool()) tell_task(self, one, {true, {}, nullptr, traits_of(of)}, of.size);
   self.shared->tasks.begin_within(self, one);
-  if (has_tool()) ompt::set_exit_of_program(self);
+  if (has_tool()) ompt::set_exit_of_program(self, __builtin_frame_address(0));
 }
 OPENMP_API void __kmpc_omp_task_complete_if0(ident*, i32, task_data* data) {
   part& self = entered();

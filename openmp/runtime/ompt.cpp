@@ -281,6 +281,11 @@ void begin_task(part& self, task_info& own) noexcept {
   own.around = self.tool;
   own.rank = self.rank;
   own.is_running = true;
+  frame& around = own.around->at;
+  own.enter_around = around.enter.pointer;
+  // Not in the barrier at the end of its region: its code is over.
+  const bool has_code = around.exit.pointer != nullptr || (own.around->flags & task_initial) != 0;
+  if (has_code) around.enter.pointer = thread.frame;
   task_schedule::tell(&own.around->own, how, &own.own);
   self.tool = &own;
   own.state_around = thread.now;
@@ -296,12 +301,13 @@ void end_task(part& self, task_info& own, task_status how) noexcept {
   self.tool = &around;
   this_thread().now = own.state_around;
   task_schedule::tell(&own.own, how, &around.own);
+  around.at.enter.pointer = own.enter_around;
 }
 
-void set_exit_of_program(part& self) noexcept {
+void set_exit_of_program(part& self, void* own_frame) noexcept {
   frame& at = self.tool->at;
-  at.exit.pointer = this_thread().frame;
-  at.exit_flags = frame_application | frame_cfa;
+  at.exit.pointer = *static_cast<void**>(own_frame);
+  at.exit_flags = frame_application | frame_pointer;
 }
 
 void tell_fulfilled(task_info& of, bool is_late) noexcept {

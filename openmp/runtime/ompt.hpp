@@ -47,6 +47,7 @@ struct alignas(64) task_info {
   dispatch_chunk chunk{};                ///< of a taskloop's task: its iterations
   bool is_running = false;               ///< an explicit one
   state state_around = state::overhead;  ///< of its thread, when that came to it
+  void* enter_around = nullptr;          ///< of the task that it has left for this one
 };
 
 /// Of a region, for as long as its members run.
@@ -196,8 +197,8 @@ void tell_dependences(task_info& of, const dependence* all, std::size_t count) n
 /// The calling member runs it. Between the two it is its running task.
 void begin_task(part& self, task_info& own) noexcept;
 void end_task(part& self, task_info& own, task_status how) noexcept;
-/// The running task's code is that of the function that has called us.
-void set_exit_of_program(part& self) noexcept;
+/// The running task's code is that of the function that has called us. `own_frame`: of ours, in which its frame is kept.
+void set_exit_of_program(part& self, void* own_frame) noexcept;
 /// omp_fulfill_event().
 void tell_fulfilled(task_info& of, bool is_late) noexcept;
 
@@ -226,7 +227,7 @@ bool may_have_tool() noexcept;
 /// Looks for a tool, once.
 void start_tool() noexcept;
 bool is_tool_started() noexcept;
-/// It is told of nothing from now on.
+/// At the end of the process, or where the tool asks for it: it is told of nothing from now on.
 void finish_tool();
 /// ompt_get_...() and the like, by their names (ompt_inquiry.cpp).
 function find_inquiry(const char* name);

@@ -118,7 +118,7 @@ enum class dependence_type : int {
   source = 5,
   sink = 6,
   inoutset = 7,
-  inout_all_memory = 35
+  out_all_memory = 34
 };
 
 struct dependence {

@@ -52,7 +52,7 @@ void tell_dependences(ompt::task_info& of, const dependence_list& depend) noexce
   for (std::size_t i = 0; i < depend.count; ++i) {
     const dependence one = depend.at(i);
     all[i].variable.pointer = one.address;
-    all[i].type = one.is_all_memory()                     ? ompt::dependence_type::inout_all_memory
+    all[i].type = one.is_all_memory()                     ? ompt::dependence_type::out_all_memory
                   : one.is_mutual                         ? ompt::dependence_type::mutexinoutset
                   : one.kind == dependence_kind::inoutset ? ompt::dependence_type::inoutset
                   : one.kind == dependence_kind::in       ? ompt::dependence_type::in
