@@ -39,7 +39,8 @@ OPENMP_API int omp_get_thread_num() {
   return current != nullptr ? as_int(current->rank) : 0;
 }
 OPENMP_API int omp_get_num_threads() {
-  const part* const current = this_record.current;
+  // With a tool it starts here: programs call it to that end.
+  const part* const current = has_tool() ? &here() : this_record.current;
   return current != nullptr ? as_int(current->size) : 1;
 }
 OPENMP_API int omp_in_parallel() {

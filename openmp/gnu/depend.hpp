@@ -25,7 +25,7 @@ inline dependence_list listed(void** depend) noexcept {
             const bool is_old = at(0) != 0;
             void* const address = array[(is_old ? 2 : 5) + index];
             const std::size_t outs = is_old ? at(1) : at(2) + at(3);  // DEPEND-3
-            if (index < outs) return {address, dependence_kind::out};
+            if (index < outs) return {address, dependence_kind::out, !is_old && index >= at(2)};
             if (is_old || index < outs + at(4)) return {address, dependence_kind::in};
             void* const* const object = static_cast<void* const*>(address);
             return {object[0], kind_of_object(reinterpret_cast<std::uintptr_t>(object[1]))};

@@ -47,6 +47,7 @@ void wait_for(Number first, std::va_list others) noexcept {
   Number at[doacross_board::most_dimensions];
   at[0] = first;
   for (unsigned i = 1; i < board->dimensions(); ++i) at[i] = va_arg(others, Number);
+  if (has_tool()) tell_iteration(self, at, board->dimensions(), ompt::dependence_type::sink);
   board->wait(*self.at, at);
 }
 
@@ -91,12 +92,20 @@ DOACROSS(ull_, ull);
 
 #undef DOACROSS
 
-OPENMP_API void GOMP_doacross_post(long* at) {
-  if (doacross_board* const board = doacross_of(here())) board->post(at);
+namespace {
+
+template <class Number>
+void post(part& self, const Number* at) noexcept {
+  doacross_board* const board = doacross_of(self);
+  if (board == nullptr) return;
+  if (has_tool()) tell_iteration(self, at, board->dimensions(), ompt::dependence_type::source);
+  board->post(at);
 }
-OPENMP_API void GOMP_doacross_ull_post(ull* at) {
-  if (doacross_board* const board = doacross_of(here())) board->post(at);
-}
+
+}  // namespace
+
+OPENMP_API void GOMP_doacross_post(long* at) { post(entered(), at); }
+OPENMP_API void GOMP_doacross_ull_post(ull* at) { post(entered(), at); }
 OPENMP_API void GOMP_doacross_wait(long first, ...) {
   std::va_list others;
   va_start(others, first);

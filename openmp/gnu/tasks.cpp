@@ -5,6 +5,7 @@
 
 #include "depend.hpp"
 #include "runtime/barrier.hpp"
+#include "runtime/ompt.hpp"
 #include "runtime/task_groups.hpp"
 #include "runtime/task_reductions.hpp"
 #include "runtime/taskloop.hpp"
@@ -16,7 +17,9 @@ namespace {
 
 /// The bits of GOMP_task's and GOMP_taskloop's flags.
 enum task_flag : unsigned {
+  task_untied = 1u << 0,
   task_final = 1u << 1,
+  task_mergeable = 1u << 2,
   task_depends = 1u << 3,
   task_has_priority = 1u << 4,
   loop_goes_up = 1u << 8,
@@ -40,19 +43,24 @@ task_request request_of(const part& self, outlined_function function, void* data
           allowed_priority(priority)};
 }
 
+int traits_of(unsigned flags) noexcept {
+  return ((flags & task_untied) != 0 ? ompt::task_untied : 0) |
+         ((flags & task_mergeable) != 0 ? ompt::task_mergeable : 0);
+}
+
 [[gnu::noinline]] void make_special_task(outlined_function function, void* data, copy_function copy,
                                          long size, long align, bool may_wait, unsigned flags,
                                          void** depend, int priority, void* event) noexcept {
   part& self = here();
   make_task(self, request_of(self, function, data, copy, size, align, flags, priority),
-            {!may_wait, gnu::listed(depend), event});
+            {!may_wait, gnu::listed(depend), event, traits_of(flags)});
 }
 
 /// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
 [[gnu::noinline]] void make_plain_task(outlined_function function, void* data, long size,
                                        long align, bool may_wait, unsigned flags) noexcept {
   part& self = here();
-  if (!process_settings().can_cancel && (!may_wait || runs_tasks_at_once(self))) {
+  if (!may_wait || runs_tasks_at_once(self)) {
     const bool is_final = self.running->is_final || (flags & task_final) != 0;
     return run_at_once(self, function, data, is_final);
   }
@@ -67,34 +75,37 @@ task_request request_of(const part& self, outlined_function function, void* data
 OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
                           long align, bool may_wait, unsigned flags, void** depend, int priority,
                           void* event) {
-  if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0)
+  if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0 &&
+      !process_settings().has_special_tasks)
     return make_plain_task(function, data, size, align, may_wait, flags);
+  note_call();
   make_special_task(function, data, copy, size, align, may_wait, flags,
                     (flags & task_depends) != 0 ? depend : nullptr,
                     (flags & task_has_priority) != 0 ? priority : 0,
                     (flags & task_is_detached) != 0 ? event : nullptr);
 }
 
-OPENMP_API void GOMP_taskwait() { wait_for_children(here()); }
+OPENMP_API void GOMP_taskwait() { wait_for_children(entered()); }
 OPENMP_API void GOMP_taskwait_depend(void** depend) {
-  wait_for_dependences(here(), gnu::listed(depend));
+  wait_for_dependences(entered(), gnu::listed(depend));
 }
 
 OPENMP_API void GOMP_taskyield() {
-  part& self = here();
+  part& self = entered();
   if (self.tasks != nullptr) self.shared->tasks.yield(self);
 }
 
 /// taskwait with depend and nowait, of compilers since GCC 13: a task that does nothing.
 OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
-  GOMP_task([](void*) {}, nullptr, nullptr, 0, 1, true, task_depends, depend, 0, nullptr);
+  make_task(entered(), task_request{[](void*) {}, nullptr, nullptr, 0, 1},
+            {false, gnu::listed(depend)});
 }
 
 // --- taskgroup ---
 
-OPENMP_API void GOMP_taskgroup_start() { begin_taskgroup(here()); }
+OPENMP_API void GOMP_taskgroup_start() { begin_taskgroup(entered()); }
 OPENMP_API void GOMP_taskgroup_end() {
-  part& self = here();
+  part& self = entered();
   if (self.running->group != nullptr) end_taskgroup(self);
 }
 
@@ -113,10 +124,9 @@ ull count_iterations(bool goes_up, Number first, Number end, Number step) noexce
 
 /// The task's data begins with its bounds; the array of its reductions follows.
 template <class Number>
-void run(outlined_function function, void* data, copy_function copy, long size, long align,
-         unsigned flags, unsigned long wanted, int priority, Number first, Number end,
+void run(part& self, outlined_function function, void* data, copy_function copy, long size,
+         long align, unsigned flags, unsigned long wanted, int priority, Number first, Number end,
          Number step) noexcept {
-  part& self = here();
   std::uintptr_t* const reductions =
       (flags & loop_reduces) != 0 ? static_cast<std::uintptr_t**>(data)[2] : nullptr;
   taskloop_request how{count_iterations((flags & loop_goes_up) != 0, first, end, step),
@@ -149,12 +159,12 @@ void run(outlined_function function, void* data, copy_function copy, long size, 
 OPENMP_API void GOMP_taskloop(outlined_function function, void* data, copy_function copy, long size,
                               long align, unsigned flags, unsigned long wanted, int priority,
                               long first, long end, long step) {
-  run(function, data, copy, size, align, flags, wanted, priority, first, end, step);
+  run(entered(), function, data, copy, size, align, flags, wanted, priority, first, end, step);
 }
 OPENMP_API void GOMP_taskloop_ull(outlined_function function, void* data, copy_function copy,
                                   long size, long align, unsigned flags, unsigned long wanted,
                                   int priority, ull first, ull end, ull step) {
-  run(function, data, copy, size, align, flags, wanted, priority, first, end, step);
+  run(entered(), function, data, copy, size, align, flags, wanted, priority, first, end, step);
 }
 
 // --- reductions ---

@@ -115,14 +115,18 @@ OPENMP_API void __kmpc_doacross_post(ident*, std::int32_t, const std::int64_t* v
   part& self = entered();
   doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
   ull numbers[doacross_board::most_dimensions];
-  if (board != nullptr && number(*nest_of(self), values, numbers)) board->post(numbers);
+  if (board == nullptr || !number(*nest_of(self), values, numbers)) return;
+  if (has_tool()) tell_iteration(self, numbers, board->dimensions(), ompt::dependence_type::source);
+  board->post(numbers);
 }
 /// For an iteration that there is none of there is nothing to wait for.
 OPENMP_API void __kmpc_doacross_wait(ident*, std::int32_t, const std::int64_t* values) {
   part& self = entered();
   doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
   ull numbers[doacross_board::most_dimensions];
-  if (board != nullptr && number(*nest_of(self), values, numbers)) board->wait(*self.at, numbers);
+  if (board == nullptr || !number(*nest_of(self), values, numbers)) return;
+  if (has_tool()) tell_iteration(self, numbers, board->dimensions(), ompt::dependence_type::sink);
+  board->wait(*self.at, numbers);
 }
 
 }  // namespace lockstep::openmp::llvm

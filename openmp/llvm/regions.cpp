@@ -189,7 +189,7 @@ void begin_alone(part& self) noexcept {
   ompt::region_scope* told = nullptr;
   if (has_tool()) {
     told = new (std::nothrow)
-        ompt::region_scope(self, request.asked, 1, ompt::parallel_team | ompt::invoker_program);
+        ompt::region_scope(self, 1, 1, ompt::parallel_team | ompt::invoker_program);
   }
   // It is to have a function: it is in a region.
   kept_part* const made = new (std::nothrow) kept_part(self, run_part, request);
@@ -207,7 +207,10 @@ void end_alone(part& self) noexcept {
 
 }  // namespace
 
-OPENMP_API std::int32_t __kmpc_global_thread_num(ident*) { return thread_id(); }
+OPENMP_API std::int32_t __kmpc_global_thread_num(ident*) {
+  note_call();
+  return thread_id();
+}
 OPENMP_API std::int32_t __kmpc_global_num_threads(ident*) {
   return static_cast<std::int32_t>(here().size);
 }
@@ -260,7 +263,10 @@ OPENMP_API void __kmpc_fork_call(ident*, std::int32_t count, microtask function,
   fork(entered(), call);
 }
 
-OPENMP_API void __kmpc_serialized_parallel(ident*, std::int32_t) { begin_alone(entered()); }
+OPENMP_API void __kmpc_serialized_parallel(ident*, std::int32_t) {
+  begin_alone(entered());
+  if (has_tool()) ompt::set_exit_of_program(here(), __builtin_frame_address(0));
+}
 OPENMP_API void __kmpc_end_serialized_parallel(ident*, std::int32_t) { end_alone(entered()); }
 
 /// With one word for all variables, or none.

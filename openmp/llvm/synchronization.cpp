@@ -144,16 +144,22 @@ namespace {
 
 enum : std::int32_t { reduce_under_lock = 1, reduce_by_atomics = 2 };
 
+/// A tool is told of what happens under the lock; of atomic operations nobody could tell it.
+bool is_under_lock(const ident* at) noexcept {
+  return (at->flags & has_atomic_reduction) == 0 || has_tool();
+}
+
 std::int32_t begin_reduction(part& self, const ident* at, critical_name* name) noexcept {
+  if (!self.is_alone()) {
+    if (!is_under_lock(at)) return reduce_by_atomics;
+    lock_of(name).lock();
+  }
   if (has_tool()) ompt::tell_reduction(self, ompt::endpoint::begin);
-  if (self.is_alone()) return reduce_under_lock;
-  if ((at->flags & has_atomic_reduction) != 0) return reduce_by_atomics;
-  lock_of(name).lock();
   return reduce_under_lock;
 }
 void end_reduction(part& self, const ident* at, critical_name* name) noexcept {
-  if (!self.is_alone() && (at->flags & has_atomic_reduction) == 0) lock_of(name).unlock();
   if (has_tool()) ompt::tell_reduction(self, ompt::endpoint::end);
+  if (!self.is_alone() && is_under_lock(at)) lock_of(name).unlock();
 }
 
 }  // namespace

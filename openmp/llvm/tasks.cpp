@@ -17,19 +17,33 @@ void destroy(task_front& of, std::int32_t thread) noexcept {
   if ((of.flags & task_has_destructors) != 0) of.data()->destructors(thread, of.data());
 }
 
-void run_parts(task_front& of, std::int32_t thread) noexcept {
+int traits_of(const task_front& of) noexcept {
+  return ((of.flags & task_is_tied) == 0 ? ompt::task_untied : 0) |
+         ((of.flags & task_is_mergeable) != 0 ? ompt::task_mergeable : 0);
+}
+
+[[gnu::always_inline]] inline void run_parts(task_front& of, std::int32_t thread) noexcept {
   task_data* const data = of.data();
-  of.is_running = true;
+  of.is_running = (of.flags & task_is_tied) == 0;
   do {
     of.goes_on = false;
     data->routine(thread, data);
   } while (of.goes_on);
 }
 
+/// With a tool: the code of the program begins above this frame.
+[[gnu::noinline, gnu::cold]] void run_told(task_front& of) noexcept {
+  const std::int32_t thread = thread_id();
+  here().tool->at.exit.pointer = __builtin_frame_address(0);
+  if ((of.flags & task_has_destructors) == 0 || !is_cancelled_here(here())) run_parts(of, thread);
+  destroy(of, thread);
+}
+
 }  // namespace
 
 void run_task(void* argument) noexcept {
   task_front& of = *static_cast<task_front*>(argument);
+  if (has_tool()) return run_told(of);
   const std::int32_t thread = thread_id();
   if (__builtin_expect((of.flags & (task_is_tied | task_has_destructors)) == task_is_tied, 1)) {
     of.data()->routine(thread, of.data());
@@ -66,7 +80,7 @@ void start(part& self, task_front& of, bool is_undeferred, const dependence_list
     one.priority = allowed_priority(of.data()->priority);
     one.has_priority = one.priority != 0;
   }
-  start_task(self, one, {is_undeferred, depend}, of.end());
+  start_task(self, one, {is_undeferred, depend, nullptr, traits_of(of)}, of.end());
 }
 
 namespace {
@@ -100,7 +114,7 @@ dependence dependence_of(const void* written, std::size_t index) noexcept {
   if ((one.kind & is_all_memory) != 0 || one.address == -1) return {nullptr, dependence_kind::out};
   void* const address = reinterpret_cast<void*>(one.address);
   if ((one.kind & (is_out | is_mutexinoutset)) != 0)
-    return {address, dependence_kind::out};  // DEPEND-3
+    return {address, dependence_kind::out, (one.kind & is_mutexinoutset) != 0};  // DEPEND-3
   if ((one.kind & is_inoutset) != 0) return {address, dependence_kind::inoutset};
   if ((one.kind & is_in) != 0) return {address, dependence_kind::in};
   fail("unknown kind of dependence %u", one.kind);
@@ -169,7 +183,10 @@ OPENMP_API void __kmpc_omp_task_begin_if0(ident*, i32, task_data* data) {
   part& self = entered();
   task_front& of = front_of(data);
   of.is_running = (of.flags & task_is_tied) == 0;
-  self.shared->tasks.begin_within(self, of.task());
+  explicit_task& one = of.task();
+  if (has_tool()) tell_task(self, one, {true, {}, nullptr, traits_of(of)}, of.size);
+  self.shared->tasks.begin_within(self, one);
+  if (has_tool()) ompt::set_exit_of_program(self, __builtin_frame_address(0));
 }
 OPENMP_API void __kmpc_omp_task_complete_if0(ident*, i32, task_data* data) {
   part& self = entered();

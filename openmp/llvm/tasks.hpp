@@ -39,6 +39,7 @@ static_assert(sizeof(task_data) == 40, "as compilers have it");
 enum task_flag : std::uint32_t {
   task_is_tied = 1,
   task_is_final = 2,
+  task_is_mergeable = 4,
   task_has_destructors = 8,
   task_is_proxy = 0x10,  ///< its end is said by __kmpc_proxy_task_completed()
   task_has_priority = 0x20

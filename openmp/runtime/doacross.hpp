@@ -20,6 +20,7 @@
 #include "wait/published_words.hpp"
 
 #include "loop_cursor.hpp"
+#include "ompt.hpp"
 
 namespace lockstep::openmp {
 
@@ -98,6 +99,18 @@ void begin_doacross(part& self, const loop_spec& loop, const ull* counts, unsign
                     std::uintptr_t* reductions, void** memory) noexcept;
 /// Of the loop that the part is in; null in a region of one, where all earlier iterations are done.
 doacross_board* doacross_of(part& self) noexcept;
+
+/// Tells a tool of an iteration that is posted, or waited for.
+template <class Number>
+void tell_iteration(part& self, const Number* at, unsigned dimensions,
+                    ompt::dependence_type type) noexcept {
+  ompt::dependence all[doacross_board::most_dimensions];
+  for (unsigned i = 0; i < dimensions; ++i) {
+    all[i].variable.value = static_cast<std::uint64_t>(at[i]);
+    all[i].type = type;
+  }
+  ompt::tell_dependences(*self.tool, all, dimensions);
+}
 
 }  // namespace lockstep::openmp
 

@@ -39,7 +39,7 @@ loop_spec sections_of(unsigned count) noexcept {
 void tell_loop(part& self, const loop_spec& loop) noexcept {
   ompt::work_kind kind = ompt::work_kind::loop_static;
   if (loop.how == schedule_kind::dynamic) kind = ompt::work_kind::loop_dynamic;
-  if (loop.how == schedule_kind::guided) kind = ompt::work_kind::loop_guided;
+  if (loop.how == schedule_kind::guided && !self.is_alone()) kind = ompt::work_kind::loop_guided;
   if (loop.is_of_sections) kind = ompt::work_kind::sections;
   if (loop.is_scope) kind = ompt::work_kind::scope;
   ompt::begin_work(self, kind, loop.count);

@@ -3,6 +3,7 @@
 #include "ompt.hpp"
 
 #include <new>
+#include <utility>
 
 #include "message.hpp"
 
@@ -262,6 +263,7 @@ void tell_creation(part& self, task_info& own, int flags, bool has_dependences) 
   const call_scope call(self);
   own.flags = flags;
   own.region = call.task.region;
+  own.chunk = std::exchange(call.thread.next_chunk, dispatch_chunk());
   own.at.exit_flags = frame_runtime | frame_pointer;
   own.at.enter_flags = frame_runtime | frame_cfa;
   task_create::tell(&call.task.own, &call.task.at, &own.own, flags, has_dependences ? 1 : 0,
@@ -272,20 +274,45 @@ void tell_dependences(task_info& of, const dependence* all, std::size_t count) n
   dependences::tell(&of.own, all, static_cast<int>(count));
 }
 
-run_scope::run_scope(part& self, task_info& own, task_status how) noexcept
-    : self_(self), own_(own), before_(this_thread().now) {
+void begin_task(part& self, task_info& own) noexcept {
+  thread_info& thread = this_thread();
+  const task_status how = thread.yields ? task_status::yield : task_status::switches;
+  thread.yields = false;
   own.around = self.tool;
   own.rank = self.rank;
+  own.is_running = true;
+  frame& around = own.around->at;
+  own.enter_around = around.enter.pointer;
+  // Not in the barrier at the end of its region: its code is over.
+  const bool has_code = around.exit.pointer != nullptr || (own.around->flags & task_initial) != 0;
+  if (has_code) around.enter.pointer = thread.frame;
   task_schedule::tell(&own.around->own, how, &own.own);
   self.tool = &own;
-  this_thread().now = work_state_of(own);
+  own.state_around = thread.now;
+  thread.now = work_state_of(own);
+  if (own.chunk.iterations != 0)
+    tell_chunk(self, dispatch_kind::taskloop_chunk, own.chunk.start, own.chunk.iterations);
 }
 
-void run_scope::end(task_status how) noexcept {
-  task_info& around = *own_.around;
-  self_.tool = &around;
-  this_thread().now = before_;
-  task_schedule::tell(&own_.own, how, &around.own);
+void end_task(part& self, task_info& own, task_status how) noexcept {
+  task_info& around = *own.around;
+  own.at.exit.pointer = nullptr;
+  own.is_running = false;
+  self.tool = &around;
+  this_thread().now = own.state_around;
+  task_schedule::tell(&own.own, how, &around.own);
+  around.at.enter.pointer = own.enter_around;
+}
+
+void set_exit_of_program(part& self, void* own_frame) noexcept {
+  frame& at = self.tool->at;
+  at.exit.pointer = *static_cast<void**>(own_frame);
+  at.exit_flags = frame_application | frame_pointer;
+}
+
+void tell_fulfilled(task_info& of, bool is_late) noexcept {
+  task_schedule::tell(&of.own, is_late ? task_status::late_fulfill : task_status::early_fulfill,
+                      nullptr);
 }
 
 // Locks.

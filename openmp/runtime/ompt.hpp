@@ -9,8 +9,8 @@
 //           stack frame, of the call that they come from. A construct that runs code of the program keeps both
 //           (call_scope), since calls inside replace them.
 //   OMPT-2  What a tool knows of a task (task_info) lies beside the task: an implicit one's on the stack of its member, an
-//           explicit one's behind the task and what it depends on (task_pool::make), so that tasks are as large as without
-//           a tool. Nobody reads part::tool and these bytes where has_tool() is false.
+//           explicit one's in front of it (info_of), so that tasks are as large as without a tool. Nobody reads part::tool
+//           and those bytes where has_tool() is false.
 //   OMPT-3  Members of a region report their end while they still are in it. The wait of member 0 ends when all have come;
 //           those of the others have no length.
 //   OMPT-4  Constructs whose end a compiler does not call (single, with GCC) end with the member's next construct, barrier,
@@ -32,7 +32,7 @@ namespace ompt {
 struct region_info;
 
 /// What a tool knows of a task.
-struct task_info {
+struct alignas(64) task_info {
   data own{};
   frame at{};
   int flags = 0;
@@ -44,6 +44,10 @@ struct task_info {
   std::uint64_t open_count = 0;
   void* memory = nullptr;  ///< of an explicit task: its data
   std::size_t memory_size = 0;
+  dispatch_chunk chunk{};                ///< of a taskloop's task: its iterations
+  bool is_running = false;               ///< an explicit one
+  state state_around = state::overhead;  ///< of its thread, when that came to it
+  void* enter_around = nullptr;          ///< of the task that it has left for this one
 };
 
 /// Of a region, for as long as its members run.
@@ -63,7 +67,9 @@ struct thread_info {
   wait_id waits_for = 0;
   code from = nullptr;  ///< OMPT-1
   void* frame = nullptr;
-  region_info initial;  ///< of an initial thread
+  bool yields = false;          ///< it leaves its task because of taskyield
+  dispatch_chunk next_chunk{};  ///< of the task that it makes next, by taskloop
+  region_info initial;          ///< of an initial thread
 };
 
 /// The calling thread's. Made where it has none: a thread that OpenMP does not know.
@@ -188,18 +194,13 @@ void tell_creation(part& self, task_info& own, int flags, bool has_dependences) 
 /// The addresses that it depends on.
 void tell_dependences(task_info& of, const dependence* all, std::size_t count) noexcept;
 
-/// A task that the calling member runs, from its begin on. end() says how it has ended.
-class run_scope {
- public:
-  /// `how`: why the thread leaves the task that it has run.
-  run_scope(part& self, task_info& own, task_status how = task_status::switches) noexcept;
-  void end(task_status how) noexcept;
-
- private:
-  part& self_;
-  task_info& own_;
-  const state before_;
-};
+/// The calling member runs it. Between the two it is its running task.
+void begin_task(part& self, task_info& own) noexcept;
+void end_task(part& self, task_info& own, task_status how) noexcept;
+/// The running task's code is that of the function that has called us. `own_frame`: of ours, in which its frame is kept.
+void set_exit_of_program(part& self, void* own_frame) noexcept;
+/// omp_fulfill_event().
+void tell_fulfilled(task_info& of, bool is_late) noexcept;
 
 // --- locks ---
 
@@ -226,7 +227,7 @@ bool may_have_tool() noexcept;
 /// Looks for a tool, once.
 void start_tool() noexcept;
 bool is_tool_started() noexcept;
-/// It is told of nothing from now on.
+/// At the end of the process, or where the tool asks for it: it is told of nothing from now on.
 void finish_tool();
 /// ompt_get_...() and the like, by their names (ompt_inquiry.cpp).
 function find_inquiry(const char* name);

@@ -13,7 +13,8 @@ namespace {
 /// What the calling thread runs; null: it has called nothing of ours.
 task_info* current_task() noexcept {
   part* const current = this_record.current;
-  return current != nullptr && this_record.tool != nullptr ? current->tool : nullptr;
+  return is_tool_started() && current != nullptr && this_record.tool != nullptr ? current->tool
+                                                                                : nullptr;
 }
 
 // --- callbacks ---
@@ -82,12 +83,12 @@ int get_callback(unsigned event, function* callback) noexcept {
 // --- the thread, its regions and tasks ---
 
 data* get_thread_data() noexcept {
-  return this_record.tool != nullptr ? &this_record.tool->own : nullptr;
+  return is_tool_started() && this_record.tool != nullptr ? &this_record.tool->own : nullptr;
 }
 
 state get_state(wait_id* what) noexcept {
   const thread_info* const thread = this_record.tool;
-  if (thread == nullptr) return state::undefined;
+  if (!is_tool_started() || thread == nullptr) return state::work_serial;
   const int number = static_cast<int>(thread->now);
   const bool waits_for_lock = number >= static_cast<int>(state::wait_mutex) &&
                               number <= static_cast<int>(state::wait_ordered);
@@ -157,7 +158,7 @@ int get_partition_place_nums(int size, int* places) noexcept {
   }
   return own.count;
 }
-int get_proc_id() noexcept { return sched_getcpu(); }
+int get_proc_id() noexcept { return current_task() != nullptr ? sched_getcpu() : -1; }
 int get_num_devices() noexcept { return 1; }  // the host
 int get_target_info(std::uint64_t*, std::uint64_t*, std::uint64_t*) noexcept { return 0; }
 

@@ -24,7 +24,11 @@ constexpr unsigned version = 202111;  ///< OpenMP 5.2
 constexpr char runtime_name[] = "lockstep";
 constexpr char start_name[] = "ompt_start_tool";
 
-start_result* started = nullptr;
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  started.load  relaxed  -      whether tools may ask: what they ask for is the thread's own
+//   2  started.store relaxed  -      as 1; once more when the tool is done with
+detail::atomic<start_result*> started{nullptr};
 
 bool is_word(const char* text, const char* word) noexcept {
   return text != nullptr && strcasecmp(text, word) == 0;
@@ -107,7 +111,6 @@ start_result* try_libraries(search_log& log) noexcept {
 /// Archer tells ThreadSanitizer what OpenMP orders, in programs that were compiled with that.
 bool is_for_archer() noexcept { return dlsym(RTLD_DEFAULT, "__tsan_acquire") != nullptr; }
 start_result* try_archer(search_log& log) noexcept {
-  if (!is_for_archer()) return nullptr;
   log.print("...searching tool libraries failed. Using archer tool.\n");
   return try_library("libarcher.so", log);
 }
@@ -141,23 +144,13 @@ bool is_of_runtime(void* start) noexcept {
   return base_of(start) == base_of(&process_settings());
 }
 
-/// The process ends: the threads of its last thread do so before the tool is told, if that one is in no region.
-void finish_at_exit() noexcept {
-  part* const current = this_record.current;
-  if (current != nullptr && current->outer == nullptr) {
-    pool::end_all(this_record);
-    end_initial_thread(*current);
-  }
-  finish_tool();
-}
-
 void look() noexcept {
   search_log log;
   if (!is_tool_allowed()) return log.print("OMP tool disabled.\n");
   start_result* const found = find_tool(log);
   if (found == nullptr || found->initialize(find_inquiry, 0, &found->of_tool) == 0) return;
-  started = found;
-  std::atexit(finish_at_exit);
+  started.store(found, detail::memory_order_relaxed);  // 2
+  std::atexit(finish_tool);
 }
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -180,13 +173,21 @@ bool may_have_tool() noexcept {
 
 void start_tool() noexcept { pthread_once(&once, look); }
 
-bool is_tool_started() noexcept { return started != nullptr; }
+bool is_tool_started() noexcept {
+  return started.load(detail::memory_order_relaxed) != nullptr;  // 1
+}
 
 void finish_tool() {
-  start_result* const last = started;
-  started = nullptr;
+  start_result* const last = started.load(detail::memory_order_relaxed);  // 1
   if (last == nullptr) return;
+  // The threads of the calling one end before, if that is in no region.
+  part* const current = this_record.current;
+  if (current != nullptr && current->outer == nullptr) {
+    pool::end_all(this_record);
+    end_initial_thread(*current);
+  }
   if (last->finalize != nullptr) last->finalize(&last->of_tool);
+  started.store(nullptr, detail::memory_order_relaxed);  // 2
   for (detail::atomic<function>& callback : callbacks)
     callback.store(nullptr, detail::memory_order_relaxed);  // 2 of ompt_types.hpp
 }

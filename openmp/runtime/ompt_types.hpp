@@ -19,7 +19,12 @@ union data {
   void* pointer;
 };
 
-enum frame_flag : int { frame_runtime = 0, frame_cfa = 0x10, frame_pointer = 0x20 };
+enum frame_flag : int {
+  frame_runtime = 0,
+  frame_application = 1,
+  frame_cfa = 0x10,
+  frame_pointer = 0x20
+};
 
 /// ompt_frame_t: where on the stack a task's code begins, and where it has called us.
 struct frame {
@@ -113,7 +118,7 @@ enum class dependence_type : int {
   source = 5,
   sink = 6,
   inoutset = 7,
-  inout_all_memory = 35
+  out_all_memory = 34
 };
 
 struct dependence {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "message.hpp"
+#include "ompt.hpp"
 
 namespace lockstep::openmp {
 
@@ -119,6 +120,8 @@ bool dependence_table::wait_for(newcomer& by, explicit_task& predecessor, bool f
   const bool is_last = forgets && --predecessor.named == 0;
   if (&predecessor == &by.one) return true;
   std::uintptr_t seen = predecessor.successors.load(detail::memory_order_acquire);  // 1
+  if (has_tool() && (seen & ended) == 0)
+    ompt::task_dependence::tell(&info_of(predecessor).own, &info_of(by.one).own);
   while ((seen & ended) == 0) {
     dependence_edge& edge = by.take_edge();
     edge.next = edges_of(seen);

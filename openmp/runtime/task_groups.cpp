@@ -11,6 +11,7 @@
 #include <new>
 
 #include "message.hpp"
+#include "ompt.hpp"
 #include "shared_region.hpp"
 
 namespace lockstep::openmp {
@@ -33,16 +34,28 @@ task_group& begin_taskgroup(part& self) noexcept {
   group->outer = self.running->group;
   if (!self.is_alone()) group->maker = &self.shared->tasks.tasks_of(self);
   self.running->group = group;
+  if (has_tool()) ompt::begin_sync(self, ompt::sync_kind::taskgroup);
   return *group;
 }
 
-void end_taskgroup(part& self) noexcept {
+namespace {
+
+void end_untold(part& self) noexcept {
   task_group* const group = self.running->group;
   if (group->has_unfinished()) self.shared->tasks.wait_for_group(self, *group);
   self.running->group = group->outer;
   group->~task_group();
   std::free(group);
 }
+
+[[gnu::noinline, gnu::cold]] void end_told(part& self) noexcept {
+  const ompt::sync_scope told(self, ompt::sync_kind::taskgroup, true);
+  end_untold(self);
+}
+
+}  // namespace
+
+void end_taskgroup(part& self) noexcept { return has_tool() ? end_told(self) : end_untold(self); }
 
 bool cancel_taskgroup(task& of) noexcept {
   task_group* const group = group_of_program(of);

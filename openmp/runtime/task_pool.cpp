@@ -9,6 +9,7 @@
 
 #include "barrier.hpp"
 #include "message.hpp"
+#include "ompt.hpp"
 #include "part.hpp"
 #include "shared_region.hpp"
 #include "task_dependences.hpp"
@@ -76,7 +77,25 @@ detail::wait_history& history_of(part& self) noexcept {
   return self.at != nullptr ? self.at->history : detail::this_thread_history();
 }
 
+/// What lies in front of a task (OMPT-2).
+std::size_t told_size() noexcept { return has_tool() ? sizeof(ompt::task_info) : 0; }
+
+int flags_of_cancel(const part& self) noexcept {
+  return is_region_cancelled(self) ? ompt::cancel_parallel : ompt::cancel_taskgroup;
+}
+
+ompt::task_status status_at_end(const part& self, const explicit_task& one) noexcept {
+  const bool is_cancelled =
+      process_settings().can_cancel && (is_region_cancelled(self) || is_taskgroup_cancelled(one));
+  return is_cancelled ? ompt::task_status::cancel : ompt::task_status::complete;
+}
+
 }  // namespace
+
+ompt::task_info& info_of(explicit_task& one) noexcept {
+  return one.is_wait ? *static_cast<ompt::task_info*>(one.argument)
+                     : *(reinterpret_cast<ompt::task_info*>(&one) - 1);
+}
 
 // Deques.
 
@@ -379,12 +398,13 @@ void task_pool::wait_for_group(part& self, task_group& of) noexcept {
   help(self, self.running->family, &of, [&] { return !of.has_unfinished(); });
 }
 
-void task_pool::wait_for_dependences(part& self, task_family& of,
-                                     const dependence_list& named) noexcept {
+void task_pool::wait_for_dependences(part& self, task_family& of, const dependence_list& named,
+                                     ompt::task_info* told) noexcept {
   if (of.dependences == nullptr) return;
   detail::atomic<bool> ended{false};
   explicit_task wait;
   wait.is_wait = true;
+  wait.argument = told;
   wait.more_edges = nullptr;
   wait.maker = &tasks_of(self);
   wait.tells_end = &ended;
@@ -395,7 +415,9 @@ void task_pool::wait_for_dependences(part& self, task_family& of,
 void task_pool::yield(part& self) noexcept {
   explicit_task* next = take_listed(task_below{self.running->family, nullptr});
   if (next == nullptr) next = pop(self);
-  if (next != nullptr) run_now(self, *next);
+  if (next == nullptr) return;
+  if (has_tool()) ompt::this_thread().yields = true;
+  run_now(self, *next);
 }
 
 void task_pool::run_own(part& self) noexcept {
@@ -458,10 +480,14 @@ bool task_pool::is_full(part& self) const noexcept {
 explicit_task& task_pool::make(part& self, const task& parent, std::size_t size, std::size_t align,
                                std::size_t uses) noexcept {
   const std::size_t argument_at = sizeof(explicit_task) + uses * sizeof(dependence_use);
-  const std::size_t all = argument_at + size + align;
+  const std::size_t all = told_size() + argument_at + size + align;
   const bool is_small = all <= block_size;
   member_tasks& mine = tasks_of(self);
-  char* const memory = static_cast<char*>(is_small ? allocate(mine) : allocate_bytes(all));
+  char* memory = static_cast<char*>(is_small ? allocate(mine) : allocate_bytes(all));
+  if (has_tool()) {
+    ::new (static_cast<void*>(memory)) ompt::task_info;
+    memory += told_size();
+  }
   explicit_task& one = *::new (static_cast<void*>(memory)) explicit_task;
   one.inherit(parent);
   one.family = nullptr;
@@ -486,7 +512,7 @@ void task_pool::make_uses(explicit_task& one, const void* end, std::size_t count
   const std::size_t used = round_up(static_cast<std::size_t>(static_cast<const char*>(end) - block),
                                     alignof(dependence_use));
   const std::size_t needed = count * sizeof(dependence_use);
-  one.uses = one.is_small && used + needed <= block_size
+  one.uses = one.is_small && told_size() + used + needed <= block_size
                  ? reinterpret_cast<dependence_use*>(reinterpret_cast<char*>(&one) + used)
                  : allocate_uses(one, count);
   one.use_count = static_cast<std::uint32_t>(count);
@@ -527,9 +553,28 @@ explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   task* const before = self.running;
   one.begun_at = mine.ready.back;
   self.running = &one;
-  if (!is_cancelled(self, one)) one.function(one.argument);
+  if (__builtin_expect(process_settings().has_special_tasks, 0)) {
+    call_special(self, one);
+  } else {
+    one.function(one.argument);
+  }
   self.running = before;
   return end_function(self, one);
+}
+
+/// Where it may be cancelled, or with a tool: the code of the program begins above this frame.
+[[gnu::noinline]] void task_pool::call_special(part& self, explicit_task& one) noexcept {
+  const bool is_dropped = is_cancelled(self, one);
+  if (!has_tool()) {
+    if (!is_dropped) one.function(one.argument);
+    return;
+  }
+  ompt::task_info& told = info_of(one);
+  if (is_dropped) return ompt::tell_discarded(told, flags_of_cancel(self));
+  ompt::begin_task(self, told);
+  told.at.exit.pointer = __builtin_frame_address(0);
+  one.function(one.argument);
+  if (!one.has_event) ompt::end_task(self, told, status_at_end(self, one));
 }
 
 explicit_task* task_pool::end_function(part& self, explicit_task& one) noexcept {
@@ -541,6 +586,10 @@ explicit_task* task_pool::end_function(part& self, explicit_task& one) noexcept 
       one.is_over = true;
       add_last(detached_, one);
       unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+    }
+    if (has_tool() && info_of(one).is_running) {
+      ompt::end_task(self, info_of(one),
+                     is_detached ? ompt::task_status::detach : ompt::task_status::complete);
     }
     lock_.unlock();
     if (is_detached) return nullptr;
@@ -566,9 +615,11 @@ void task_pool::begin_within(part& self, explicit_task& one) noexcept {
   one.interrupted = self.running;
   one.begun_at = tasks_of(self).ready.back;
   self.running = &one;
+  if (has_tool()) ompt::begin_task(self, info_of(one));
 }
 
 void task_pool::end_within(part& self, explicit_task& one) noexcept {
+  if (has_tool() && !one.has_event) ompt::end_task(self, info_of(one), status_at_end(self, one));
   self.running = one.interrupted;
   if (!one.has_event) {
     close_family(self, one);
@@ -698,6 +749,7 @@ void task_pool::fulfil(explicit_task& one) noexcept {
   task_pool& tasks = *one.maker->pool;
   tasks.lock_.lock();
   one.is_fulfilled = true;
+  if (has_tool()) ompt::tell_fulfilled(info_of(one), one.is_over);
   if (one.is_dropped) {
     one.is_dropped = false;
     tasks.give_back(nullptr, one);
@@ -715,6 +767,7 @@ void task_pool::discard(part&) noexcept {
   lock_.lock();
   const auto drop = [&](explicit_task& one) {
     one.is_dropped = one.has_event && !one.is_fulfilled;
+    if (has_tool()) ompt::tell_discarded(info_of(one), ompt::cancel_parallel);
     complete(nullptr, one);
   };
   for (member_tasks* of = first_member(); of != nullptr; of = of->next) {
@@ -821,7 +874,7 @@ void task_pool::give_back(part* self, explicit_task& one) noexcept {
   const bool is_small = one.is_small;
   if (one.use_count != 0) free_edges(one);
   one.~explicit_task();
-  void* const block = &one;
+  void* const block = reinterpret_cast<char*>(&one) - told_size();
   if (!is_small || self == nullptr) return std::free(block);
   member_tasks& mine = *self->tasks;
   next_block(block) = mine.free_blocks;

@@ -92,12 +92,16 @@ namespace lockstep::openmp {
 struct part;
 struct explicit_task;
 struct member_tasks;
+namespace ompt {
+struct task_info;
+}
 
 enum class dependence_kind : std::uint8_t { in, out, inoutset };
 
 struct dependence {
   void* address;
   dependence_kind kind;
+  bool is_mutual = false;  ///< mutexinoutset, for tools (DEPEND-3)
 
   bool is_all_memory() const noexcept {  // DEPEND-4 of task_dependences.hpp
     return address == nullptr && kind == dependence_kind::out;
@@ -264,6 +268,9 @@ struct explicit_task : rare_task_data, task {
 };
 static_assert(sizeof(explicit_task) == 240, "16 bytes of an argument are on its second line");
 
+/// What a tool knows of it. Requires: has_tool().
+ompt::task_info& info_of(explicit_task& one) noexcept;
+
 /// Memory that members share in a construct.
 struct kept_memory {
   kept_memory* next;
@@ -329,7 +336,8 @@ class task_pool {
   /// taskyield: runs a task that may be run here, if one is ready.
   void yield(part& self) noexcept;
   /// taskwait with depend; a task that is run at once, with depend.
-  void wait_for_dependences(part& self, task_family& of, const dependence_list& named) noexcept;
+  void wait_for_dependences(part& self, task_family& of, const dependence_list& named,
+                            ompt::task_info* told) noexcept;
   /// Until `ended` is true, which explicit_task::tells_end points to. Runs children meanwhile.
   void wait_for_end(part& self, task_family& of, const detail::atomic<bool>& ended) noexcept;
   /// The end of a taskgroup.
@@ -398,6 +406,7 @@ class task_pool {
   void withdraw_hint(part& self) noexcept;
   void announce(detail::member_state* at) noexcept;
   explicit_task* run(part& self, explicit_task& one) noexcept;
+  void call_special(part& self, explicit_task& one) noexcept;
   explicit_task* end_function(part& self, explicit_task& one) noexcept;
   void close_family(part& self, explicit_task& one) noexcept;
   void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "taskloop.hpp"
 
+#include "ompt.hpp"
+
 #include "tasks.hpp"
 
 namespace lockstep::openmp {
@@ -88,6 +90,11 @@ explicit_task& make_part(part& self, const task_range& of, std::uint64_t begin,
   return one;
 }
 
+void tell_chunk_of(const loop_tasks& all, ull index) noexcept {
+  const ull start = all.start_of(index), next = all.start_of(index + 1);
+  ompt::this_thread().next_chunk = {start, (next - start) / all.step};
+}
+
 }  // namespace
 
 void run_taskloop(part& self, const task_request& what, const taskloop_request& how) noexcept {
@@ -101,7 +108,9 @@ void run_taskloop(part& self, const task_request& what, const taskloop_request& 
   all.end = all.parts.tasks;
   const bool is_undeferred = how.is_undeferred || self.running->is_final || self.is_alone();
   const bool is_plain = what.copy == nullptr && what.priority == 0 && how.make_one == nullptr;
-  if (!is_undeferred && is_plain) {
+  if (has_tool())
+    ompt::tell_work(self, ompt::work_kind::taskloop, ompt::endpoint::begin, how.iterations);
+  if (!is_undeferred && is_plain && !has_tool()) {
     note_tasks(self);
     all.siblings = &self.shared->tasks.family_of(*self.running);
     all.group = self.running->group;
@@ -111,15 +120,16 @@ void run_taskloop(part& self, const task_request& what, const taskloop_request& 
     return run_range(self, all);
   }
   for (ull i = 0; i < all.parts.tasks; ++i) {
+    if (has_tool()) tell_chunk_of(all, i);
     if (how.make_one != nullptr) {
       how.make_one(self, what.data, how, all.start_of(i), all.start_of(i + 1),
                    i + 1 == all.parts.tasks);
-    } else if (is_undeferred) {
-      run_copy_at_once(self, what, all.bounds_of(i));
     } else {
-      make_task(self, what, all.bounds_of(i));
+      make_task(self, what, all.bounds_of(i), is_undeferred);
     }
   }
+  if (has_tool())
+    ompt::tell_work(self, ompt::work_kind::taskloop, ompt::endpoint::end, how.iterations);
 }
 
 }  // namespace lockstep::openmp

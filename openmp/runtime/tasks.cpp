@@ -7,7 +7,10 @@
 // since the event that it waits for may be fulfilled later by just this thread.
 #include "tasks.hpp"
 
+#include <vector>
+
 #include "barrier.hpp"
+#include "ompt.hpp"
 #include "task_dependences.hpp"
 #include "task_groups.hpp"
 
@@ -35,6 +38,27 @@ task_plan plan_of(part& self, const task_details& details, bool has_event) noexc
   if (!plan.is_undeferred) plan.runs_now = runs_tasks_at_once(self);
   plan.is_call = !has_event && (plan.is_undeferred || (plan.runs_now && plan.depend.count == 0));
   return plan;
+}
+
+void wait_for_dependences_untold(part& self, const dependence_list& depend,
+                                 ompt::task_info* told) noexcept {
+  task_family* const family = self.running->family;
+  if (has_unfinished(family)) family->pool->wait_for_dependences(self, *family, depend, told);
+}
+
+void tell_dependences(ompt::task_info& of, const dependence_list& depend) noexcept {
+  if (depend.count == 0 || !ompt::dependences::is_wanted()) return;
+  std::vector<ompt::dependence> all(depend.count);
+  for (std::size_t i = 0; i < depend.count; ++i) {
+    const dependence one = depend.at(i);
+    all[i].variable.pointer = one.address;
+    all[i].type = one.is_all_memory()                     ? ompt::dependence_type::out_all_memory
+                  : one.is_mutual                         ? ompt::dependence_type::mutexinoutset
+                  : one.kind == dependence_kind::inoutset ? ompt::dependence_type::inoutset
+                  : one.kind == dependence_kind::in       ? ompt::dependence_type::in
+                                                          : ompt::dependence_type::inout;
+  }
+  ompt::tell_dependences(of, all.data(), all.size());
 }
 
 /// Gives a task a place in the pool.
@@ -74,8 +98,8 @@ bool is_cancelled_here(const part& self) noexcept {
 void make_task(part& self, const task_request& what, const task_details& details) noexcept {
   if (is_cancelled_here(self)) return;
   const task_plan plan = plan_of(self, details, details.event != nullptr);
-  if (plan.is_call) {
-    if (plan.depend.count != 0) wait_for_dependences(self, plan.depend);
+  if (plan.is_call && !has_tool()) {
+    if (plan.depend.count != 0) wait_for_dependences_untold(self, plan.depend, nullptr);
     if (what.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
@@ -89,6 +113,7 @@ void make_task(part& self, const task_request& what, const task_details& details
       *static_cast<void**>(what.data) = &one;  // the compiler puts the task's copy there
   }
   what.fill(one.argument);
+  if (has_tool()) tell_task(self, one, details, what.size);
   add_to_pool(self, one, plan);
 }
 
@@ -96,8 +121,11 @@ void start_task(part& self, explicit_task& one, const task_details& details,
                 const void* end) noexcept {
   const task_plan plan = plan_of(self, details, one.has_event);
   task_pool& tasks = self.shared->tasks;
-  if (plan.is_call) {
-    if (plan.depend.count != 0) wait_for_dependences(self, plan.depend);
+  if (has_tool()) {
+    const char* const begin = static_cast<const char*>(one.argument);
+    tell_task(self, one, details, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
+  } else if (plan.is_call) {
+    if (plan.depend.count != 0) wait_for_dependences_untold(self, plan.depend, nullptr);
     tasks.begin_within(self, one);
     one.function(one.argument);
     return tasks.end_within(self, one);
@@ -106,14 +134,54 @@ void start_task(part& self, explicit_task& one, const task_details& details,
   add_to_pool(self, one, plan);
 }
 
-void wait_for_children(part& self) noexcept {
+void tell_task(part& self, explicit_task& one, const task_details& details,
+               std::size_t size) noexcept {
+  ompt::task_info& told = info_of(one);
+  const bool is_undeferred = details.is_undeferred || self.running->is_final || self.is_alone();
+  told.memory = one.argument;
+  told.memory_size = size;
+  ompt::tell_creation(self, told,
+                      ompt::task_explicit | details.traits |
+                          (is_undeferred ? ompt::task_undeferred : 0) |
+                          (one.is_final ? ompt::task_final : 0),
+                      details.depend.count != 0);
+  tell_dependences(told, details.depend);
+}
+
+namespace {
+
+void wait_for_children_untold(part& self) noexcept {
   task_family* const family = self.running->family;
   if (has_unfinished(family)) family->pool->wait_for_children(self, *family);
 }
 
+[[gnu::noinline, gnu::cold]] void wait_for_children_told(part& self) noexcept {
+  const ompt::sync_scope told(self, ompt::sync_kind::taskwait);
+  wait_for_children_untold(self);
+}
+
+/// As a task that ends when the wait does.
+[[gnu::noinline, gnu::cold]] void wait_for_dependences_told(
+    part& self, const dependence_list& depend) noexcept {
+  ompt::task_info told;
+  ompt::tell_creation(self, told,
+                      ompt::task_taskwait | ompt::task_undeferred | ompt::task_mergeable,
+                      depend.count != 0);
+  tell_dependences(told, depend);
+  wait_for_dependences_untold(self, depend, &told);
+  ompt::task_schedule::tell(&told.own, ompt::task_status::taskwait_complete, &self.tool->own);
+}
+
+}  // namespace
+
+void wait_for_children(part& self) noexcept {
+  if (has_tool()) return wait_for_children_told(self);
+  wait_for_children_untold(self);
+}
+
 void wait_for_dependences(part& self, const dependence_list& depend) noexcept {
-  task_family* const family = self.running->family;
-  if (has_unfinished(family)) family->pool->wait_for_dependences(self, *family, depend);
+  if (has_tool()) return wait_for_dependences_told(self, depend);
+  wait_for_dependences_untold(self, depend, nullptr);
 }
 
 }  // namespace lockstep::openmp

@@ -53,6 +53,7 @@ struct task_details {
   bool is_undeferred;  ///< if(false): the maker goes on when it has ended
   dependence_list depend = {};
   void* event = nullptr;  ///< where the event of a detached task is to be written; null: none
+  int traits = 0;         ///< for tools: untied, mergeable
 };
 
 /// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
@@ -73,18 +74,24 @@ __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& 
   run_at_once(self, what.function, argument, what.is_final);
 }
 
-/// Makes a task that may run later, by any member, or at once if the pool is full. set() as above.
+/// Tells a tool of a new task.
+void tell_task(part& self, explicit_task& one, const task_details& details,
+               std::size_t size) noexcept;
+
+/// Makes a task that may run later, by any member, or at once if the pool is full, or `is_undeferred`. set() as above.
 template <class Set>
-void make_task(part& self, const task_request& what, const Set& set) noexcept {
-  if (runs_tasks_at_once(self)) return run_copy_at_once(self, what, set);
+void make_task(part& self, const task_request& what, const Set& set, bool is_undeferred) noexcept {
+  const bool runs_now = is_undeferred || runs_tasks_at_once(self);
+  if (runs_now && !has_tool()) return run_copy_at_once(self, what, set);
   note_tasks(self);
   task& parent = *self.running;
-  task_pool& tasks = self.shared->tasks;
+  task_pool& tasks = shared_of(self).tasks;
   explicit_task& one = tasks.make(self, parent, what.size, what.align, 0);
   describe(one, what);
   what.fill(one.argument);
   set(one.argument);
-  tasks.add(self, parent, one, {}, false);
+  if (has_tool()) tell_task(self, one, {is_undeferred}, what.size);
+  if (tasks.add(self, parent, one, {}, runs_now)) tasks.run_now(self, one);
 }
 
 /// Makes a task with all that a program may say of it, or runs it at once, where that is the same.
