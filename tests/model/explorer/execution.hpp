@@ -40,7 +40,8 @@ struct execution {
   races plain;
   std::array<fiber_thread, most_threads> threads;  // found with each plain access
   std::size_t count = 0;
-  std::size_t not_joined = 0;  // threads beside the main one
+  // Threads beside the main one. One execution goes on at a time, and each plain access looks at this.
+  static inline std::size_t not_joined = 0;
   thread_number running = 0;
   strategy* by = nullptr;
   settings how;
@@ -58,7 +59,7 @@ struct execution {
   fiber_thread& self() { return threads[running]; }
   std::size_t used() const noexcept { return words.used(); }
   /// What the main thread does now is after all that other threads did, and before all that they will do.
-  bool is_alone() const noexcept { return not_joined == 0; }
+  static bool is_alone() noexcept { return not_joined == 0; }
 
   // --- the course of an execution ---
 

@@ -309,26 +309,26 @@ void explorer::join(thread_number who, site where) {
 
 // --- plain accesses ---
 
-/// Ends the execution. Apart from what comes millions of times.
-[[gnu::noinline, gnu::cold]] static void stop_at_race(execution& s, std::size_t size, bool writes) {
-  s.stop(std::string("a data race: ") + s.who(s.running) + (writes ? " writes " : " reads ") +
-         std::to_string(size) + " bytes that another thread has used, and nothing orders the two");
-}
-
-void explorer::plain_access(std::uintptr_t address, std::size_t size, bool writes) {
-  if (!in_scenario) return;
-  execution& s = *active_->state_;
-  if (s.is_alone()) return;
+/// Apart from the look whether an access counts, which most end with.
+[[gnu::noinline]] static void note_access(execution& s, std::uintptr_t address, std::size_t size,
+                                          bool writes) {
   const knowledge& now = s.self().now;
   const bool good = writes ? s.plain.write(address, size, s.running, now)
                            : s.plain.read(address, size, s.running, now);
   if (good) return;
   const inside here;
-  stop_at_race(s, size, writes);
+  s.stop(std::string("a data race: ") + s.who(s.running) + (writes ? " writes " : " reads ") +
+         std::to_string(size) + " bytes that another thread has used, and nothing orders the two");
+}
+
+void explorer::plain_access(std::uintptr_t address, std::size_t size, bool writes) {
+  if (in_scenario && !execution::is_alone()) {
+    note_access(*active_->state_, address, size, writes);
+  }
 }
 
 void explorer::forget_plain(std::uintptr_t address, std::size_t size) {
-  if (!in_scenario || active_->state_->is_alone()) return;
+  if (!in_scenario || execution::is_alone()) return;
   const inside here;
   active_->state_->plain.forget(address, size);
 }
