@@ -41,7 +41,7 @@
 //   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
 //               own is known by itself. grain() says by hand how much a member should get at least.
 //
-// Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
+// Cost   an empty region of P members: two stores on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
 //        members along a tree (region_board.hpp). Two members uncrowded: two line transfers in a row, 101 ns.
 //        On 2 CPUs an empty region of 4 members takes 2.7 us, of 16 13, of 64 53; the first one of 2 members after

@@ -22,6 +22,67 @@ LOCKSTEP_INLINE std::uint64_t caller_queue::shown_number() noexcept {
   return known;
 }
 
+LOCKSTEP_INLINE void caller_queue::take_number() {
+  const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
+  if (!turn_of(number)(serving().value())) {
+    wait_history history = {};
+    if (diagnoses_misuse) wait_and_say(number, history);
+    serving().wait(turn_of(number), never_stops(), history);
+  }
+  take_right_back();
+  if (!is_let_go()(kept().value())) {
+    wait_history history = {};
+    kept().wait(is_let_go(), never_stops(), history);
+  }
+  begin_numbered();
+}
+
+LOCKSTEP_INLINE bool caller_queue::try_take() {
+  std::uint32_t next = serving().value();
+  if (!tickets_.compare_exchange_strong(next, next + 1,           //
+                                        memory_order_relaxed,     // 3
+                                        memory_order_relaxed)) {  // 3
+    return false;
+  }
+  take_right_back();
+  if (!is_let_go()(kept().value())) {
+    serving().publish(serving().peek() + 1);
+    return false;
+  }
+  begin_numbered();
+  return true;
+}
+
+LOCKSTEP_INLINE void caller_queue::take_right_back() {
+  if (keeper_.load(memory_order_relaxed) == 0) return;  // 19
+  keeper_.store(0, memory_order_relaxed);               // 20
+  if (fence_heavy()) return;
+  // What the keeper has stored is seen some time later.
+  const std::uint64_t end = monotonic_nanoseconds() + 1000000;
+  while (monotonic_nanoseconds() < end) yield_thread();
+}
+
+LOCKSTEP_INLINE void caller_queue::begin_numbered() noexcept {
+  is_numbered_ = true;
+  if (!diagnoses_misuse) return;
+  holder_.store(static_cast<std::uint32_t>(shown_number()),
+                memory_order_relaxed);  // 4
+}
+
+LOCKSTEP_INLINE void caller_queue::end_numbered() {
+  if (row_ != 0) {
+    const std::uint64_t me = number_of_this_thread();
+    if (first_ == 0) first_ = me;
+    in_a_row_ = me == first_ ? in_a_row_ + 1 : 0;
+    if (in_a_row_ == row_) {
+      in_a_row_ = 0;
+      keeper_.store(me, memory_order_relaxed);  // 20
+    }
+  }
+  is_numbered_ = false;
+  serving().publish(serving().peek() + 1);
+}
+
 LOCKSTEP_INLINE void caller_queue::wait_and_say(std::uint32_t number, wait_history& history) {
   const is_turn_of mine = turn_of(number);
   if (mine(serving().value())) return;
@@ -40,6 +101,10 @@ LOCKSTEP_INLINE void caller_queue::wait_and_say(std::uint32_t number, wait_histo
 
 LOCKSTEP_INLINE void caller_queue::forget_others(bool has_turn) noexcept {
   serving().reset(0);
+  kept_.store(0, memory_order_relaxed);                    // 21
+  keeper_.store(0, memory_order_relaxed);                  // 20
+  first_ = 0;
+  is_numbered_ = has_turn;
   tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
 }
 

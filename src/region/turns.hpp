@@ -21,6 +21,9 @@
 //   16  state.store        release  17     who finds it stopped sees what came before the request
 //   17  state.load         acquire  16     the other half
 //   18  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 15 stored
+//   19  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
+//   20  keeper.store       relaxed  -      by who has the turn; the heavy fence, or the end of the turn, orders it
+//   21  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
 #define LOCKSTEP_SRC_REGION_TURNS_HPP
 
@@ -121,8 +124,17 @@ class inside {
 //           from each other, never wait in a circle.
 //   TURN-5  After shut() no turn begins. Threads that come wait for ever; so do those in the queue, and those that would
 //           run alone because they may not wait.
+//   TURN-6  The thread that had the first turn keeps the next ones once it has had many in a row: it takes no number until
+//           another thread has come. That one takes the right back, with the heavy fence of process_fence.hpp, and waits
+//           for the end of the turn that was kept. Nobody else ever writes `kept`: the first thread may do so in vain
+//           while another has a turn. In builds that name the holder nobody keeps.
 //
-// Cost   uncontended: one RMW and one store on a line of the callers.
+//     the first thread                  another, whose number is served
+//     kept = 1                          keeper = nobody
+//     light fence                       heavy fence
+//     if (keeper is not this) kept = 0  wait until kept is 0
+//
+// Cost   the keeper: two stores on a line of the callers. Others: one RMW and one store; 10 us to take the right back.
 class caller_queue {
  public:
   /// What a message calls the team: "lockstep::team 'name' at 0x...".
@@ -134,16 +146,22 @@ class caller_queue {
     label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
-  /// `patience`: where misuse is diagnosed, a wait for the turn that is longer than this is reported, once.
-  caller_queue(wait_policy policy, const label& whose,
-               std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
-      : policy_(policy), payer_(fence_payer_of(policy)), whose_(whose), patience_(patience) {}
+  /// After so many turns without an RMW, which takes 4 ns, the right may be taken back for 10 us.
+  static constexpr std::uint32_t usual_row = 4096;
 
-  /// Blocks until it is the caller's turn. What a wait needs is put together only where it is not.
+  /// `patience`: where misuse is diagnosed, a wait for the turn that is longer than this is reported, once. `row`: TURN-6.
+  caller_queue(wait_policy policy, const label& whose,
+               std::chrono::milliseconds patience = std::chrono::seconds(10),
+               std::uint32_t row = usual_row) noexcept
+      : policy_(policy),
+        payer_(fence_payer_of(policy)),
+        whose_(whose),
+        patience_(patience),
+        row_(diagnoses_misuse ? 0 : row) {}
+
+  /// Blocks until it is the caller's turn.
   LOCKSTEP_ALWAYS_INLINE void take_turn() {
-    const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(!turn_of(number)(serving().value()))) wait_for(number);
-    note_holder();
+    if (LOCKSTEP_UNLIKELY(!take_kept())) take_number();
   }
   /// The same for a region of a team: `age` and `owner` are those of its regions; the owner is not looked at. False if the
   /// thread has none: it is inside a region of this team already, or may not wait (TURN-4) and cannot have a turn at once.
@@ -159,12 +177,17 @@ class caller_queue {
   }
   /// Takes a turn if it can be had at once.
   bool try_take_turn() noexcept { return !is_shut() && try_take(); }
-  LOCKSTEP_ALWAYS_INLINE void end_turn() { serving().publish(serving().peek() + 1); }
+  LOCKSTEP_ALWAYS_INLINE void end_turn() {
+    if (LOCKSTEP_UNLIKELY(is_numbered_)) return end_numbered();
+    kept().publish(0);
+  }
 
   /// TURN-5. Takes the last turn, if it can be had at once: else a thread has one now, and may never end it.
   bool shut() noexcept {
     shut_.store(1, memory_order_relaxed);  // 7
-    return try_take();
+    const bool is_mine = try_take();
+    keeper_.store(0, memory_order_relaxed);  // 20
+    return is_mine;
   }
   bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 8
 
@@ -172,6 +195,10 @@ class caller_queue {
   void forget_others(bool has_turn) noexcept;
 
   const label& whose() const noexcept { return whose_; }
+
+  /// For tests: whether the caller's turn is one that it kept, and whether a thread keeps the next ones (TURN-6).
+  bool is_kept() const noexcept { return !is_numbered_; }
+  bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 19
 
  private:
   struct is_turn_of {
@@ -186,38 +213,41 @@ class caller_queue {
     }
   };
   is_turn_of turn_of(std::uint32_t number) const noexcept { return {number, *this}; }
-  bool try_take() noexcept {
-    std::uint32_t next = serving().value();
-    if (!tickets_.compare_exchange_strong(next, next + 1,           //
-                                          memory_order_relaxed,     // 3
-                                          memory_order_relaxed)) {  // 3
-      return false;
-    }
-    note_holder();
-    return true;
-  }
+  struct is_let_go {
+    bool operator()(std::uint32_t kept) const noexcept { return kept == 0; }
+    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::turn_with_team; }
+  };
 
-  /// The number that is served.
+  /// TURN-6: the turn of the keeper, if that is the calling thread.
+  LOCKSTEP_ALWAYS_INLINE bool take_kept() {
+    const std::uint64_t me = number_of_this_thread();
+    if (LOCKSTEP_UNLIKELY(keeper_.load(memory_order_relaxed) != me)) return false;  // 19
+    kept_.store(1, memory_order_relaxed);  // 21
+    fence_light();
+    if (keeper_.load(memory_order_relaxed) == me) return true;  // 19
+    kept().publish(0);
+    return false;
+  }
+  void take_number();
+  bool try_take();
+  /// By the thread whose number is served: nobody keeps turns from now on. One that was kept before may go on.
+  void take_right_back();
+  void begin_numbered() noexcept;
+  void end_numbered();
+
+  /// The number that is served, and whether a turn without a number goes on: to whoever sleeps on the mark.
   published_word<std::uint32_t> serving() noexcept { return {serving_, mark_, policy_, payer_}; }
+  published_word<std::uint32_t> kept() noexcept { return {kept_, mark_, policy_, payer_}; }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
   static std::uint64_t shown_number() noexcept;
-  void note_holder() noexcept {
-    if (!diagnoses_misuse) return;
-    holder_.store(static_cast<std::uint32_t>(shown_number()),
-                  memory_order_relaxed);  // 4
-  }
-
-  LOCKSTEP_NOINLINE void wait_for(std::uint32_t number) {
-    wait_history history = {};
-    if (diagnoses_misuse) wait_and_say(number, history);
-    serving().wait(turn_of(number), never_stops(), history);
-  }
   /// Waits for the turn for a while; then says that it takes long, unless another has.
   void wait_and_say(std::uint32_t number, wait_history& history);
 
   // Callers write these lines, members do not need them.
   line_gap before_;
+  atomic<std::uint64_t> keeper_{0};  ///< a thread's number, or 0
+  wait_word kept_{0};
   wait_word tickets_{0};
   wait_word serving_{0};
   wait_word shut_{0};
@@ -229,6 +259,11 @@ class caller_queue {
   wait_word said_{0};
   const label whose_;
   const std::chrono::milliseconds patience_;
+  // TURN-6, of who has the turn.
+  const std::uint32_t row_;
+  std::uint32_t in_a_row_ = 0;  ///< turns of the first thread, with numbers
+  std::uint64_t first_ = 0;     ///< its number
+  bool is_numbered_ = false;    ///< the turn
   line_gap after_;
 };
 

@@ -183,7 +183,7 @@ class published_word {
       : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
 
   /// Stores the word, and wakes those that sleep until it changes.
-  void publish(Word value) const {
+  LOCKSTEP_ALWAYS_INLINE void publish(Word value) const {
     publish_quietly(value);
     wake();
   }

@@ -384,6 +384,65 @@ TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_befor
   });
 }
 
+/// In which the first thread keeps its second turn.
+struct kept_queue : caller_queue {
+  kept_queue(wait_policy policy)
+      : caller_queue(policy, label(nullptr, "a queue", ""), std::chrono::seconds(10), 1) {}
+};
+
+TEST_P(caller_queue_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN_6) {
+  explore_with(small(), [] {
+    kept_queue callers(policy());
+    int turns = 0;
+    threads({[&] {
+               for (int i = 0; i < 3; ++i) {
+                 const caller_turn mine(callers);
+                 ++turns;
+               }
+             },
+             [&] {
+               const caller_turn mine(callers);
+               ++turns;
+             }});
+    check(turns == 4, "each had its turn");
+  });
+}
+
+TEST_P(caller_queue_model, only_the_first_thread_keeps_turns_TURN_6) {
+  explore_with(middle(), [] {
+    kept_queue callers(policy());
+    int turns = 0;
+    const auto calls = [&] {
+      for (int i = 0; i < 2; ++i) {
+        const caller_turn mine(callers);
+        ++turns;
+      }
+    };
+    threads({calls, calls});
+    check(turns == 4, "each had its turn");
+  });
+}
+
+TEST_P(caller_queue_model, a_turn_that_is_kept_and_who_does_not_wait_for_it_TURN_6) {
+  explore_with(small(), [] {
+    kept_queue callers(policy());
+    int turns = 0;
+    threads({[&] {
+               for (int i = 0; i < 3; ++i) {
+                 const caller_turn mine(callers);
+                 ++turns;
+               }
+             },
+             [&] {
+               if (!callers.try_take_turn()) return;
+               const caller_turn mine(callers, lockstep::detail::has_begun_t());
+               ++turns;
+             }});
+    check(turns >= 3, "who waits gets its turn");
+    check(callers.try_take_turn(), "all turns have ended");
+  });
+}
+
 TEST_P(stop_source_model, a_request_for_an_earlier_region_takes_nothing_back_STOP_1) {
   explore_with(small(), [] {
     stop_source stop;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,8 @@ using lockstep::detail::caller_turn;
 using lockstep::test::watched_thread;
 
 const caller_queue::label unnamed(nullptr, "a queue", "");
+constexpr std::chrono::seconds patience(10);
+constexpr bool somebody_keeps = !lockstep::detail::diagnoses_misuse;
 
 class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
@@ -160,6 +163,100 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
       ended = true;
       queue.end_turn();
       other.join();
+    }
+    int turns = 0;
+    for (int i = 0; i < 3; ++i) {
+      const caller_turn mine(queue);
+      ++turns;
+    }
+    EXPECT_EQ(turns, 3);
+  }
+}
+
+TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_until_another_comes) {
+  caller_queue queue(GetParam().policy, unnamed, patience, 3);
+  long sum = 0;  // plain: TURN-2
+  const auto take = [&](int turns, int kept_from) {
+    for (int i = 0; i < turns; ++i) {
+      const caller_turn mine(queue);
+      EXPECT_EQ(queue.is_kept(), somebody_keeps && i >= kept_from) << i;
+      ++sum;
+    }
+  };
+  for (int round = 0; round < 5; ++round) {
+    take(6, 3);
+    std::thread([&] { take(6, 6); }).join();  // others never keep
+  }
+  EXPECT_EQ(sum, 60);
+}
+
+TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_end) {
+  caller_queue queue(GetParam().policy, unnamed, patience, 1);
+  for (int round = 0; round < 20; ++round) {
+    { const caller_turn first(queue); }
+    bool ended = false;  // plain: TURN-2
+    queue.take_turn();
+    EXPECT_EQ(queue.is_kept(), somebody_keeps);
+    std::thread other([&] {
+      EXPECT_FALSE(queue.try_take_turn());
+      const caller_turn mine(queue);
+      EXPECT_TRUE(ended);
+    });
+    for (int i = 0; i < 50; ++i) std::this_thread::yield();
+    ended = true;
+    queue.end_turn();
+    other.join();
+  }
+}
+
+TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
+  caller_queue queue(GetParam().policy, unnamed, patience, 1);
+  const int each = spins() ? 200 : 2000;
+  long sum = 0, tried = 0;  // plain: one turn at a time
+  std::atomic<long> refused{0};
+  { const caller_turn mine(queue); }
+  const auto take = [&](std::size_t rank) {
+    for (int i = 0; i < each; ++i) {
+      if (rank % 3 != 2) {
+        const caller_turn mine(queue);
+        ++sum;
+      } else if (queue.try_take_turn()) {
+        const caller_turn mine(queue, lockstep::detail::has_begun_t());
+        ++tried;
+      } else {
+        ++refused;
+      }
+      for (std::size_t rest = 0; rest < rank % 4; ++rest) std::this_thread::yield();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t rank = 1; rank < threads(); ++rank) others.emplace_back([&, rank] { take(rank); });
+  take(0);
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(sum + tried + refused, static_cast<long>(threads()) * each);
+}
+
+TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
+  for (const bool has_turn : {false, true}) {
+    caller_queue queue(GetParam().policy, unnamed, patience, 1);
+    for (int i = 0; i < 3; ++i) const caller_turn past(queue);
+    if (has_turn) queue.take_turn();
+    EXPECT_EQ(queue.shut(), !has_turn);
+    if (has_turn) queue.end_turn();
+    EXPECT_FALSE(queue.try_take_turn());
+    EXPECT_FALSE(queue.has_keeper());
+  }
+}
+
+TEST_P(caller_queue_by, in_a_child_a_turn_that_was_kept_ends_as_any_other) {
+  for (const bool has_turn : {false, true}) {
+    caller_queue queue(GetParam().policy, unnamed, patience, 1);
+    for (int i = 0; i < 3; ++i) const caller_turn past(queue);
+    queue.take_turn();  // the child's own turn, or that of a thread that is gone
+    queue.forget_others(has_turn);
+    if (has_turn) {
+      EXPECT_FALSE(queue.try_take_turn());
+      queue.end_turn();
     }
     int turns = 0;
     for (int i = 0; i < 3; ++i) {
