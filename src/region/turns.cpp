@@ -101,8 +101,8 @@ LOCKSTEP_INLINE void caller_queue::wait_and_say(std::uint32_t number, wait_histo
 
 LOCKSTEP_INLINE void caller_queue::forget_others(bool has_turn) noexcept {
   serving().reset(0);
-  kept_.store(0, memory_order_relaxed);                    // 21
-  keeper_.store(0, memory_order_relaxed);                  // 20
+  kept_.store(0, memory_order_relaxed);    // 21
+  keeper_.store(0, memory_order_relaxed);  // 20
   first_ = 0;
   is_numbered_ = has_turn;
   tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2

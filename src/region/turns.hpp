@@ -222,7 +222,7 @@ class caller_queue {
   LOCKSTEP_ALWAYS_INLINE bool take_kept() {
     const std::uint64_t me = number_of_this_thread();
     if (LOCKSTEP_UNLIKELY(keeper_.load(memory_order_relaxed) != me)) return false;  // 19
-    kept_.store(1, memory_order_relaxed);  // 21
+    kept_.store(1, memory_order_relaxed);                                           // 21
     fence_light();
     if (keeper_.load(memory_order_relaxed) == me) return true;  // 19
     kept().publish(0);

@@ -193,7 +193,9 @@ TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_unti
 TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_end) {
   caller_queue queue(GetParam().policy, unnamed, patience, 1);
   for (int round = 0; round < 20; ++round) {
-    { const caller_turn first(queue); }
+    {
+      const caller_turn first(queue);
+    }
     bool ended = false;  // plain: TURN-2
     queue.take_turn();
     EXPECT_EQ(queue.is_kept(), somebody_keeps);
@@ -214,7 +216,9 @@ TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
   std::atomic<long> refused{0};
-  { const caller_turn mine(queue); }
+  {
+    const caller_turn mine(queue);
+  }
   const auto take = [&](std::size_t rank) {
     for (int i = 0; i < each; ++i) {
       if (rank % 3 != 2) {
@@ -230,7 +234,8 @@ TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t rank = 1; rank < threads(); ++rank) others.emplace_back([&, rank] { take(rank); });
+  for (std::size_t rank = 1; rank < threads(); ++rank)
+    others.emplace_back([&, rank] { take(rank); });
   take(0);
   for (std::thread& other : others) other.join();
   EXPECT_EQ(sum + tried + refused, static_cast<long>(threads()) * each);
