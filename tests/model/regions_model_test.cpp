@@ -22,12 +22,19 @@ namespace {
 
 class region_board_model : public model_test {};
 class caller_queue_model : public model_test {};
+class kept_turns_model : public model_test {};
 class stop_source_model : public model_test {};
 class sub_team_model : public model_test {};
 class kept_values_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, region_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, caller_queue_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, kept_turns_model,
+                         testing::Values(setting{"block", wait_policy::block()},
+                                         setting{"adaptive", wait_policy()},
+                                         setting{"adaptive_without_membarrier", wait_policy(),
+                                                 process_fence_kind::symmetric}),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, stop_source_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
@@ -390,7 +397,7 @@ struct kept_queue : caller_queue {
       : caller_queue(policy, label(nullptr, "a queue", ""), std::chrono::seconds(10), 1) {}
 };
 
-TEST_P(caller_queue_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN_6) {
+TEST_P(kept_turns_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN_6) {
   explore_with(small(), [] {
     kept_queue callers(policy());
     int turns = 0;
@@ -408,7 +415,7 @@ TEST_P(caller_queue_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN
   });
 }
 
-TEST_P(caller_queue_model, only_the_first_thread_keeps_turns_TURN_6) {
+TEST_P(kept_turns_model, only_the_first_thread_keeps_turns_TURN_6) {
   explore_with(middle(), [] {
     kept_queue callers(policy());
     int turns = 0;
@@ -423,7 +430,7 @@ TEST_P(caller_queue_model, only_the_first_thread_keeps_turns_TURN_6) {
   });
 }
 
-TEST_P(caller_queue_model, a_turn_that_is_kept_and_who_does_not_wait_for_it_TURN_6) {
+TEST_P(kept_turns_model, a_turn_that_is_kept_and_who_does_not_wait_for_it_TURN_6) {
   explore_with(small(), [] {
     kept_queue callers(policy());
     int turns = 0;
