@@ -351,7 +351,7 @@ class flow_walk {
     member_state& state = part.shared.state(what.rank);
     if (entered != stop_.region) {
       entered = stop_.region;
-      part.shared.enter(what.rank, part.shared.most(), stop_.region, part.phase);
+      state.enter(part.shared.most(), stop_.region, part.phase);
       state.set_rank_in_team(rank_);
     } else if (!state.is_alone() && part.shared.progress.used()) {
       // Steps begin at 0 in each run of the node, as in a region. All see that they were used before one resets them.

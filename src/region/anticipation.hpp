@@ -299,30 +299,6 @@ class anticipating_wait {
   bool had_no_cpu_ = false;
 };
 
-/// How a worker watches for regions: what it has seen, and what it has learned of waiting.
-struct region_watch {
-  std::uint64_t seen = 0;  ///< the last word on the line
-  bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
-  wait_history history = {};
-  anticipating_wait anticipating = {};
-
-  template <class Waitable>
-  void wait(Waitable& next, wait_policy policy, bool anticipates) {
-    if (!anticipates) {
-      wait_engine::wait(next, policy, history);
-      return;
-    }
-    anticipating.wait(next, policy, history);
-    if (!has_begun) anticipating.forget_gap();
-    has_begun = true;
-  }
-  /// After a wait. Where regions went by unseen, it was longer than a gap.
-  void note(std::uint64_t word, bool has_missed_some) noexcept {
-    if (has_missed_some) anticipating.forget_gap();
-    seen = word;
-  }
-};
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

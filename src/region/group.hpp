@@ -104,14 +104,6 @@ class group {
     return phase;
   }
 
-  /// A member begins its part.
-  member_state& enter(std::size_t rank, std::size_t size, std::uint32_t region,
-                      std::uint32_t phase) noexcept {
-    member_state& self = state(rank);
-    self.enter(size, region, phase);
-    return self;
-  }
-
   /// After a region, when every member has ended its part.
   LOCKSTEP_ALWAYS_INLINE void come_to_rest(bool was_stopped) {
     if (was_stopped) return reset();

@@ -21,30 +21,33 @@ LOCKSTEP_INLINE region_board::region_board(rank_tree tree, wait_policy policy,
       most_age_(most_age),
       anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
   for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-    histories_[rank].value.regions.anticipating.listen_to(missed_[0].value);
+    histories_[rank].value.anticipating.listen_to(missed_[0].value);
   }
   reset(first_phase);
 }
 
 LOCKSTEP_INLINE bool region_board::next(std::size_t rank, assignment& out) {
   const std::size_t line = tree_.watched_by(rank);
-  region_watch& own = histories_[rank].value.regions;
-  stacked_starts& stacked = histories_[rank].value.stacked;
+  private_state& own = histories_[rank].value;
   while (true) {
-    if (stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
-    watched_line what(lines_[line], is_news{own.seen}, stops_when_set{closed_},
+    if (own.stacked.must_separate() && separation_ != nullptr) separation_->move_to_free_cpu(rank);
+    const announcement seen = own.seen;
+    watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
                       whereabouts{separation_, rank, 0}, asleep_[line].value, members() == 2);
-    own.wait(what, lines_.policy(), anticipates_);
-    if (is_closed()) return false;
-    if (what.has_slept) {
-      histories_[rank].value.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
+    if (anticipates_) {
+      own.anticipating.wait(what, lines_.policy(), own.regions);
+    } else {
+      wait_engine::wait(what, lines_.policy(), own.regions);
     }
+    if (is_closed()) return false;
+    if (what.has_slept) own.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
     read_line(line, out);
     // Meanwhile the loop may have ended, and a `run` have begun.
     const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
-    const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
-    stacked.came(own.anticipating.had_no_cpu());
-    own.note(out.announced.word(), phases > 3);
+    own.stacked.came(own.anticipating.had_no_cpu());
+    own.seen = out.announced;
+    // A wait for the first region is no gap, nor is one in which regions went by unseen.
+    if (seen.is_none() || own.seen.phase() - seen.phase() > 3) own.anticipating.forget_gap();
     if (!is_needed) continue;
     own.anticipating.took_part();
     return true;
@@ -105,7 +108,7 @@ LOCKSTEP_INLINE void region_board::close() {
 
 LOCKSTEP_INLINE void region_board::reset(std::uint32_t first_phase) noexcept {
   closed_.store(0, memory_order_relaxed);  // 1
-  const announcement none(first_phase, 1, 1);
+  const announcement none = announcement::none(first_phase);
   lines_.reset(none.word(), lines_.size());
   reports_.reset(first_phase, reports_.size());
   for (std::size_t line = 0; line < lines_.size(); ++line) {
@@ -115,8 +118,7 @@ LOCKSTEP_INLINE void region_board::reset(std::uint32_t first_phase) noexcept {
   caller_[0].value.announced = none.word();
   for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
     shares_.reset(rank, first_phase);
-    histories_[rank].value.regions.seen = none.word();
-    histories_[rank].value.regions.has_begun = false;
+    histories_[rank].value.seen = none;
   }
 }
 

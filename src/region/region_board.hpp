@@ -162,7 +162,7 @@ class region_board {
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
-    histories_[rank].value.regions.anticipating.expect(gap);
+    histories_[rank].value.anticipating.expect(gap);
   }
 
   bool is_closed() const noexcept {
@@ -176,9 +176,10 @@ class region_board {
  private:
   /// A member's own.
   struct private_state {
-    region_watch regions = {};
+    announcement seen{};  ///< the last one
+    anticipating_wait anticipating = {};
     stacked_starts stacked = {};
-    wait_history reports = {};
+    wait_history regions = {}, reports = {};
     atomic<std::uint64_t> came{0};  ///< by the clock
   };
 

@@ -80,6 +80,7 @@ struct region_head {
 //   31..16  its size less 1     ranks from that on have no share of a loop
 //   15      1: a seen `run`     its members tell observers of their parts
 //   14..0   parts of a share    0 for a `run`
+// A `run` with parts: no region was announced yet.
 class announcement {
  public:
   static constexpr std::uint32_t most_parts = 0x7FFF;
@@ -91,7 +92,12 @@ class announcement {
       : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
               (is_seen ? seen_bit : 0u) | parts) {}
 
+  static constexpr announcement none(std::uint32_t before) noexcept {
+    return announcement(before & ~1u, 1, 1);
+  }
+
   constexpr std::uint64_t word() const noexcept { return word_; }
+  constexpr bool is_none() const noexcept { return parts() != 0 && !is_loop(); }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
   /// Each share is run by its member unless that is late; else every member is needed.
   constexpr bool is_loop() const noexcept { return (phase() & 1u) != 0; }

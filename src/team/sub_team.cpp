@@ -35,7 +35,8 @@ LOCKSTEP_INLINE sub_team::sub_team(detail::sub_group& of, std::size_t rank,
                                    const detail::member_state& outer) noexcept
     : of_(&of) {
   const std::uint32_t region = outer.region();
-  detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
+  detail::member_state& inner = of.shared.state(rank);
+  inner.enter(of.shared.most(), region, 0);
   inner.set_rank_in_team(outer.rank_in_team());
   inner.accounts = outer.accounts;
   set_self(member(inner));

@@ -13,7 +13,8 @@ namespace detail {
 
 LOCKSTEP_ALWAYS_INLINE void team_core::perform_part(std::size_t rank, const region_head& head,
                                                     const job& f, bool is_seen) {
-  member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+  member_state& self = group_.state(rank);
+  self.enter(head.size, head.region, head.phase);
   if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
   member_access here(self);
   call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
@@ -92,13 +93,9 @@ LOCKSTEP_ALWAYS_INLINE void team_core::plan_shares(region_work& work) {
 
 /// The workers know, and observers.
 LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const region_work& work) {
-  if (work.is_announced() && !work.is_run) {
-    board_.announce(head, work.what, work.plan->parts, work.plan->wakes);
-  } else if (work.is_announced() && LOCKSTEP_UNLIKELY(work.is_seen)) {
-    const region_head told = head;  // so that the head itself need not be in memory
-    board_.announce(told, work.what, 0, true, true);
-  } else if (work.is_announced()) {
-    board_.announce(head, work.what);
+  if (work.is_announced()) {
+    board_.announce(head, work.what, work.is_run ? 0 : work.plan->parts,
+                    work.is_run || work.plan->wakes, work.is_seen);
   }
   if (LOCKSTEP_UNLIKELY(work.is_seen)) {
     tell_begin(head, work.kind, work.where, work.plan, work.loop);

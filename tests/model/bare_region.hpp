@@ -54,7 +54,9 @@ class bare_region {
     if (outside) bodies.push_back(std::move(outside));
     for (std::size_t rank = 0; rank < size; ++rank) {
       bodies.push_back([this, &f, rank, size, region, phase] {
-        member_access here(shared_.enter(rank, size, region, phase));
+        member_state& self = shared_.state(rank);
+        self.enter(size, region, phase);
+        member_access here(self);
         try {
           f(here.self);
         } catch (const region_stopped&) {
