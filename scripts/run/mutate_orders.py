@@ -186,7 +186,7 @@ class Campaign:
         if not library.exists():
             yield self.changed(self.library[watched], place, library)
         made = Path(test["directory"]) / re.search(r" -o (\S+)", test["command"]).group(1)
-        if mutant.file.is_relative_to(ROOT / "include"):
+        if mutant.file.suffix == ".hpp":
             made = place / "test.o"
             yield self.changed(test, place, made)
         yield (f"{test['command'].split()[0]} {made} {library} {self.build}/tests/model/libmodel_explorer.a "
