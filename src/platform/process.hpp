@@ -174,10 +174,11 @@ struct alignas(cache_line_size) parking_bucket {
   intrusive_list<parked_thread> waiting;
 };
 
-/// For detail/wait/misuse.hpp: its own kind of list.
+/// For detail/wait/misuse.hpp.
+struct misuse_entry;
 struct misuse_bucket {
   system_mutex lock;
-  void* entries = nullptr;
+  intrusive_list<misuse_entry> entries;
 };
 
 /// The first of a list that only grows.

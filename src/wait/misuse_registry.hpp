@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
@@ -15,6 +14,20 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+/// What a thread has to do with an object.
+struct misuse_entry : list_node<misuse_entry> {
+  enum class role { owner, reader, waiter, plan };
+
+  const void* const object;
+  const role as;
+  const thread_label who;
+
+  misuse_entry(const void* of, role is) : object(of), as(is), who(label_of_this_thread()) {}
+};
+#endif
+
 namespace misuse {
 
 /// The calling thread waits on `object` while this lives.
@@ -33,107 +46,76 @@ class waiting_scope {
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
-/// Which thread holds or waits on which object. One table for the process.
+/// Which thread holds or waits on which object. One table for the process, never destroyed: static objects may be used
+/// until the very end.
 class registry {
  public:
-  enum class role { owner, reader, waiter, plan };
+  using role = misuse_entry::role;
   static constexpr std::uint64_t any_thread = 0;
 
   /// ATFORK-3.
   static void watch_forks() noexcept { detail::watch_forks<around_fork>(); }
 
   static void add(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const holding<system_mutex> lock(home.lock);
-    if (home.entries == nullptr) home.entries = new list;
-    entries_of(home).add(entry{object, as, detail::label_of_this_thread()});
+    misuse_entry* const made = new misuse_entry(object, as);
+    const home of(object);
+    of.bucket.entries.push_back(*made);
   }
-
   /// Takes one entry of that thread out; false if there is none.
-  static bool remove(const void* object, role as,
-                     std::uint64_t thread = detail::number_of_this_thread()) {
-    bucket& home = bucket_of(object);
-    const holding<system_mutex> lock(home.lock);
-    if (home.entries == nullptr) return false;
-    list& entries = entries_of(home);
-    for (std::size_t i = 0; i < entries.size; ++i) {
-      const entry& each = entries.data[i];
-      if (each.object != object || each.as != as) continue;
-      if (thread != any_thread && each.who.number != thread) continue;
-      entries.remove(i);
-      return true;
-    }
-    return false;
+  static bool remove(const void* object, role as, std::uint64_t thread = number_of_this_thread()) {
+    const home of(object);
+    misuse_entry* const found = of.find(object, as, thread);
+    if (found != nullptr) of.bucket.entries.remove(*found);
+    delete found;
+    return found != nullptr;
   }
-
   /// Any thread in that role; its number is 0 if there is none.
-  static detail::thread_label find(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const holding<system_mutex> lock(home.lock);
-    if (home.entries == nullptr) return detail::thread_label();
-    const list& entries = entries_of(home);
-    for (std::size_t i = 0; i < entries.size; ++i) {
-      const entry& each = entries.data[i];
-      if (each.object == object && each.as == as) return each.who;
-    }
-    return detail::thread_label();
+  static thread_label find(const void* object, role as) {
+    const home of(object);
+    const misuse_entry* const found = of.find(object, as, any_thread);
+    return found != nullptr ? found->who : thread_label();
   }
 
  private:
-  struct entry {
-    const void* object;
-    role as;
-    detail::thread_label who;
-  };
-  /// Not a std::vector: modules with different C++ libraries share it.
-  struct list {
-    entry* data = nullptr;
-    std::size_t size = 0, capacity = 0;
+  /// Where an object's entries are, locked.
+  struct home {
+    misuse_bucket& bucket;
+    const holding<system_mutex> lock;
 
-    void add(const entry& one) {
-      if (size == capacity) {
-        const std::size_t room = size < 4 ? 4 : 2 * size;
-        entry* const made = static_cast<entry*>(::operator new(room * sizeof(entry)));
-        if (size > 0) std::memcpy(made, data, size * sizeof(entry));
-        ::operator delete(data);
-        data = made;
-        capacity = room;
+    explicit home(const void* object) : bucket(bucket_of(object)), lock(bucket.lock) {}
+    misuse_entry* find(const void* object, role as, std::uint64_t thread) const noexcept {
+      misuse_entry* each = bucket.entries.first();
+      while (each != nullptr && (each->object != object || each->as != as ||
+                                 (thread != any_thread && each->who.number != thread))) {
+        each = each->next();
       }
-      data[size++] = one;
+      return each;
     }
-    void remove(std::size_t at) noexcept { data[at] = data[--size]; }
   };
-  using bucket = detail::misuse_bucket;
-
-  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
-
-  // One table for the process, never destroyed: static objects may be used until the very end.
-  static bucket& bucket_of(const void* object) {
+  static misuse_bucket& bucket_of(const void* object) {
     watch_forks();
     const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
-    return detail::process().misuse[place % detail::process_state::misuse_size];
+    return process().misuse[place % process_state::misuse_size];
   }
 
   /// The table is whole in the child, and tells of the thread that is left only.
   struct around_fork : guarded_by_section {
-    static fork_section& section() { return detail::process().misuse_forks; }
+    static fork_section& section() { return process().misuse_forks; }
     static void lock() {
-      for (bucket& each : detail::process().misuse) each.lock.lock();
+      for (misuse_bucket& each : process().misuse) each.lock.lock();
     }
     static void unlock() {
-      for (bucket& each : detail::process().misuse) each.lock.unlock();
+      for (misuse_bucket& each : process().misuse) each.lock.unlock();
     }
     static void in_child() {
-      for (bucket& each : detail::process().misuse) {
-        if (each.entries != nullptr) forget_others(entries_of(each));
+      for (misuse_bucket& each : process().misuse) {
+        for (misuse_entry *at = each.entries.first(), *next; at != nullptr; at = next) {
+          next = at->next();
+          if (at->as == role::plan || at->who.number == number_of_this_thread()) continue;
+          each.entries.remove(*at);
+          delete at;
+        }
         each.lock.unlock();
-      }
-    }
-    static void forget_others(list& entries) {
-      for (std::size_t at = entries.size; at-- > 0;) {
-        const entry& each = entries.data[at];
-        if (each.as == role::plan || each.who.number == detail::number_of_this_thread()) continue;
-        entries.remove(at);
       }
     }
   };

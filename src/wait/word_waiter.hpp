@@ -93,10 +93,9 @@ class word_waiter final : public waitable {
 template <class Waitable>
 bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
                   deadline until, std::uint64_t yield_time) {
-  if (!misuse::diagnosed) return wait_engine::wait(what, policy, history, until, yield_time);
-  if (what.ready()) return true;
+  if (what.Waitable::ready()) return true;
   const misuse::waiting_scope waiting(object);
-  return wait_engine::wait(what, policy, history, until, yield_time);
+  return wait_engine::wait_slowly(what, policy, history, until, yield_time);
 }
 
 /// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
