@@ -97,6 +97,7 @@ OPENMP_API void omp_set_schedule(unsigned kind, int chunk) {
   if (plain < 1 || plain > 4) return;
   schedule& of = own().run_schedule;
   of.kind = static_cast<schedule_kind>(plain);
+  of.is_given = true;
   of.is_monotonic = (kind & monotonic_bit) != 0;
   if (of.kind == schedule_kind::automatic) return;  // it knows no chunks: what was there stays
   of.chunk = chunk > 0 ? chunk : of.kind == schedule_kind::fixed ? 0 : 1;

@@ -22,6 +22,7 @@ using u64 = std::uint64_t;
 enum schedule_number : u32 {
   static_chunked = 33,
   static_balanced_chunked = 45,  ///< a block each, of a multiple of `chunk`
+  runtime_simd = 47,
   ordered = 32,
   first_ordered = 65,
   distribute_static_chunked = 91,
@@ -47,6 +48,17 @@ constexpr schedule_kind kinds[] = {
     schedule_kind::guided, schedule_kind::guided,  schedule_kind::dynamic,
     schedule_kind::fixed,  schedule_kind::guided,  schedule_kind::runtime};
 
+/// Chunks of a multiple of `length` iterations, which is what the compiler passes for the chunk of a simd loop.
+void fit_vectors(loop_spec& loop, ull length, unsigned size) noexcept {
+  if (loop.how == schedule_kind::fixed && loop.chunk == 0) {
+    const ull even = (loop.count + size - 1) / size;
+    loop.chunk = (even + length - 1) / length * length;
+    return;
+  }
+  loop.chunk = loop.least() * length;
+  if (loop.how == schedule_kind::guided) loop.how = schedule_kind::dynamic;
+}
+
 loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 chunk) noexcept {
   u32 number = without_modifiers(schedule);
   const bool has_turns = number >= first_ordered && number < distribute_static_chunked;
@@ -54,8 +66,15 @@ loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 ch
   if (number - static_chunked >= std::size(kinds)) fail("unknown schedule %d of a loop", schedule);
   const schedule_kind how = kinds[number - static_chunked];
   const u32 modifiers = static_cast<u32>(schedule);
-  if (how == schedule_kind::runtime)
-    return as_runtime(loop, self, (modifiers & monotonic) == 0, has_turns);
+  if (how == schedule_kind::runtime) {
+    // Where nothing was said it is static, as with LLVM's runtime.
+    loop_spec as_said = self.variables().run_schedule.is_given
+                            ? as_runtime(loop, self, (modifiers & monotonic) == 0, has_turns)
+                            : loop.with(schedule_kind::fixed, true, 0, has_turns);
+    if (number == runtime_simd && chunk > 1)
+      fit_vectors(as_said, static_cast<ull>(chunk), self.size);
+    return as_said;
+  }
   if (how == schedule_kind::automatic) return loop.with(schedule_kind::fixed, true, 0, has_turns);
   if (how == schedule_kind::fixed && number != static_chunked) chunk = 0;
   return loop.with(how, (modifiers & nonmonotonic) == 0, chunk, has_turns);

@@ -131,7 +131,8 @@ task_data* allocate(part& self, i32 flags, std::size_t size, std::size_t shared_
   task_front& made = make_task(self, static_cast<std::uint32_t>(flags), shared_at + shared_size);
   task_data* const data = made.data();
   data->shared = shared_size != 0 ? reinterpret_cast<char*>(data) + shared_at : nullptr;
-  data->routine = routine;
+  // None: a task that others depend on, and no more.
+  data->routine = routine != nullptr ? routine : [](i32, task_data*) -> i32 { return 0; };
   data->part = 0;
   return data;
 }

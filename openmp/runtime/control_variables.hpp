@@ -21,6 +21,7 @@ namespace lockstep::openmp {
 struct schedule {
   schedule_kind kind = schedule_kind::dynamic;
   bool is_monotonic = false;
+  bool is_given = false;  ///< by the environment or the program
   long chunk = 1;
 
   bool operator==(const schedule&) const = default;

@@ -209,7 +209,9 @@ void read_schedule(process_variables& of) noexcept {
     if (chunk > 0) result.chunk = static_cast<long>(chunk);
     return true;
   });
-  if (is_given) of.initial.run_schedule = result;
+  if (!is_given) return;
+  of.initial.run_schedule = result;
+  of.initial.run_schedule.is_given = true;
 }
 
 /// "4096", times 2^shift without a unit; B, K, M, G.
