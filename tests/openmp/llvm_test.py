@@ -67,6 +67,18 @@ class Llvm(support.Programs):
     def test_threadprivate_without_thread_local_storage(self):
         self.expect_success(self.program("llvm_threadprivate.cpp", "-std=c++17", "-fnoopenmp-use-tls", compiler=CLANGXX))
 
+    def test_loops(self):
+        self.expect_success(self.program("llvm_loops.c", "-O1"))
+
+    def test_tasks(self):
+        for option in ("-O0", "-O2"):
+            for cancellation in ("false", "true"):
+                with self.subTest(option=option, cancellation=cancellation):
+                    self.expect_success(self.program("llvm_tasks.c", option, "-fopenmp-version=51"), OMP_CANCELLATION=cancellation)
+
+    def test_atomics(self):
+        self.expect_success(self.program("llvm_atomics.c", "-O1"))
+
     def test_kmp_functions(self):
         for option in ("-O0", "-O2"):
             self.expect_success(self.program("llvm_kmp.c", option))
