@@ -16,6 +16,7 @@
 #include "runtime/message.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/pool.hpp"
 #include "runtime/root.hpp"
 #include "runtime/teams.hpp"
 
@@ -70,33 +71,42 @@ caller caller_for(std::size_t count) noexcept {
   return with_more[i];
 }
 
-/// With a tool: the code of the program begins above this frame.
-[[gnu::noinline, gnu::cold]] void call_told(region_call& of, part& self) {
+void call_with_words(part& self, microtask function, std::size_t count, void* const* words) {
   std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
-  self.tool->at.exit.pointer = __builtin_frame_address(0);
-  caller_for(of.count)(of.function, &id, &rank, of.words());
+  caller_for(count)(function, &id, &rank, words);
 }
-
-void call(region_call& of, part& self) {
-  if (has_tool()) return call_told(of, self);
-  std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
-  caller_for(of.count)(of.function, &id, &rank, of.words());
+/// With a tool: the code of the program begins above this frame.
+[[gnu::noinline, gnu::cold]] void call_told(part& self, microtask function, std::size_t count,
+                                            void* const* words) {
+  self.tool->at.exit.pointer = __builtin_frame_address(0);
+  call_with_words(self, function, count, words);
 }
 
 outlined_function name_of(microtask function) noexcept {
   return reinterpret_cast<outlined_function>(reinterpret_cast<std::uintptr_t>(function));
 }
 
-/// What members of a region run.
-void run_part(void* data) {
-  region_call& of = *static_cast<region_call*>(data);
-  part& self = here();
-  self.function = name_of(of.function);
-  call(of, self);
+void call(part& self, region_call& of) {
+  if (has_tool()) return call_told(self, of.function, of.count, of.words());
+  call_with_words(self, of.function, of.count, of.words());
+}
+
+/// What members of a region run: with words that came with the call, or in memory of the thread that has begun it.
+template <std::size_t Count>
+void run_with_few(part& self, const member_call& call) {
+  void* const words[] = {call.data, const_cast<void*>(call.more)};
+  const microtask function =
+      reinterpret_cast<microtask>(reinterpret_cast<std::uintptr_t>(call.function));
+  if (has_tool()) return call_told(self, function, Count, words);
+  std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
+  call_with<Count>(function, &id, &rank, words);
+}
+void run_with_words(part& self, const member_call& call_of_member) {
+  call(self, *static_cast<region_call*>(call_of_member.data));
 }
 
 /// What teams run, each in turn: its initial thread is in no region.
-void run_team(void* data) { call(*static_cast<region_call*>(data), here()); }
+void run_team(void* data) { call(here(), *static_cast<region_call*>(data)); }
 
 }  // namespace
 }  // namespace lockstep::openmp::llvm
@@ -144,12 +154,24 @@ region_request take_asked(part& self) noexcept {
   return request;
 }
 
-void fork(part& self, region_call& of) noexcept {
-  region_request request = take_asked(self);
-  request.called = name_of(of.function);
+void fork(part& self, microtask function, void* data, region_request& request) noexcept {
   const unsigned size = resolve_threads(self, request.asked);
   if (__builtin_expect(self.asked_specially != nullptr, 0)) take_special(self, request, size);
-  run_region(self, run_part, &of, size, request);
+  run_region(self, name_of(function), data, size, request);
+}
+/// Words that fit go with the call: others the members read in the caller's memory.
+void fork_with_few(part& self, microtask function, std::size_t count, void* first,
+                   void* second) noexcept {
+  static constexpr part_body bodies[] = {run_with_few<0>, run_with_few<1>, run_with_few<2>};
+  region_request request = take_asked(self);
+  request.body = bodies[count];
+  request.more = second;
+  fork(self, function, first, request);
+}
+[[gnu::noinline]] void fork_with_words(part& self, region_call& of) noexcept {
+  region_request request = take_asked(self);
+  request.body = run_with_words;
+  fork(self, of.function, &of, request);
 }
 
 /// In `memory`, of size_for(count).
@@ -192,7 +214,7 @@ void begin_alone(part& self) noexcept {
         ompt::region_scope(self, 1, 1, ompt::parallel_team | ompt::invoker_program);
   }
   // It is to have a function: it is in a region.
-  kept_part* const made = new (std::nothrow) kept_part(self, run_part, request);
+  kept_part* const made = new (std::nothrow) kept_part(self, run_team, request);
   if (made == nullptr) fail("Out of memory");
   made->told = told;
   if (told != nullptr) ompt::begin_part(*made, told->info, told->info.primary);
@@ -259,8 +281,17 @@ OPENMP_API void __kmpc_push_proc_bind(ident*, std::int32_t, int bind) {
 }
 
 OPENMP_API void __kmpc_fork_call(ident*, std::int32_t count, microtask function, ...) {
+  part& self = entered();
+  if (count <= 2) {
+    std::va_list arguments;
+    va_start(arguments, function);
+    void* const first = count > 0 ? va_arg(arguments, void*) : nullptr;
+    void* const second = count > 1 ? va_arg(arguments, void*) : nullptr;
+    va_end(arguments);
+    return fork_with_few(self, function, as_size(count), first, second);
+  }
   TAKE_WORDS(call);
-  fork(entered(), call);
+  fork_with_words(self, call);
 }
 
 OPENMP_API void __kmpc_serialized_parallel(ident*, std::int32_t) {
@@ -272,14 +303,11 @@ OPENMP_API void __kmpc_end_serialized_parallel(ident*, std::int32_t) { end_alone
 /// With one word for all variables, or none.
 OPENMP_API void __kmpc_fork_call_if(ident*, std::int32_t count, microtask function,
                                     std::int32_t condition, void* word) {
-  struct {
-    region_call call;
-    void* word;
-  } of = {{function, word != nullptr && count > 0 ? 1u : 0u}, word};
   part& self = entered();
-  if (condition != 0) return fork(self, of.call);
+  const std::size_t words = word != nullptr && count > 0 ? 1 : 0;
+  if (condition != 0) return fork_with_few(self, function, words, word, nullptr);
   begin_alone(self);
-  run_part(&of.call);
+  call_with_words(here(), function, words, &word);
   end_alone(here());
 }
 

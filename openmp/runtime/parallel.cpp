@@ -105,10 +105,17 @@ lone_part::~lone_part() {
 
 namespace {
 
+member_call call_of(outlined_function function, void* data, const region_request& request, pool* of,
+                    bool ends_with_barrier) noexcept {
+  return {function, data,
+          request.body != nullptr ? request.more : static_cast<const void*>(request.loop),
+          request.body, reinterpret_cast<std::uintptr_t>(of) | (ends_with_barrier ? 1u : 0u)};
+}
+
 /// Members that are told of it are told of `region`; null: there is no tool.
-void run_with_pool(thread_record& record, part& self, outlined_function function, void* data,
-                   unsigned size, const region_request& request,
-                   ompt::region_info* region) noexcept {
+[[gnu::noinline]] void run_with_pool(thread_record& record, part& self, outlined_function function,
+                                     void* data, unsigned size, const region_request& request,
+                                     ompt::region_info* region) noexcept {
   pool& of = pool::idle_one(record);
   of.prepare(size);
   const task_variables& own = self.variables();
@@ -129,10 +136,9 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
     of.told = region;
   }
   of.set_frame(frame);
-  const outlined_function named = request.called != nullptr ? request.called : function;
-  const member_call what = {function, data, &of, request.loop, may_make_tasks(named)};
+  const member_call what = call_of(function, data, request, &of, may_make_tasks(function));
   const call_site where =
-      __builtin_expect(detail::observers() != 0, 0) ? site_of(named) : call_site::none();
+      __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
   const bool goes_on = of.run(size, what, where);
   if (__builtin_expect(!of.is_plain && self.outer == nullptr, 0) && affinity::resets())
     affinity::bind_this_thread(-1);
@@ -151,7 +157,7 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
   ompt::begin_part(alone, region, region.primary);
   if (request.loop != nullptr) tell_loop(alone, *request.loop);
   region.primary.at.exit.pointer = __builtin_frame_address(0);
-  function(data);
+  call_of(function, data, request, nullptr, false).call(alone);
   ompt::arrive_at_end(alone);
 }
 
@@ -168,13 +174,14 @@ void run_with_pool(thread_record& record, part& self, outlined_function function
 
 }  // namespace
 
-void run_region(part& self, outlined_function function, void* data, unsigned size,
-                const region_request& request) noexcept {
+// Flat: the part of a region of one is made and ended here.
+[[gnu::flatten]] void run_region(part& self, outlined_function function, void* data, unsigned size,
+                                 const region_request& request) noexcept {
   if (has_tool()) return run_told_region(this_record, self, function, data, size, request);
   if (size == 1) {
-    const lone_part alone(self, function, request);
-    function(data);
-    return;
+    lone_part alone(self, function, request);
+    if (request.body == nullptr) return function(data);
+    return call_of(function, data, request, nullptr, false).call(alone);
   }
   run_with_pool(this_record, self, function, data, size, request, nullptr);
 }

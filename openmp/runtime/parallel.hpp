@@ -15,8 +15,9 @@ struct region_request {
   task_group* group = nullptr;      ///< of `parallel` with task reductions
   int threads_inside = 0;           ///< for regions inside; 0: nothing was said
   unsigned asked = 0;               ///< num_threads(asked), for tools; 0: nothing was said
-  /// The function of the program, where that which members run only calls it: it sets the part's.
-  outlined_function called = nullptr;
+  part_body body =
+      nullptr;  ///< calls the function, with the data and a word more; null: function(data)
+  void* more = nullptr;
 };
 
 /// How many threads a region has that `self` encounters. `asked`: num_threads(asked), or 0. `sections`: of a parallel

@@ -24,11 +24,16 @@ class shared_region;  ///< of shared_region.hpp: what the members of a region sh
 struct started_region;
 struct special_request;  ///< of llvm/regions.cpp
 struct member_tasks;     ///< of task_pool.hpp
+struct part;
+struct member_call;  ///< of pool.hpp: what a member of a region is to do
 class pool;  ///< of pool.hpp: the threads that a thread has for the regions that it encounters
 namespace ompt {
 struct task_info;  ///< of ompt.hpp
 struct thread_info;
 }  // namespace ompt
+
+/// A way to call the function of a region that is not function(data).
+using part_body = void (*)(part& self, const member_call& call);
 
 /// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
 struct thread_places {

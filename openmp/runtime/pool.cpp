@@ -77,22 +77,23 @@ void end_part(part& self) noexcept {
 }
 
 void run_part(part& self, const member_call& call) noexcept {
-  if (call.loop != nullptr) self.loop.begin(*call.loop, self.at, self.rank, self.size);
-  call.function(call.data);
+  if (const loop_spec* const loop = call.loop())
+    self.loop.begin(*loop, self.at, self.rank, self.size);
+  call.call(self);
   end_part(self);
 }
 
 /// With a tool. A frame of the stack of its own: the code of the region begins above it.
 [[gnu::noinline, gnu::cold]] void run_told_part(part& self, const member_call& call) noexcept {
-  ompt::region_info& region = *call.of->told;
+  ompt::region_info& region = *call.of().told;
   ompt::task_info own;
   ompt::begin_part(self, region, self.rank == 0 ? region.primary : own);
-  if (call.loop != nullptr) {
-    self.loop.begin(*call.loop, self.at, self.rank, self.size);
-    tell_loop(self, *call.loop);
+  if (const loop_spec* const loop = call.loop()) {
+    self.loop.begin(*loop, self.at, self.rank, self.size);
+    tell_loop(self, *loop);
   }
   self.tool->at.exit.pointer = __builtin_frame_address(0);
-  call.function(call.data);
+  call.call(self);
   ompt::arrive_at_end(self);
   end_part(self);
   if (self.rank != 0) ompt::end_part(self);
@@ -102,7 +103,8 @@ void run_part(part& self, const member_call& call) noexcept {
 
 void member_call::operator()(member& me) const noexcept {
   detail::member_state& at = detail::member_access::state_of(me);
-  const region_frame& frame = of->frame;
+  pool& its_pool = of();
+  const region_frame& frame = its_pool.frame;
   part self;
   self.rank = static_cast<unsigned>(at.rank());
   self.size = static_cast<unsigned>(at.size());
@@ -111,20 +113,20 @@ void member_call::operator()(member& me) const noexcept {
   self.team_num = frame.team_num;
   self.num_teams = frame.num_teams;
   self.at = &at;
-  self.shared = &of->shared;
+  self.shared = &its_pool.shared;
   self.outer = frame.outer;
   self.function = function;
   self.implicit.variables = &frame.variables;
   self.implicit.group = frame.group;
   self.places = frame.places;
   self.is_in_teams = frame.is_in_teams;
-  self.ends_with_barrier = ends_with_barrier;
+  self.ends_with_barrier = ends_with_barrier();
   thread_record& record = this_record;
   part* const before = record.current;
   record.current = &self;
   if (__builtin_expect(frame.is_special, 0)) {
     place_part(self, frame);
-    (of->told != nullptr ? run_told_part : run_part)(self, *this);
+    (its_pool.told != nullptr ? run_told_part : run_part)(self, *this);
   } else {
     run_part(self, *this);
   }

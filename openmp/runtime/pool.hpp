@@ -55,11 +55,21 @@ bool is_process_plain() noexcept;
 
 /// A region, as its members are told.
 struct member_call {
-  outlined_function function;
+  outlined_function function;  ///< of the program
   void* data;
-  pool* of;
-  const loop_spec* loop;   ///< null: none
-  bool ends_with_barrier;  ///< it may make tasks
+  const void* more;      ///< without `body` the loop that the part begins with, or null
+  part_body body;        ///< calls the function; null: function(data) does
+  std::uintptr_t where;  ///< the pool; bit 0: it ends with a barrier, since it may make tasks
+
+  pool& of() const noexcept { return *reinterpret_cast<pool*>(where & ~std::uintptr_t{1}); }
+  bool ends_with_barrier() const noexcept { return (where & 1) != 0; }
+  const loop_spec* loop() const noexcept {
+    return body == nullptr ? static_cast<const loop_spec*>(more) : nullptr;
+  }
+  void call(part& self) const {
+    if (body == nullptr) return function(data);
+    body(self, *this);
+  }
 
   void operator()(member& me) const noexcept;
 };
