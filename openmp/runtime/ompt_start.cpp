@@ -85,7 +85,7 @@ start_result* try_library(const std::string& path, search_log& log) noexcept {
     log.print("Success.\n");
     return result;
   } else {
-    log.print("Found but not using the OMPT interface.\nContinuing search...\n");
+    log.print("Found but not using the OMPT interface.\n");
   }
   dlclose(library);
   return nullptr;
@@ -102,6 +102,7 @@ start_result* try_libraries(search_log& log) noexcept {
     const std::size_t length = std::strcspn(at, ":");
     if (length != 0) {
       if (start_result* const result = try_library(std::string(at, length), log)) return result;
+      log.print("Continuing search...\n");
     }
     if (at[length] == 0) return nullptr;
     at += length + 1;
