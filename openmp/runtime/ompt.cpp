@@ -2,6 +2,7 @@
 // What tools are told of threads, regions, tasks and waits: see ompt.hpp.
 #include "ompt.hpp"
 
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -159,9 +160,9 @@ void begin_part(part& self, region_info& of, task_info& own) noexcept {
 }
 
 void arrive_at_end(part& self) noexcept {
-  end_work(self);
   task_info& own = *self.tool;
   own.at.exit.pointer = nullptr;
+  end_work(self);
   const code from = own.rank == 0 ? own.region->from : nullptr;
   this_thread().now = state::wait_barrier_implicit_parallel;
   constexpr sync_kind kind = sync_kind::barrier_implicit_parallel;
@@ -285,7 +286,7 @@ void begin_task(part& self, task_info& own) noexcept {
   own.enter_around = around.enter.pointer;
   // Not in the barrier at the end of its region: its code is over.
   const bool has_code = around.exit.pointer != nullptr || (own.around->flags & task_initial) != 0;
-  if (has_code) around.enter.pointer = thread.frame;
+  if (has_code && around.enter.pointer == nullptr) around.enter.pointer = thread.frame;
   task_schedule::tell(&own.around->own, how, &own.own);
   self.tool = &own;
   own.state_around = thread.now;
@@ -306,8 +307,14 @@ void end_task(part& self, task_info& own, task_status how) noexcept {
 
 void set_exit_of_program(part& self, void* own_frame) noexcept {
   frame& at = self.tool->at;
-  at.exit.pointer = *static_cast<void**>(own_frame);
-  at.exit_flags = frame_application | frame_pointer;
+  void* const saved = *static_cast<void**>(own_frame);
+  // Programs that keep no frame pointers have something else there: no place between our frame and the outer task's.
+  const std::less<void*> below;
+  const task_info* const around = self.tool->around;
+  const bool is_frame = around != nullptr && below(own_frame, saved) &&
+                        (below(saved, around->at.exit.pointer) || around->at.exit.pointer == saved);
+  at.exit.pointer = is_frame ? saved : this_thread().frame;
+  at.exit_flags = frame_application | (is_frame ? frame_pointer : frame_cfa);
 }
 
 void tell_fulfilled(task_info& of, bool is_late) noexcept {

@@ -68,7 +68,7 @@ class search_log {
   std::FILE* file_ = nullptr;
 };
 
-start_result* try_library(const std::string& path, search_log& log) noexcept {
+start_result* try_library(const std::string& path, search_log& log, bool is_in_list) noexcept {
   log.print("Opening %s... ", path.c_str());
   void* const library = dlopen(path.c_str(), RTLD_LAZY);
   if (library == nullptr) {
@@ -85,7 +85,8 @@ start_result* try_library(const std::string& path, search_log& log) noexcept {
     log.print("Success.\n");
     return result;
   } else {
-    log.print("Found but not using the OMPT interface.\nContinuing search...\n");
+    log.print("Found but not using the OMPT interface.\n");
+    if (is_in_list) log.print("Continuing search...\n");
   }
   dlclose(library);
   return nullptr;
@@ -101,7 +102,8 @@ start_result* try_libraries(search_log& log) noexcept {
   while (true) {
     const std::size_t length = std::strcspn(at, ":");
     if (length != 0) {
-      if (start_result* const result = try_library(std::string(at, length), log)) return result;
+      if (start_result* const result = try_library(std::string(at, length), log, true))
+        return result;
     }
     if (at[length] == 0) return nullptr;
     at += length + 1;
@@ -112,7 +114,7 @@ start_result* try_libraries(search_log& log) noexcept {
 bool is_for_archer() noexcept { return dlsym(RTLD_DEFAULT, "__tsan_acquire") != nullptr; }
 start_result* try_archer(search_log& log) noexcept {
   log.print("...searching tool libraries failed. Using archer tool.\n");
-  return try_library("libarcher.so", log);
+  return try_library("libarcher.so", log, false);
 }
 
 start_result* find_tool(search_log& log) noexcept {

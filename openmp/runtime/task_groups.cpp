@@ -27,14 +27,15 @@ task_group* group_of_program(const task& of) noexcept {
 
 }  // namespace
 
-task_group& begin_taskgroup(part& self) noexcept {
+task_group& begin_taskgroup(part& self, bool is_of_construct) noexcept {
   void* const memory = std::malloc(sizeof(task_group));
   if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
   task_group* const group = ::new (memory) task_group;
   group->outer = self.running->group;
+  group->is_of_construct = is_of_construct;
   if (!self.is_alone()) group->maker = &self.shared->tasks.tasks_of(self);
   self.running->group = group;
-  if (has_tool()) ompt::begin_sync(self, ompt::sync_kind::taskgroup);
+  if (has_tool() && !is_of_construct) ompt::begin_sync(self, ompt::sync_kind::taskgroup);
   return *group;
 }
 
@@ -55,7 +56,10 @@ void end_untold(part& self) noexcept {
 
 }  // namespace
 
-void end_taskgroup(part& self) noexcept { return has_tool() ? end_told(self) : end_untold(self); }
+void end_taskgroup(part& self) noexcept {
+  const bool is_told = has_tool() && !self.running->group->is_of_construct;
+  return is_told ? end_told(self) : end_untold(self);
+}
 
 bool cancel_taskgroup(task& of) noexcept {
   task_group* const group = group_of_program(of);

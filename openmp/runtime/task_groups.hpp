@@ -9,7 +9,7 @@
 namespace lockstep::openmp {
 
 /// A group around what the running task does from now on. Ends by end_taskgroup().
-task_group& begin_taskgroup(part& self) noexcept;
+task_group& begin_taskgroup(part& self, bool is_of_construct = false) noexcept;
 /// Waits until all tasks of the innermost group of the running task have ended.
 void end_taskgroup(part& self) noexcept;
 

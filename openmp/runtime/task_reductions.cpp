@@ -97,9 +97,8 @@ void begin_construct_reductions(part& self, std::uintptr_t* reductions,
   tasks.join(*kept);
   reductions[copies_at] = reinterpret_cast<std::uintptr_t>(kept->start);
   reductions[end_at] = reductions[copies_at] + reductions[size_at] * self.size;
-  task_group& group = begin_taskgroup(self);
+  task_group& group = begin_taskgroup(self, true);
   group.maker = &tasks.tasks_of(self);
-  group.is_of_construct = true;
   group.reductions = reductions;
   group.kept = kept;
 }

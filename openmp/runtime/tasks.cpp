@@ -62,7 +62,7 @@ void tell_dependences(ompt::task_info& of, const dependence_list& depend) noexce
 }
 
 /// Gives a task a place in the pool.
-void add_to_pool(part& self, explicit_task& one, const task_plan& plan) noexcept {
+void add_to_pool_untold(part& self, explicit_task& one, const task_plan& plan) noexcept {
   note_tasks(self);
   task& parent = *self.running;
   task_pool& tasks = self.shared->tasks;
@@ -73,6 +73,16 @@ void add_to_pool(part& self, explicit_task& one, const task_plan& plan) noexcept
   }
   if (tasks.add(self, parent, one, plan.depend, plan.runs_now)) tasks.run_now(self, one);
   if (plan.is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
+}
+
+[[gnu::noinline, gnu::cold]] void add_to_pool_told(part& self, explicit_task& one,
+                                                   const task_plan& plan) noexcept {
+  const ompt::call_scope call(self);  // tasks may run meanwhile
+  add_to_pool_untold(self, one, plan);
+}
+
+void add_to_pool(part& self, explicit_task& one, const task_plan& plan) noexcept {
+  return has_tool() ? add_to_pool_told(self, one, plan) : add_to_pool_untold(self, one, plan);
 }
 
 }  // namespace

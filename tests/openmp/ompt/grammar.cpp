@@ -190,12 +190,13 @@ void on_implicit_task(int which, data* parallel, data* own, unsigned size, unsig
     const std::uint64_t number = fresh(own, "implicit_task");
     begin("an implicit task", number, flags & 3);
     of.running.push_back(number);
-    std::uint64_t region_number = 0;
-    if ((flags & 1) != 0) {
-      if (parallel->value == 0) parallel->value = get_unique_id();
+    // The region around an initial task has no begin; a league of teams has.
+    const bool is_implicit_region = (flags & 1) != 0 && parallel->value == 0;
+    const std::uint64_t region_number = is_implicit_region ? 0 : parallel->value;
+    if (is_implicit_region) {
+      parallel->value = get_unique_id();
     } else {
       EXPECT(index < size, "implicit_task: member %u of %u", index, size);
-      region_number = parallel->value;
     }
     data* asked = nullptr;
     int members = 0;
@@ -219,8 +220,7 @@ void on_implicit_task(int which, data* parallel, data* own, unsigned size, unsig
     tasks[own->value].is = task::ended;
     // Its region is not named any more: it is the one that encloses the thread's other tasks, or the only one.
     data* region_of = nullptr;
-    if ((flags & 1) == 0 && get_parallel_info(0, &region_of, nullptr) == 2 &&
-        regions.count(region_of->value) != 0)
+    if (get_parallel_info(0, &region_of, nullptr) == 2 && regions.count(region_of->value) != 0)
       ++regions[region_of->value].ended;
   }
 }
@@ -239,15 +239,15 @@ void on_task_create(data* encountering, const frame* at, data* own, int flags, i
 
 void on_task_schedule(data* prior, int status, data* next) {
   ++counts[6];
-  thread& of = here("task_schedule");
   EXPECT(status >= 1 && status <= 8, "task_schedule: status %d", status);
-  std::unique_lock<std::mutex> holding(lock);
-  if (status == 5 || status == 6 ||
-      status == 8) {  // early_fulfill, late_fulfill, taskwait_complete
-    if (status == 6) tasks[prior->value].is = task::ended;
-    if (status == 8) tasks[prior->value].is = task::ended;
+  if (status == 5 || status == 6 || status == 8) {
+    // early_fulfill and late_fulfill, by any thread; taskwait_complete
+    const std::lock_guard<std::mutex> holding(lock);
+    if (status != 5) tasks[prior->value].is = task::ended;
     return;
   }
+  thread& of = here("task_schedule");
+  std::unique_lock<std::mutex> holding(lock);
   const bool has_left = status == 1 || status == 3 || status == 4;
   const bool was_running = !of.running.empty() && of.running.back() == prior->value;
   if (has_left) {
