@@ -22,7 +22,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -197,12 +196,21 @@ bool is_runtime(const std::string& name) {
 }
 
 /// Names under which libraries want a runtime, and the files that they lead to.
-using runtimes = std::map<std::string, fs::path>;
+struct runtimes {
+  std::set<std::string> names;
+  std::set<fs::path> files;
+
+  void add(const std::string& name, const fs::path& file) {
+    std::error_code error;
+    names.insert(name);
+    const fs::path real = fs::canonical(file, error);
+    if (!error) files.insert(real);
+  }
+};
 
 void add_runtime(const fs::path& file, runtimes& found) {
-  std::error_code error;
   const std::string name = file.filename().string();
-  if (is_runtime(name)) found.emplace(name, fs::canonical(file, error));
+  if (is_runtime(name)) found.add(name, file);
 }
 
 /// What the loader would load for it, as ldd asks: lines like "libgomp.so.1 => /lib/libgomp.so.1 (0x7f0000000000)".
@@ -214,9 +222,8 @@ void add_from_loader(const fs::path& program, runtimes& found) {
     std::string arrow;
     std::string file;
     words >> name >> arrow >> file;
-    std::error_code error;
     name = fs::path(name).filename().string();
-    if (is_runtime(name)) found.emplace(name, fs::canonical(file, error));
+    if (is_runtime(name)) found.add(name, file);
   }
 }
 
@@ -253,7 +260,7 @@ void add_bundled(const fs::path& path, runtimes& found) {
   if (!fs::exists(path, error))
     throw cannot_run(fmt::format("{}: no such file or directory", path.string()));
   if (!fs::is_directory(path, error)) {
-    found.emplace(path.filename().string(), fs::canonical(path, error));
+    found.add(path.filename().string(), path);
     return;
   }
   const auto options = fs::directory_options::skip_permission_denied;
@@ -305,8 +312,7 @@ void set_environment(const fs::path& library, const runtimes& found) {
   const fs::path beside = library.parent_path();
   // The lists of the loader have no way to write a blank or a colon.
   const bool has_separators = library.string().find_first_of(" :;") != std::string::npos;
-  std::set<std::string> linked;  // names that are not beside the library
-  for (const auto& each : found) linked.insert(each.first);
+  std::set<std::string> linked = found.names;  // less those that are beside the library
   linked.insert(std::begin(usual_names), std::end(usual_names));
   std::string names;
   for (const std::string& each : linked) names += each == "libgomp.so.1" ? "" : ":" + each;
@@ -355,16 +361,13 @@ struct run_options {
   add_from_loader(binary, found);
   if (python) add_from_python(*python, found);
   for (const std::string& each : options.bundled) add_bundled(each, found);
-  std::set<std::string> others;  // files
-  for (const auto& each : found) {
-    if (!each.second.empty() && each.second != library) others.insert(each.second.string());
-  }
+  found.files.erase(library);  // as where a program that we run runs another one
   std::string list;
-  if (!options.is_quiet && others.size() > 1) {
-    for (const std::string& each : others) list += "\n  " + each;
+  if (!options.is_quiet && found.files.size() > 1) {
+    for (const fs::path& each : found.files) list += "\n  " + each.string();
     say(fmt::format("{} has {} OpenMP runtimes to load; now it is one, lockstep, in place of:{}",
-                    program.string(), others.size(), list));
-  } else if (!options.is_quiet && found.empty() && !python && binary == program) {
+                    program.string(), found.files.size(), list));
+  } else if (!options.is_quiet && found.names.empty() && !python && binary == program) {
     say(
         fmt::format("{} loads no OpenMP runtime when it starts; if it loads one later, that is "
                     "lockstep's",
@@ -373,7 +376,7 @@ struct run_options {
   set_environment(library, found);
   if (options.is_verbose) {
     list.clear();
-    for (const auto& each : found) list += " " + each.first;
+    for (const std::string& each : found.names) list += " " + each;
     say(fmt::format("{} takes the place of:{}", library.string(),
                     list.empty() ? " libgomp.so.1" : list));
     setenv("LOCKSTEP_DISPLAY_ENV", "1", 1);
