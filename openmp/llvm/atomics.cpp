@@ -405,6 +405,73 @@ COMPARE(2, i16)
 COMPARE(4, i32)
 COMPARE(8, i64)
 
+// Of any size, as compilers call libatomic. Intel's runtime has them as well, and MKL, which is not linked with it, looks
+// for them there.
+OPENMP_API void load_of_size(std::size_t, void*, void*, int) noexcept __asm__("__atomic_load");
+OPENMP_API void store_of_size(std::size_t, void*, void*, int) noexcept __asm__("__atomic_store");
+OPENMP_API bool swap_of_size(std::size_t, void*, void*, void*, int, int) noexcept
+    __asm__("__atomic_compare_exchange");
+
+void load_of_size(std::size_t size, void* variable, void* out, int) noexcept {
+  const auto load = [=](auto* typed) {
+    const auto value = read(typed);
+    std::memcpy(out, &value, sizeof value);
+  };
+  switch (size) {
+    case 1: return load(static_cast<u8*>(variable));
+    case 2: return load(static_cast<u16*>(variable));
+    case 4: return load(static_cast<u32*>(variable));
+    case 8: return load(static_cast<u64*>(variable));
+    default: break;
+  }
+  const atomic_section alone;
+  std::memcpy(out, variable, size);
+}
+
+void store_of_size(std::size_t size, void* variable, void* value, int) noexcept {
+  const auto store = [=](auto* typed) {
+    change(typed, [=](auto before) noexcept {
+      std::memcpy(&before, value, sizeof before);
+      return before;
+    });
+  };
+  switch (size) {
+    case 1: return store(static_cast<u8*>(variable));
+    case 2: return store(static_cast<u16*>(variable));
+    case 4: return store(static_cast<u32*>(variable));
+    case 8: return store(static_cast<u64*>(variable));
+    default: break;
+  }
+  const atomic_section alone;
+  std::memcpy(variable, value, size);
+}
+
+bool swap_of_size(std::size_t size, void* variable, void* expected, void* value, int,
+                  int) noexcept {
+  const auto swap = [=](auto* typed) {
+    auto before = std::decay_t<decltype(*typed)>{}, wanted = before, then = before;
+    std::memcpy(&wanted, expected, sizeof wanted);
+    std::memcpy(&then, value, sizeof then);
+    if (swap_if_equal(typed, wanted, then, before)) return true;
+    std::memcpy(expected, &before, sizeof before);
+    return false;
+  };
+  switch (size) {
+    case 1: return swap(static_cast<u8*>(variable));
+    case 2: return swap(static_cast<u16*>(variable));
+    case 4: return swap(static_cast<u32*>(variable));
+    case 8: return swap(static_cast<u64*>(variable));
+    default: break;
+  }
+  const atomic_section alone;
+  if (std::memcmp(variable, expected, size) != 0) {
+    std::memcpy(expected, variable, size);
+    return false;
+  }
+  std::memcpy(variable, value, size);
+  return true;
+}
+
 OPENMP_API void __kmpc_atomic_start() { atomic_section::begin(); }
 OPENMP_API void __kmpc_atomic_end() { atomic_section::end(); }
 
