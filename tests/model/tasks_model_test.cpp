@@ -71,6 +71,18 @@ bool is_region_cancelled(const part&) noexcept { return false; }
 bool is_taskgroup_cancelled(const task&) noexcept { return false; }
 void fail(const char*, ...) noexcept { std::abort(); }
 
+// There is no tool.
+namespace ompt {
+
+detail::atomic<function> callbacks[most_events];
+thread_info& this_thread() noexcept { std::abort(); }
+void begin_task(part&, task_info&) noexcept {}
+void end_task(part&, task_info&, task_status) noexcept {}
+void tell_fulfilled(task_info&, bool) noexcept {}
+void tell_discarded(task_info&, int) noexcept {}
+
+}  // namespace ompt
+
 }  // namespace lockstep::openmp
 
 namespace lockstep::model {
@@ -97,13 +109,13 @@ struct member {
   }
 
   explicit_task& make(const body& what, std::size_t uses = 0);
-  void add(const body& what, void** depend = nullptr) {
-    explicit_task& one = make(what, depend == nullptr ? 0 : count_dependences(depend));
+  void add(const body& what, const dependence_list& depend = {}) {
+    explicit_task& one = make(what, depend.count);
     of.tasks.add(self, *self.running, one, depend, false);
   }
   /// As if(0) does: returns when it has ended.
-  void add_and_wait(const body& what, void** depend) {
-    explicit_task& one = make(what, count_dependences(depend));
+  void add_and_wait(const body& what, const dependence_list& depend) {
+    explicit_task& one = make(what, depend.count);
     detail::atomic<bool> ended{false};
     one.is_awaited = true;
     one.tells_end = &ended;
@@ -153,6 +165,17 @@ explicit_task& member::make(const body& what, std::size_t uses) {
   return one;
 }
 
+/// Of how many addresses, how many of these are written, the addresses.
+dependence_list listed(void* const* array) {
+  return {reinterpret_cast<std::size_t>(array[0]), array,
+          [](const void* written, std::size_t index) noexcept -> dependence {
+            void* const* const all = static_cast<void* const*>(written);
+            return {all[2 + index], index < reinterpret_cast<std::size_t>(all[1])
+                                        ? dependence_kind::out
+                                        : dependence_kind::in};
+          }};
+}
+
 /// One address that a task names.
 struct depends {
   void* array[3];
@@ -160,7 +183,7 @@ struct depends {
   static depends out(void* on) { return {{count(1), count(1), on}}; }
   static depends in(void* on) { return {{count(1), nullptr, on}}; }
   static void* count(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
-  operator void**() { return array; }
+  operator dependence_list() const { return listed(array); }
 };
 
 class tasks_model : public model_test {
@@ -294,7 +317,7 @@ TEST_P(tasks_model, the_last_of_two_that_a_task_depends_on_lets_it_run_DEPEND5) 
         [&](member& me) {
           me.add(first, on_first);
           me.add(second, on_second);
-          me.add(both, on_both);
+          me.add(both, listed(on_both));
           me.pass_barrier();
           check(data[2] == 3, "it has seen both");
         },
@@ -360,8 +383,8 @@ TEST_P(tasks_model, what_is_forgotten_is_seen) {
       run(
           [&](member& me) {
             me.add_and_wait(nothing_much,
-                            on_many);  // enough that the table looks for what has ended
-            me.add(first, on_two);
+                            listed(on_many));  // enough that the table looks for what has ended
+            me.add(first, listed(on_two));
             while (begun.load(detail::memory_order_acquire) == 0) detail::polling_pause();
             me.add_and_wait(second, on_one);
           },
@@ -384,7 +407,7 @@ TEST_P(tasks_model, who_waits_for_one_task_sees_what_it_did) {
           data = 0;
           me.add(task, on);
           if (me.self.implicit.family != nullptr)
-            me.of.tasks.wait_for_dependences(me.self, *me.self.implicit.family, later);
+            me.of.tasks.wait_for_dependences(me.self, *me.self.implicit.family, later, nullptr);
           check(data == 1, "the wait sees what it waited for");
         },
         nothing);
