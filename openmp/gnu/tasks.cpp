@@ -78,7 +78,7 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
   if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0 &&
       !process_settings().has_special_tasks)
     return make_plain_task(function, data, size, align, may_wait, flags);
-  note_call();
+  note_call_in_place();
   make_special_task(function, data, copy, size, align, may_wait, flags,
                     (flags & task_depends) != 0 ? depend : nullptr,
                     (flags & task_has_priority) != 0 ? priority : 0,

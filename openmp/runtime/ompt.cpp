@@ -108,7 +108,9 @@ void begin_initial_thread(part& initial) noexcept {
 
 void end_initial_thread(part& initial) noexcept {
   end_work(initial);
-  implicit_task::tell(endpoint::end, nullptr, &initial.tool->own, 0, 1, task_initial);
+  // With its region, against the specification: tools that were written for LLVM's runtime read it.
+  implicit_task::tell(endpoint::end, &initial.tool->region->own, &initial.tool->own, 0, 1,
+                      task_initial);
   thread_end::tell(&this_thread().own);
 }
 

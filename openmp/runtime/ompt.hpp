@@ -266,6 +266,12 @@ template <class Lock>
   note_call();
   ompt::has_unlocked(kind, &lock);
 }
+/// The same without a call, in a function that has no place for what it would have to keep meanwhile.
+[[gnu::always_inline]] inline void note_call_in_place() noexcept {
+  if (!has_tool() || this_record.tool == nullptr) return;
+  this_record.tool->from = __builtin_return_address(0);
+  this_record.tool->frame = __builtin_dwarf_cfa();
+}
 /// here(), in a function that programs call.
 [[gnu::always_inline]] inline part& entered() noexcept {
   note_call();
