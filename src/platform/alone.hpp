@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // src/platform/alone.hpp -- what lies below the waits in the header to copy, in few lines (layer: platform)
 //
-// Stands in thread_synchronizer.cpp for the headers whose guards it defines; it is included first there. Threads sleep in
-// futexes or, outside of Linux, in condition variables. Nobody observes, misuse is not diagnosed, modules do not meet.
+// thread_synchronizer.cpp includes it first. It takes the place of the headers whose guards it defines. Threads sleep
+// in futexes or, outside of Linux, in condition variables. There are no observers and no diagnosis of misuse. Modules
+// share nothing.
 //
 // Memory order (# marks the line)
 //   #  access     order    pairs  why it suffices
 //   1  word.load  relaxed  -      FUTEX-5 promises no order; the mutex makes the last change visible
-//   2  fence      seq_cst  2, 3   both sides of what the waits ask for: notify and sleep see each other's store
-//   3  signal     seq_cst  2      the same where the sleeper's barrier is one for all threads of the process
+//   2  fence      seq_cst  2, 3   the waits need it on both sides: notifier and sleeper see each other's store
+//   3  signal     seq_cst  2      the same where the sleeper's barrier acts on all threads of the process
 #ifndef LOCKSTEP_SRC_PLATFORM_ALONE_HPP
 #define LOCKSTEP_SRC_PLATFORM_ALONE_HPP
 
@@ -83,8 +84,8 @@ inline void futex_wake_all(const wait_word*) {
 #endif
 inline void futex_wake_one(const wait_word* word) { futex_wake_all(word); }
 
-/// Linux leaves new threads on the CPU of their maker for some ms; two that wait for each other there only yield. So a
-/// thread that has yielded often leaves its CPU, each time after twice as many yields.
+/// Linux leaves a new thread for some ms on the CPU of the thread that made it. Two threads that wait for each other
+/// there only yield. So a thread that has yielded often leaves its CPU, each time after twice as many yields.
 inline void leave_cpu() noexcept {
 #if defined(__linux__)
   const int cpu = sched_getcpu();
@@ -113,7 +114,7 @@ struct linux_barrier {
   static bool pass() noexcept { return false; }
 };
 #endif
-/// As process_fence.hpp says: a notifier whose store is on its way to another CPU does not wait for it.
+/// As in process_fence.hpp: a notifier does not wait until its store has reached other CPUs.
 struct process_fence {
   static bool prepare() noexcept {
     static const bool granted = linux_barrier::is_granted();

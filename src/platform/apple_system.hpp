@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/apple_system.hpp -- macOS and iOS (layer: platform)
 //
-// Compiled and linked for macOS; its futex is run on stand-ins of the calls only (tests/platform/other_systems.hpp).
+// Compiled and linked for macOS. Its futex has only run on stand-ins of the calls (tests/platform/other_systems.hpp).
 #ifndef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
 
@@ -17,8 +17,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// From macOS 14.4 and iOS 17.4 on there is os_sync_wait_on_address; before, the portable futex takes its place. It takes
-/// how long to sleep, not until when: a waiter that is preempted before it sleeps oversleeps so much.
+/// os_sync_wait_on_address exists from macOS 14.4 and iOS 17.4 on; older systems use the portable futex. The call takes
+/// a duration, not a time: a waiter that is preempted before the call wakes that much too late.
 struct apple_calls {
   static std::uintptr_t find(const char* name) noexcept {
     return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));
@@ -54,7 +54,7 @@ struct apple_system : bsd_system {
     }
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
       constexpr std::uint32_t mach_clock = 32;              // OS_CLOCK_MACH_ABSOLUTE_TIME
-      constexpr std::uint64_t longest = 1000000000000000u;  // fits into any clock's ticks
+      constexpr std::uint64_t longest = 1000000000000000u;  // its ticks fit, whatever the clock
       apple_calls& calls = apple_calls::all();
       if (!calls.exist()) return portable_futex::wait(word, expected, deadline);
       void* const address = const_cast<wait_word*>(&word);

@@ -6,7 +6,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
+/// Enough for the values and a line on each side. A size that overflows becomes one that `new` refuses.
 LOCKSTEP_INLINE any_aligned_array::any_aligned_array(const element_type& type, std::size_t room)
     : type_(type) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;

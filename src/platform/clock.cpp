@@ -12,7 +12,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 #if defined(_WIN32)
-// Not std::chrono::steady_clock: libstdc++ without POSIX threads has the time of day there.
+// Not std::chrono::steady_clock, which is the time of day in libstdc++ without POSIX threads.
 LOCKSTEP_INLINE std::uint64_t steady_nanoseconds() noexcept {
   constexpr std::uint64_t second = 1000000000;
   std::uint64_t ticks = 0, rate = 1;
@@ -44,7 +44,7 @@ struct both_clocks {
   std::uint64_t tick;
 };
 
-/// The closest of a few readings: one that was preempted in the middle is not the closest.
+/// Takes the shortest of a few readings: one during which the thread was preempted is longer.
 LOCKSTEP_INLINE both_clocks read_both_clocks() noexcept {
   both_clocks best = {0, 0};
   std::uint64_t closest = ~std::uint64_t{0};

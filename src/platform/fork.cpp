@@ -11,7 +11,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Where the address of a module stands, or null behind the last.
+/// The link that has the address of this module, or null where the list ends.
 LOCKSTEP_INLINE unseamed_atomic<fork_module*>& link_to(const fork_module& one) noexcept {
   unseamed_atomic<fork_module*>* at = &process().first_fork_module;
   while (fork_module* const next = at->load(memory_order_relaxed)) {  // 3
@@ -45,7 +45,7 @@ LOCKSTEP_INLINE void list_for_forks(fork_module& of, const fork_table& what) noe
   end_program("lockstep: more tables than fork_module has room for");
 }
 
-/// f(table) for those of all modules that are first in the child, or for the others.
+/// Calls f(table) for the tables of all modules that are first in the child, or for all others.
 template <class Function>
 void for_each_table(bool is_first_in_child, Function f) {
   fork_module* at = process().first_fork_module.load(memory_order_relaxed);  // 3
@@ -95,7 +95,7 @@ struct fork_listeners {
 };
 
 LOCKSTEP_INLINE fork_listener::fork_listener(void* owner, void (*in_child)(void*)) {
-  // in_child() may wake: the tables that this needs are put right before.
+  // in_child() may wake threads: the tables which that needs are put right first.
   native_futex::prepare_for_fork();
   watch_forks<fork_listeners::around_fork>();
   entry_ = new told_in_child(owner, in_child);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/platform/freebsd_system.hpp -- FreeBSD (layer: platform)
 //
-// Compiled and linked; its futex is run on a stand-in of the call only (tests/platform/other_systems.hpp). A newer FreeBSD
-// has membarrier, but modules that were built on an older one would not take part: no process-wide barrier here.
+// Compiled and linked. Its futex has only run on a stand-in of the call (tests/platform/other_systems.hpp). Newer
+// FreeBSDs have membarrier. It is not used, because modules that were built on an older one would not take part.
 #ifndef LOCKSTEP_SRC_PLATFORM_FREEBSD_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_FREEBSD_SYSTEM_HPP
 
@@ -10,7 +10,7 @@
 
 #include <sys/param.h>
 #include <sys/types.h>
-// After what they need.
+// These come after what they need.
 #include <pthread_np.h>
 #include <sys/cpuset.h>
 #include <sys/umtx.h>
@@ -24,7 +24,7 @@ namespace detail {
 struct freebsd_system : bsd_system {
   static constexpr bool binds_threads = true, names_threads = true;
 
-  /// Deadlines are times of CLOCK_MONOTONIC, which is std::chrono::steady_clock there.
+  /// Deadlines are times of CLOCK_MONOTONIC, which is std::chrono::steady_clock on FreeBSD.
   struct futex {
     static const char* name() noexcept { return "_umtx_op"; }
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 // src/platform/futex_portable.hpp -- sleeping in condition variables (layer: platform)
 //
-// The contract is in system.hpp. For systems of POSIX without a call of their own for it, and where
-// LOCKSTEP_FORCE_PORTABLE_FUTEX asks for it.
+// The contract is in system.hpp. It is for POSIX systems without a futex of their own, and for builds with
+// LOCKSTEP_FORCE_PORTABLE_FUTEX.
 //
-//   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
-//               takes the same mutex before it notifies: that is FUTEX-3.
-//   PORTABLE-2  In a child process of fork() the table is as new: whoever held or waited is not there.
+//   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex. The waker takes the
+//               same mutex before it notifies. That is FUTEX-3.
+//   PORTABLE-2  In a child of fork() the table is as new: the threads that held a mutex or waited are not there.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  word.load   relaxed  -      FUTEX-5 promises no order; the mutex of PORTABLE-1 makes the last change visible
 //   2  table.load  acquire  3      the table is made before its address is seen
-//   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
+//   3  table.comp  release  2      as 2. Two threads may make a table each: one of these is used
 //
-// Cost   wait that must sleep: lock, condition variable wait; wake: lock, and a system call when the bucket has waiters.
+// Cost   a wait that must sleep: lock, and a wait in the condition variable. A wake: lock, and a system call if the
+//        bucket has waiters.
 #ifndef LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 #define LOCKSTEP_SRC_PLATFORM_FUTEX_PORTABLE_HPP
 
@@ -38,14 +39,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A table of mutex and condition variable pairs, chosen by a hash of the word's address. A wake wakes the whole bucket,
-/// so that a neighbour of the same bucket may return spuriously, which FUTEX-1 allows.
+/// A table of buckets, each a mutex and a condition variable. A hash of the word's address chooses the bucket. A wake
+/// wakes the whole bucket: waiters on other words of it return for no reason, which FUTEX-1 allows.
 ///
-/// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
-/// and notify before main and while the program exits.
+/// The process has one table. It is made at first use and never destroyed, because static objects may wait and notify
+/// before main() and while the program ends.
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
-  /// Fork handlers that are registered after this call find the table put right in the child: see fork.hpp.
+  /// In a child, handlers that were registered after this call run when the table has been put right: see fork.hpp.
   static void prepare_for_fork() { table(); }
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -66,7 +67,7 @@ struct portable_futex {
     --home.waiters;
   }
 
-  /// All of the bucket, one or all of the word among them.
+  /// Wakes the whole bucket, whether one waiter of the word is wanted or all.
   static void wake(const wait_word* word, bool) {
     bucket& home = bucket_of(word);
     const std::lock_guard<std::mutex> held(home.mutex);
@@ -96,14 +97,14 @@ struct portable_futex {
     return static_cast<bucket*>(known);
   }
 
-  // All buckets are made anew in the child, so none has to be whole.
+  // The child makes all buckets anew, so no bucket is locked.
   struct around_fork : guarded_by_section {
     static constexpr bool is_first_in_child = true;
     static fork_section& section() { return process().futex_forks; }
     static void in_child() {
       void* const made = process().portable_futex.load(memory_order_acquire);  // 2
       bucket* const renewed = static_cast<bucket*>(made);
-      // Not destroyed: a condition variable waits for its waiters, which are not there.
+      // The old ones are not destroyed: that would wait for waiters, which are not there.
       for (std::size_t i = 0; renewed != nullptr && i < size_; ++i)
         ::new (static_cast<void*>(&renewed[i])) bucket;
     }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // src/platform/intrusive_list.hpp -- a list through nodes that belong to others (layer: platform)
 //
-// The nodes are members of the objects that are listed: the list allocates nothing and owns nothing. Two pointers of
-// zero are an empty list, so that lists of static storage need no initialisation. Not locked: each list has a lock
-// of its own.
+// The objects that are listed derive from the nodes: the list allocates nothing and owns nothing. Two null pointers are
+// an empty list, so lists in static storage need no initialisation. The list does not lock: its user has a lock for it.
 //
-//   LIST-1  A node is in one list at most, and stays where it is in memory as long.
-//   LIST-2  A node that is in no list has two null links. So has the only node of a list.
+//   LIST-1  A node is in one list at most. It must not move in memory while it is in a list.
+//   LIST-2  A node that is in no list has two null links, as the only node of a list has.
 //
 // Cost   each operation touches at most three nodes and the list.
 #ifndef LOCKSTEP_SRC_PLATFORM_INTRUSIVE_LIST_HPP
@@ -47,7 +46,7 @@ class intrusive_list {
   Node* first() const noexcept { return first_; }
   Node* last() const noexcept { return last_; }
 
-  /// Requires of both: `node` is in no list.
+  /// Both require: `node` is in no list.
   void push_front(Node& node) noexcept {
     links(node).next_ = first_;
     (first_ != nullptr ? links(*first_).previous_ : last_) = &node;
@@ -66,7 +65,7 @@ class intrusive_list {
     (self.next_ != nullptr ? links(*self.next_).previous_ : last_) = self.previous_;
     self.next_ = self.previous_ = nullptr;
   }
-  /// For nodes that remain linked when their list is gone.
+  /// Removes a node whose list is gone, while its neighbours are still linked to it.
   static void remove_from_the_rest(Node& node) noexcept {
     list_node<Node>& self = links(node);
     if (self.previous_ != nullptr) links(*self.previous_).next_ = self.next_;

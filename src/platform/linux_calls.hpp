@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // src/platform/linux_calls.hpp -- Linux's futex(2) and membarrier(2), also for the header to copy (layer: platform)
 //
-// FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a deadline. A
-// kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real sleep: the waiter
-// polls every 50 us, slower but never stuck, and wakes have nobody to miss.
+// FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC, so a wait that returns early and is repeated keeps its
+// deadline. If a kernel or sandbox refuses the call (ENOSYS, or EPERM from a filter), the waiter sleeps for 50 us
+// instead and returns: it polls, which is slower, but it is never stuck, even if wakes are refused, too.
 //
-// Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
-//        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18). A word that several
-//        processes share: the kernel looks up the page as well, 0.1 us.
+// Cost   a wait that must sleep: one call and a context switch. A wake: one call, about 0.23 us without a sleeper, 7 us
+//        with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18). For a word that several
+//        processes share the kernel looks up the page as well: 0.1 us.
 #ifndef LOCKSTEP_SRC_PLATFORM_LINUX_CALLS_HPP
 #define LOCKSTEP_SRC_PLATFORM_LINUX_CALLS_HPP
 
@@ -29,7 +29,7 @@ namespace detail {
 struct linux_futex {
   static_assert(sizeof(wait_word) == sizeof(std::uint32_t), "a futex is a plain 32-bit word");
 
-  /// `scope`: FUTEX_PRIVATE_FLAG where all threads are of this process, else 0.
+  /// `scope`: FUTEX_PRIVATE_FLAG if all threads belong to this process, else 0.
   static void wait(int scope, const wait_word& word, std::uint32_t expected,
                    std::uint64_t deadline) noexcept {
     const kept_error kept;
@@ -44,7 +44,7 @@ struct linux_futex {
   }
 
  private:
-  // A time as the kernel takes it. Not timespec: on 32-bit systems time_t may be wider than the call's.
+  // A time as the kernel takes it. Not timespec: on 32-bit systems its time_t may be wider than that of the call.
 #if defined(__LP64__) || defined(__x86_64__)
   using kernel_long = std::int64_t;
 #else
@@ -55,7 +55,7 @@ struct linux_futex {
     Number tv_sec, tv_nsec;
   };
 
-  /// 32-bit systems have a second call, for 64-bit times. Old ones lack it, new ones may lack the first.
+  /// 32-bit systems have a second call, for 64-bit times. Old systems lack it. New systems may lack the first call.
   static long call(const wait_word* word, int operation, std::uint32_t value,
                    std::uint64_t deadline) noexcept {
     long result = -1;
@@ -81,7 +81,7 @@ struct linux_futex {
   static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
 };
 
-/// The private expedited barrier. False if it is refused.
+/// The private expedited barrier. The calls return false if it is refused.
 struct linux_barrier {
   // From linux/membarrier.h, which older distributions lack.
   enum : int { private_expedited = 1 << 3, register_private_expedited = 1 << 4 };
@@ -96,7 +96,7 @@ struct linux_barrier {
     const kept_error kept;
     return syscall(SYS_membarrier, command, 0, 0) == 0;
 #else
-    return command == 0;  // headers of a kernel that has none
+    return command == 0;  // false: the headers are of a kernel without it
 #endif
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/linux_system.hpp -- Linux (layer: platform)
 //
-// linux_calls.hpp has its futex and barrier, topology_linux.cpp what it tells of the CPUs.
+// Its futex and barrier are in linux_calls.hpp. What it tells about the CPUs is read in topology_linux.cpp.
 #ifndef LOCKSTEP_SRC_PLATFORM_LINUX_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_LINUX_SYSTEM_HPP
 
@@ -47,7 +47,7 @@ struct linux_system : posix_system {
 
   static unsigned read_affinity(std::vector<unsigned>* cpus) {
     unsigned count = 0;
-    // The kernel refuses a mask smaller than its own: this is enough.
+    // The kernel refuses a mask smaller than its own. This one is large enough.
     constexpr unsigned bits = 8 * sizeof(unsigned long);
     unsigned long mask[max_cpus / bits] = {};
     if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) != 0) return 0;
@@ -61,7 +61,7 @@ struct linux_system : posix_system {
   }
 
   static bool pin(unsigned cpu) noexcept {
-    // A mask as large as needed: a machine may have more CPUs than the fixed one.
+    // The mask is as large as needed: a machine may have more CPUs than a cpu_set_t.
     if (cpu >= (1u << 20)) return false;
     cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
     if (mask == nullptr) return false;
@@ -74,7 +74,7 @@ struct linux_system : posix_system {
   }
 
   static bool move_off(unsigned cpu) noexcept {
-    // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+    // The kernel refuses a mask smaller than its own. This one is large enough for 65536 CPUs.
     constexpr std::size_t size = 8192;
     alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
     const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
@@ -90,7 +90,7 @@ struct linux_system : posix_system {
     const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
                                             std::memcmp(found, without, size) == 0);
     if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
-      // None of its CPUs is there any more: then any will do.
+      // None of the CPUs of `before` is there any more: any CPU will do.
       std::memset(found, 0xff, size);
       sched_setaffinity(0, size, mask(found));
     }
@@ -98,7 +98,7 @@ struct linux_system : posix_system {
   }
 
   static bool is_machine_full() noexcept {
-    // "0.78 2.47 4.74 3/109 29325": the number before the slash. Read without a stream, which would need the heap.
+    // "0.78 2.47 4.74 3/109 29325": 3 threads want to run. Read without a stream, which would need the heap.
     char text[64] = {};
     const kept_error kept;
     const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
@@ -135,7 +135,7 @@ struct linux_system : posix_system {
   static const char* program_name() noexcept { return program_invocation_short_name; }
 #endif
 #if !defined(__UCLIBC__)
-  // As secure_getenv() has it, which not all C libraries have.
+  // The condition of secure_getenv(), which not all C libraries have.
   static bool has_rights_of_others() noexcept { return getauxval(AT_SECURE) != 0; }
 #endif
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/platform/native_system.hpp -- the system that is compiled for: all others are left out (layer: platform)
+// src/platform/native_system.hpp -- chooses the system that the program is compiled for (layer: platform)
 #ifndef LOCKSTEP_SRC_PLATFORM_NATIVE_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_NATIVE_SYSTEM_HPP
 

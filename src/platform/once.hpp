@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // src/platform/once.hpp -- what is found out at first use (layer: platform)
 //
-// In place of a function-local static, whose guard a child of fork() would wait for if the thread that made the value
-// is not there. Threads that come first at the same time may each find out; what one of them has found is used by all.
-//   found_once  a word that is not its type's zero. Of static storage: initialised before any code runs
-//   made_once   a value on the heap. Never destroyed: a static object's destructor may still want it
-//   late_call   a function that not every version of a system has, by name. So a program needs no library for it, starts on
-//               systems without it, and all modules of a process find the same, whatever they were built on: what sleeps in
-//               one way is not woken in another
+// It replaces a function-local static. At the guard of a static, a child of fork() would wait for the thread that was
+// making the value, which is not there. Threads that ask at the same time may each find out, and one result serves all.
+//   found_once  a word that is not its type's zero. In static storage it is initialised before any code runs
+//   made_once   a value on the heap. It is never destroyed: destructors of static objects may still use it
+//   late_call   a function that not every version of a system has, looked up by name. So a program needs no library for
+//               it, and starts on systems without it. All modules of a process find the same function, whatever system
+//               they were built on. That matters: a thread that sleeps by one call is not woken by another
 //
 // Memory order (# marks the line)
 //   #  access               order    pairs  why it suffices
 //   1  value.load           acquire  2      what the value leads to is made before it is seen
 //   2  value.compare_exch   release  1      as 1
 //
-// Cost   a load and a branch; the first time what it takes to find out: of a late_call about 1 us in each module.
+// Cost   a load and a branch. The first time what it takes to find out: about 1 us for a late_call, in each module.
 #ifndef LOCKSTEP_SRC_PLATFORM_ONCE_HPP
 #define LOCKSTEP_SRC_PLATFORM_ONCE_HPP
 
@@ -30,13 +30,13 @@ namespace detail {
 template <class Type>
 class found_once {
  public:
-  /// What find() returned to the first.
+  /// What find() returned in the call that was first to keep its result.
   template <class Find>
   Type get(Find find) {
     const Type known = value_.load(memory_order_acquire);  // 1
     return LOCKSTEP_UNLIKELY(known == Type()) ? keep(find()) : known;
   }
-  /// Zero: nobody has asked yet.
+  /// Zero if nothing is known yet.
   Type known() const noexcept { return value_.load(memory_order_acquire); }  // 1
   Type keep(Type found) noexcept {
     Type known = Type();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/platform/plain_thread.hpp -- a thread that calls a plain function: what a team starts its workers with (layer: platform)
+// src/platform/plain_thread.hpp -- a thread that calls a plain function; teams start their workers so (layer: platform)
 //
-// Part of the system seam (system.hpp): posix.hpp and windows.hpp have it where nothing replaces it.
+// It is part of the system seam (system.hpp). Unless a test replaces it, it is the thread of posix.hpp or windows.hpp.
 #ifndef LOCKSTEP_SRC_PLATFORM_PLAIN_THREAD_HPP
 #define LOCKSTEP_SRC_PLATFORM_PLAIN_THREAD_HPP
 
@@ -22,7 +22,7 @@ namespace detail {
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 class plain_thread {
  public:
-  /// f(of). Returns 0, or the number of the system's error.
+  /// Starts a thread that calls f(of). Returns 0, or the number of the system's error.
   int start(void* (*f)(void*), void* of) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/platform/posix.hpp -- what POSIX gives the library to build on; windows.hpp has the same of Windows (layer: platform)
+// src/platform/posix.hpp -- what the library uses of POSIX; windows.hpp has the same of Windows (layer: platform)
 //
-// A lock and a condition that begin as zeros, a thread, and an errno that stays as it was.
+// A lock that begins as zeros, a thread, a time as the system takes it, and an errno that stays as it was.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 #define LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 
@@ -20,7 +20,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The system's last error is as it was, whatever is called while this lives.
+/// Restores the system's last error at its end, whatever is called while it lives.
 class kept_error {
  public:
   kept_error() noexcept : saved_(errno) {}
@@ -32,7 +32,7 @@ class kept_error {
   const int saved_;
 };
 
-/// The longest time stands for all above.
+/// A time as the system takes it. Times above the longest become the longest.
 template <class Time>
 Time system_time(std::uint64_t nanoseconds) noexcept {
   constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
@@ -43,7 +43,7 @@ Time system_time(std::uint64_t nanoseconds) noexcept {
   return made;
 }
 
-/// A lock that needs no code to be initialised: a std::mutex, without its headers.
+/// A lock that needs no code to initialise it: a std::mutex, without its headers.
 class system_mutex {
  public:
   constexpr system_mutex() noexcept = default;
@@ -67,7 +67,7 @@ class system_mutex {
 /// A std::thread, without its headers.
 class native_thread {
  public:
-  /// f(of). Returns 0, or the number of the system's error.
+  /// Starts a thread that calls f(of). Returns 0, or the number of the system's error.
   int start(void* (*f)(void*), void* of) noexcept {
     return pthread_create(&native_, nullptr, f, of);
   }

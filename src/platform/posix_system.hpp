@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// src/platform/posix_system.hpp -- a system of POSIX of which no more is known: the base of all but Windows (layer: platform)
+// src/platform/posix_system.hpp -- any POSIX system; the base of all systems but Windows (layer: platform)
 //
-// What a system has more is in a file of its own, LINUX_system.hpp and so on, in a struct that hides what is here.
-// native_system.hpp takes the one that is compiled for. What is asked of them:
-//   futex          system.hpp has the contract; shared_futex: for words in memory that several processes have mapped
+// A system that has more has a file of its own, such as linux_system.hpp, with a struct that hides what is here.
+// native_system.hpp chooses the struct. Each has:
+//   futex          with the contract of system.hpp; shared_futex is for memory that several processes have mapped
 //   barrier        the process-wide one of process_fence.hpp. is_granted() asks for it, pass() makes all threads fence
 //   CPUs           read_affinity(), pin(), ...: cpus.hpp and system.hpp
-//   keys           of data that each thread has: small numbers, also where their type is wider
+//   keys           to data that each thread has: small numbers, even if their type is wider
 //   names, number  of the calling thread, as debuggers show them. A name is cut to what the system takes
 // Where there is no such call, or the system refuses, nothing changes and the answer is false, -1 or nothing.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_SYSTEM_HPP
@@ -40,7 +40,7 @@ struct posix_system {
                         has_fine_timers = true;
 
   using futex = portable_futex;
-  /// A nap.
+  /// A wait is a nap.
   struct shared_futex {
     static void wait(const wait_word&, std::uint32_t, std::uint64_t) noexcept {
       const timespec time = {0, 50000};
@@ -59,9 +59,9 @@ struct posix_system {
   static bool pin(unsigned) noexcept { return false; }
   static bool move_off(unsigned) noexcept { return false; }
   static bool is_machine_full() noexcept { return false; }
-  /// Not positive: not known.
+  /// Zero or less: not known.
   static long count_cpus() noexcept { return sysconf(_SC_NPROCESSORS_ONLN); }
-  /// Of CPU time, in CPUs.
+  /// The quota of CPU time, in CPUs.
   static double quota() { return cgroup::unlimited; }
   static cpu_topology read_machine() { return cpu_topology(); }
 
@@ -97,7 +97,7 @@ struct posix_system {
   }
 };
 
-/// At most `size` bytes of a name, for systems that refuse longer ones.
+/// A name cut to Size bytes, with the zero at its end: for systems that refuse longer ones.
 template <std::size_t Size>
 struct short_name {
   char text[Size];
@@ -106,11 +106,11 @@ struct short_name {
   }
 };
 
-/// What the BSDs and macOS have alike. OpenBSD and NetBSD have futexes of their own, too; nobody has run the library there,
-/// so it takes the portable one.
+/// What the BSDs and macOS have in common. OpenBSD and NetBSD have futexes, too, but nobody has run the library on
+/// those systems. So it uses the portable one there.
 struct bsd_system : posix_system {
 #if defined(__NetBSD__) || defined(__OpenBSD__)
-  static constexpr bool has_fine_timers = false;  // sleeps end on a tick, 10 ms apart
+  static constexpr bool has_fine_timers = false;  // sleeps end on a tick; ticks are 10 ms apart
 #endif
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
   static const char* program_name() noexcept { return getprogname(); }

@@ -21,7 +21,7 @@ namespace detail {
 //   2  word changes       release  1      as 1
 //   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
 
-/// The state for `word`, made if it has none; null without memory.
+/// The state that `word` leads to, made if there is none; null without memory.
 LOCKSTEP_INLINE process_state* make_process(process_word& word) noexcept {
   constexpr std::size_t line = alignof(process_state);
   void* const raw = std::calloc(1, sizeof(process_state) + line);
@@ -39,8 +39,8 @@ LOCKSTEP_INLINE process_state* make_process(process_word& word) noexcept {
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
 
-// The note of this module. It says how far it is from itself to the word, which needs no help from the dynamic linker. It
-// lies in the group ("?") of the function that it stands in, so that it stays where --gc-sections removes what is not used.
+// The note of this module. It holds the distance from itself to the word, which needs no help from the dynamic linker.
+// The note is in the section group ("?") of the function that contains it, so --gc-sections does not remove it.
 #if __SIZEOF_POINTER__ == 8
 #define LOCKSTEP_PROCESS_ADDRESS ".quad "
 #else
@@ -58,7 +58,7 @@ LOCKSTEP_INLINE process_state* make_process(process_word& word) noexcept {
       ".balign 8\n"                                                \
       ".popsection\n")
 
-/// The walk over the modules.
+/// A walk over the modules, which reads their notes.
 struct process_modules {
   struct note_head {
     std::uint32_t name_size, description_size, type;
@@ -67,7 +67,7 @@ struct process_modules {
   process_state* found;
   process_word* first;  ///< the word of the first module that has one
 
-  // On most systems nothing is loaded or unloaded within a walk. So the first module is there until it has the address.
+  // On most systems no module is loaded or unloaded during a walk. So the first module stays until its word is set.
   static int find_or_make(dl_phdr_info*, std::size_t, void* to) noexcept {
     process_word& word = *static_cast<process_word*>(to);
     process_modules all = {nullptr, nullptr};
@@ -120,14 +120,14 @@ LOCKSTEP_INLINE void look_for_process(process_word& word) noexcept {
 
 #elif defined(_WIN32) && !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
 
-/// The address of the state in the table of atoms.
+/// Reads and writes the address of the state in the table of atoms.
 class process_atoms {
  public:
   process_atoms() noexcept {
     char name[64];
     std::snprintf(name, sizeof name, "Local\\%s_%lu", LOCKSTEP_PROCESS_WORD, GetCurrentProcessId());
     turn_ = CreateMutexA(nullptr, 0, name);
-    // Who has the turn needs no time. Another process that keeps it must not stop this one.
+    // A turn takes no time. If another process keeps it, this one goes on without.
     has_turn_ = turn_ != nullptr && WaitForSingleObject(turn_, 10000) <= abandoned;
   }
   ~process_atoms() {
@@ -154,7 +154,7 @@ class process_atoms {
   }
 
  private:
-  /// Of a bit of the address; of its end, that says that it is whole.
+  /// The name of a bit of the address. Number `bits` names the mark that says that the address is complete.
   struct atom_name {
     char text[64];
   };
@@ -213,7 +213,7 @@ LOCKSTEP_INLINE const char* given_variable(const char* name) noexcept { return s
 struct loaded_files {
   std::uintptr_t address;
 
-  /// Not 0 if the address is in one of the file's parts in memory: then no other file is looked at.
+  /// Not 0 if the address is in one of the file's parts in memory. This ends the walk.
   static int holds(dl_phdr_info* file, std::size_t, void* search) {
     const std::uintptr_t address = static_cast<const loaded_files*>(search)->address;
     for (int i = 0; i < file->dlpi_phnum; ++i) {

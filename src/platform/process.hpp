@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 // src/platform/process.hpp -- what a process has once for all its modules (layer: platform)
 //
-// A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
-// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
-// All of it is words and locks that begin as zeros: no guard variables, no order of initialisation, no
-// destruction; usable before main() and after it, and in a child of fork().
+// A waiter may sleep in one module (executable or shared object) and be woken by another. So the process has one set of
+// tables for all modules, whatever the visibility of symbols and the flags of dlopen(). The tables are words and locks
+// that begin as zeros. They need no guard variables, no order of initialisation and no destruction, and can be used
+// before main(), after it, and in a child of fork().
 //
-//   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
-//   PROCESS-2  It holds no address of code or of a module's static data, because these end with their module. The only
-//              exception is what its owner takes out again (fork_listener, fork_module).
-//   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
+//   PROCESS-1  Modules must agree on the layout: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
+//   PROCESS-2  The state holds no address of code or of a module's static data, because these end with their module.
+//              The only exceptions are addresses that their owner takes out again (fork_listener, fork_module).
+//   PROCESS-3  Units with different seams or futexes do not share a state: they could not wake each other.
 //
-// A word in each module leads to the state of the process from the load of the module on. The first
-// module makes the state. How the next one finds it depends on the system:
+// A word in each module leads to the state of the process. The first module makes the state. How the next module finds
+// it depends on the system:
 //
-// ELF (Linux, BSD)  The linker does not find it: a symbol that an executable does not export, that is hidden, or that
-//     lies in a module loaded by dlopen(RTLD_LOCAL) is not found by others. So every module that has the code of the
-//     search carries a note, which the program headers lead to, with the place of its word. A module that is loaded looks
-//     at the notes of all modules, takes over the address that it finds in one of the words, and puts one there if there
-//     is none: into the first word of all. So two that are loaded at the same time agree also where the walk over the modules takes no lock.
-// Apple             The word is a weak definition of default visibility, of which the dynamic linker makes one, also
-//     in programs that hide their symbols and in what dlopen(RTLD_LOCAL) loads.
-// Windows           The address is in names of the table of atoms, which is the process's own: bit 17 is set if there
-//     is an atom for bit 17. A mutex named after the process lets one module after the other look; it gives
-//     nothing but the turn, because another process may have made it.
-// Elsewhere         There is one state for the modules that the linker gives one symbol.
+// ELF (Linux, BSD)  The linker cannot find it: modules do not see a symbol that an executable does not export, that is
+//     hidden, or that is in a module loaded by dlopen(RTLD_LOCAL). So every module with the code of the search has a
+//     note with the place of its word, and its program headers lead to the note. A module looks at the notes of all
+//     modules, and takes the address that it finds in one of the words. If there is none, it puts one into the first
+//     word of all. So two modules that look at the same time agree, even if the walk over the modules takes no lock.
+// Apple             The word is a weak definition of default visibility. The dynamic linker makes one of all, also in
+//     programs that hide their symbols and in modules loaded by dlopen(RTLD_LOCAL).
+// Windows           The address is in names of the process's own table of atoms: bit 17 is set if there is an atom for
+//     bit 17. A mutex named after the process lets the modules look one after the other. It holds no data, because
+//     another process may have made it.
+// Elsewhere         Modules for which the linker makes one symbol share one state.
 //
 //   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
 //   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
 //
 // Memory order (# marks the line)
 //   #  access               order    pairs  why it suffices
-//   1  word.load            acquire  -      the state is made before its address is seen: 2 of the bodies
-//   2  holder.load          relaxed  -      only our own number says anything, and we wrote it ourselves
+//   1  word.load            acquire  -      the state is made before its address is seen: 2 of process.cpp
+//   2  holder.load          relaxed  -      only the thread's own number matters, which it wrote itself
 //   3  holder.store         relaxed  -      as 2; written under the lock
 //
-// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
+// Cost   process(): a load and a branch. When a module is loaded: about 1 us for each module that there is.
 #ifndef LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
 #define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
 
@@ -60,7 +60,7 @@
 #define LOCKSTEP_MODULES_HAVE_NOTES 0
 #endif
 
-// Of process_state; and a number for each futex, because a sleeper in one cannot be woken through another.
+// The number of the layout of process_state; and a number for each futex: what sleeps in one is not woken by another.
 #define LOCKSTEP_PROCESS_LAYOUT 7
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_PROCESS_KIND 14
@@ -79,8 +79,8 @@ using process_word = unseamed_atomic<process_state*>;
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
 
-// A variable of C++, not of assembly: Clang leaves assembly at file scope out of the object of a C++20 module. The name has
-// no namespace, so units of different settings share the word, and the note (process.hpp) names it.
+// A variable of C++, because Clang leaves assembly at file scope out of the object of a C++20 module. The name has no
+// namespace: units of different settings share the word, and the note (process.cpp) can name it.
 extern __attribute__((visibility("hidden"))) process_word
     process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD);
 __attribute__((weak)) process_word process_word_of_note{nullptr};
@@ -121,10 +121,10 @@ class holding {
   Lock& lock_;
 };
 
-/// A lock that the thread that forks holds meanwhile, for handlers that are called more than once.
+/// A lock that a thread holds while it forks. Its handlers may be called more than once.
 class fork_section {
  public:
-  /// For other users of the data that it guards: not again where the calling thread forks.
+  /// For other uses of the data that it guards. Does nothing if the calling thread holds it because it forks.
   void lock() noexcept {
     if (!is_held()) lock_.lock();
   }
@@ -154,7 +154,7 @@ class fork_section {
   unseamed_atomic<std::uintptr_t> holder_{0};
 };
 
-/// Of fork.hpp.
+/// fork.hpp has them.
 struct fork_module;
 struct told_in_child;
 
@@ -164,17 +164,17 @@ struct nested_region {
   std::uint32_t age;      ///< of the team: later ones have larger numbers
   const void* boards;     ///< the group of its members
   const wait_word* runs;  ///< the number of the team's region that runs, or 0; null: of no region
-  const nested_region* outer;  ///< where it was called from
+  const nested_region* outer;  ///< the region from which it was called
 };
 
-/// For detail/wait/parking_lot.hpp.
+/// For src/wait/parking_lot.hpp.
 class parked_thread;
 struct alignas(cache_line_size) parking_bucket {
   wait_word lock{0};
   intrusive_list<parked_thread> waiting;
 };
 
-/// For detail/wait/misuse.hpp.
+/// For src/wait/misuse_registry.hpp.
 struct misuse_entry;
 struct misuse_bucket {
   system_mutex lock;
@@ -186,7 +186,7 @@ struct growing_list {
   unseamed_atomic<void*> first{nullptr};
 };
 
-/// The same for what observers know.
+/// The same for data of observers.
 struct observed_list {
   observer_atomic<void*> first{nullptr};
 };
@@ -205,13 +205,13 @@ struct process_state {
   static constexpr unsigned parking_bits = 8;
   static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
 
-  fork_section forks;  // and its lock guards the list of modules
+  fork_section forks;  // its lock also guards the list of modules
   unseamed_atomic<fork_module*> first_fork_module{nullptr};
 
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
 
-  fork_section listener_forks;  // and its lock guards the list
+  fork_section listener_forks;  // its lock also guards the list
   intrusive_list<told_in_child> fork_listeners;
 
   fork_section misuse_forks;
@@ -221,7 +221,7 @@ struct process_state {
   unseamed_atomic<void*> portable_futex{nullptr};  // its table, once made
 
   growing_list thread_slots[slots_size];
-  unseamed_atomic<std::uint64_t> threads{0};     // the last number that was given
+  unseamed_atomic<std::uint64_t> threads{0};     // the last number that was given to a thread
   unseamed_atomic<std::uint32_t> thread_key{0};  // the key plus one; zero: not made yet
 
   atomic<void*> critical_names{nullptr};  // the first of a list that only grows
@@ -231,23 +231,23 @@ struct process_state {
   wait_word team_ages{0};
   atomic<void*> default_team{nullptr};  // once made
 
-  // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
+  // For src/trace: which observers are on (observers.hpp), what is known of each thread, the trace, and so on.
   observer_atomic<std::uint32_t> observers{0};
   observer_atomic<void*> thread_logs{nullptr};  // the first of a list that only grows
-  fork_section log_forks;                       // of their owners
-  fork_section trace_forks;                     // and its lock guards the trace
+  fork_section log_forks;                       // for the owners of the logs
+  fork_section trace_forks;                     // its lock also guards the trace
   observer_atomic<void*> trace{nullptr};
   observer_atomic<void*> trace_texts{nullptr};
-  fork_section watchdog_forks;  // and its lock guards the watchdog
+  fork_section watchdog_forks;  // its lock also guards the watchdog
   void* watchdog{nullptr};
   observer_atomic<std::uint64_t> delay_seed{0};
-  fork_section name_forks;  // and its lock guards changes of the names
+  fork_section name_forks;  // its lock also guards changes of the names
   observed_list object_names[object_names_size];
 
   constexpr process_state() noexcept = default;
 };
 
-/// The state of the process, which the module of `word` knows from now on.
+/// Finds or makes the state of the process. From now on `word` leads to it.
 process_state& find_process(process_word& word) noexcept;
 
 inline process_state& process() noexcept {
@@ -256,23 +256,24 @@ inline process_state& process() noexcept {
   return known != nullptr ? *known : find_process(word);
 }
 
-/// True for the first that asks about this message.
+/// True for the first call for this message in the process.
 bool is_first_to_print(message which) noexcept;
 
-/// What the system calls this process: its number, and the name of its program without directories.
+/// The system's number of this process, and the name of its program without directories.
 std::uint64_t process_number() noexcept;
 const char* program_name() noexcept;
 
-/// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it takes nothing from the
-/// environment: a file named there could be anybody's, a delay anything.
+/// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it must not obey the
+/// environment, which the caller wrote: a file named there could be anybody's.
 bool has_rights_of_others() noexcept;
-/// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
+/// A variable of the environment; null if it is not set. obeyed_variable() is null as well if has_rights_of_others();
+/// given_variable() is for messages.
 const char* obeyed_variable(const char* name) noexcept;
 const char* given_variable(const char* name) noexcept;
 
-/// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
-/// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
-/// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.
+/// Whether an object is part of a program or library file. Objects in static storage are: they are destroyed when the
+/// program ends, but their memory stays. Objects on the heap, on a stack or in a thread's own storage are not. No on
+/// systems that do not tell. It walks over all loaded files, which takes a microsecond or more: for messages.
 bool is_static(const void* object) noexcept;
 
 }  // namespace detail

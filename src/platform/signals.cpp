@@ -30,7 +30,7 @@ LOCKSTEP_INLINE no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &befo
 
 LOCKSTEP_INLINE calm_writes::calm_writes() noexcept {
   sigset_t raised;
-  sigemptyset(&raised);  // a macro on some systems, as those below
+  sigemptyset(&raised);  // a macro on some systems, as are those below
   for (const int each : {SIGXFSZ, SIGPIPE}) sigaddset(&raised, each);
   sigpending(&pending_);
   ::pthread_sigmask(SIG_BLOCK, &raised, &before_);
@@ -41,7 +41,7 @@ LOCKSTEP_INLINE calm_writes::~calm_writes() {
   sigpending(&now);
   for (const int each : {SIGXFSZ, SIGPIPE}) {
     if (sigismember(&now, each) != 1 || sigismember(&pending_, each) != 0) continue;
-    // Ours: takes it back.
+    // Our write raised it: take it back.
     sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, each);

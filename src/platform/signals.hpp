@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/platform/signals.hpp -- what the library does about signals; on Windows nothing (layer: platform)
+// src/platform/signals.hpp -- what the library does about signals: nothing on Windows (layer: platform)
 #ifndef LOCKSTEP_SRC_PLATFORM_SIGNALS_HPP
 #define LOCKSTEP_SRC_PLATFORM_SIGNALS_HPP
 
@@ -27,8 +27,8 @@ class no_signals {
 #endif
 };
 
-/// While it exists, writes of this thread raise no SIGXFSZ and no SIGPIPE: what cannot be written is an error, and neither
-/// ends the program nor calls its handlers. For the thread that makes and destroys it.
+/// While it exists, writes of the thread that made it raise no SIGXFSZ and no SIGPIPE. A write that fails returns an
+/// error; it does not end the program or call its handlers. The same thread destroys it.
 class calm_writes {
  public:
   calm_writes() noexcept;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// src/platform/system.cpp -- the bodies of system.hpp, process_fence.hpp and this_thread.hpp: what the system does for us (layer: platform)
+// src/platform/system.cpp -- the bodies of system.hpp, process_fence.hpp and this_thread.hpp (layer: platform)
 //
-// Each system says how in a file of its own: native_system.hpp.
+// They call the system that native_system.hpp has chosen.
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
 //   1  count.load     relaxed  -      a number that stands for itself
 //   2  count changes  relaxed  -      as 1
 //   3  thread_fence   seq_cst  3      FENCE-1 by the C++ model: with 3 of process_fence.hpp
-//   4  barrier        seq_cst  3      own full fence, and the system's on all other threads
+//   4  barrier        seq_cst  2, 3   a full fence here, and by the system on all other threads: with 2 and 3 there
 #include <lockstep/detail/platform/system.hpp>
 
 #include <cstring>
@@ -31,7 +31,7 @@ using futex_of_system = portable_futex;
 #else
 using futex_of_system = native_system::futex;
 #endif
-/// Some systems find out at run time that they have none of their own.
+/// Some systems find out at run time that they have no futex of their own.
 inline bool is_futex_portable() noexcept {
   return std::strcmp(futex_of_system::name(), portable_futex::name()) == 0;
 }
@@ -52,7 +52,7 @@ LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
 }
 
 LOCKSTEP_INLINE process_fence::kind process_fence::ask_system() noexcept {
-  // One answer for all modules that use this library: one of them might be refused what another was granted.
+  // One answer for all modules that use this library: the system might grant it to one and refuse it to another.
   static found_once<kind> decided;
   return decided.get(
       [] { return native_system::barrier::is_granted() ? kind::asymmetric : kind::symmetric; });

@@ -84,7 +84,7 @@ LOCKSTEP_INLINE char* next_part(char*& at, const char* separators) noexcept {
 LOCKSTEP_INLINE double ratio(const char* quota, const char* period) noexcept {
   const double numerator = std::strtod(quota, nullptr);
   const double denominator = std::strtod(period, nullptr);
-  // Beyond that stands infinity, which strtod() reads as well.
+  // The limit excludes infinity, which strtod() reads as well.
   constexpr double most = 1e18;
   const bool are_numbers =
       numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;

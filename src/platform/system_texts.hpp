@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/platform/system_texts.hpp -- reads the system's files: numbers, CPU quotas (layer: platform)
 //
-// Of control groups, version 1 and 2, every group from the process's own up to the mount is looked at, and the smallest
-// quota counts. Mount points come from mountinfo, so systems that mount elsewhere, or bind-mount a sub-tree into a
-// container, are read rightly.
+// The smallest quota of all control groups counts, from the process's own group up to the mount, in version 1 and 2.
+// Mount points come from mountinfo. So they may be anywhere, and a container may have only a part of the tree.
 //
 // Texts are read in place with the functions of C: those of std::string cost several times as much to compile. `root`
 // is a directory put before every path, for tests.
@@ -23,7 +22,7 @@ namespace detail {
 /// Appends what std::printf would print, at most 500 characters.
 void append(std::string& text, const char* format, ...) LOCKSTEP_PRINTS(2);
 
-/// The content of a file, whose path is what std::printf would print; empty if it cannot be read.
+/// The content of a file; empty if it cannot be read. The path is what std::printf would print.
 std::string file_text(const char* path, ...) LOCKSTEP_PRINTS(1);
 
 /// The text after its leading blanks.
@@ -31,11 +30,11 @@ const char* skip_blanks(const char* text) noexcept;
 
 /// A name for one line of a message: without control characters, which could end the line or change the terminal.
 std::string one_line(const char* text);
-/// Whether the value of a variable means no: 0 or false, in capital or small letters, with blanks around it or not.
+/// Whether the value of a variable means no: 0 or false, in capital or small letters. Blanks may stand around it.
 bool is_switched_off(const char* text) noexcept;
 
-/// Reads all decimal digits at `at`, and moves behind them. False, and nothing changed, if there is no digit, or if the
-/// number is above `most`.
+/// Reads all decimal digits at `at`, and moves behind them. If there is no digit, or the number is above `most`,
+/// returns false and changes nothing.
 bool read_number(const char*& at, unsigned long long most, unsigned long long& result) noexcept;
 
 namespace cgroup {
@@ -43,10 +42,10 @@ namespace cgroup {
 /// CPUs granted per unit of time; `unlimited` means no quota.
 constexpr double unlimited = -1.0;
 
-/// The next part of `text` between separators, cut out by a zero byte; empty at the end. `at` moves behind it.
+/// The next part of the text at `at`, up to a separator, which becomes a zero byte; empty at the end. Moves `at` on.
 char* next_part(char*& at, const char* separators) noexcept;
 
-/// quota / period, or `unlimited` where either is not a positive number.
+/// quota / period, or `unlimited` if one of them is not a positive number.
 double ratio(const char* quota, const char* period) noexcept;
 
 /// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
@@ -55,10 +54,10 @@ double parse_cpu_max(const char* text) noexcept;
 /// The tighter of two quotas.
 double tighter(double a, double b) noexcept;
 
-/// Whether "cpu" is one of the words parted by commas in the `size` characters of the list.
+/// Whether "cpu" is one of the words of the list, which has `size` characters and commas between the words.
 bool has_cpu(const char* list, std::size_t size) noexcept;
 
-/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
+/// The group of the process, in the text of /proc/self/cgroup. The line of version 2 has an empty list of controllers.
 std::string find_group(const char* text, bool version_2);
 
 /// One mounted hierarchy: where it is, and which group its top directory shows. The texts are parts of the line.
@@ -68,16 +67,16 @@ struct mount {
   bool version_2 = false;
 };
 
-/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits: decodes it in place.
+/// Decodes in place what mountinfo writes as a backslash and three octal digits: blank, tab, newline and backslash.
 char* decode_octal(char* text) noexcept;
 
-/// Reads one line of mountinfo, and cuts it to pieces; false if it is no hierarchy with CPU quotas.
+/// Reads one line of mountinfo, and cuts it into parts. False if it is not a hierarchy with CPU quotas.
 bool parse_mount(char* line, mount& result) noexcept;
 
-/// `group` as seen below a mount whose top directory is `shown`: its last part, perhaps nothing.
+/// The path of `group` below a mount that shows the group `shown` at its top: the last part of `group`, or "".
 char* relative_group(char* group, const char* shown) noexcept;
 
-/// The tightest quota from the process's group up to the top of one mounted hierarchy.
+/// The smallest quota from the process's group up to the top of one mounted hierarchy.
 double quota_of_mount(const char* root, const mount& where, const char* groups);
 
 /// The quota in force for the calling process, in CPUs, or `unlimited`.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // src/platform/this_thread.cpp -- the slot, the name and the number of the calling thread (layer: platform)
 //
-// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
-// there are about as many slots as there were threads at a time. The key has no destructor, which would be
-// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
+// The system reuses the memory of threads. A slot belongs to such a place: a later thread at the place uses it again.
+// So there are about as many slots as there were threads at one time. The key is empty in a new thread, which tells it
+// from an earlier thread at the place. The key has no destructor: that would be code of a module that may be gone.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  first.load         acquire  2      a slot is whole before it is in the list
 //   2  first.compare_exch release  1      as 1
 //   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
-//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
+//   4  key.load           relaxed  -      a key is a number from the system, ready to be used
 //   5  key.compare_exch   relaxed  -      as 4
 #include "this_thread.hpp"
 
@@ -30,14 +30,14 @@ namespace detail {
 
 class thread_slot_table {
  public:
-  /// Of the calling thread.
+  /// The slot of the calling thread.
   static thread_slot* find() noexcept {
     process_state& all = process();
     if (thread_slot* const mine = in_key(all)) return mine;
     thread_slot* slot = at_this_place(all);
     if (slot == nullptr) slot = add(all);
     if (slot != nullptr && put_in_key(all, slot)) {
-      // The thread is new, the slot perhaps not: whoever had it is gone.
+      // The thread is new. The slot may be that of a thread that has ended.
       slot->innermost = nullptr;
       slot->log = nullptr;
       slot->number = next_number(all);
@@ -79,17 +79,17 @@ class thread_slot_table {
     return slot;
   }
 
-  /// Without memory: not shared with other modules, but right within this one.
+  /// For threads that get no memory: not shared with other modules, but right within this one.
   static thread_slot* of_module(process_state& all) noexcept {
     static thread_local thread_slot spare = {nullptr, 0, 0, nullptr, nullptr};
     if (spare.number == 0) spare.number = next_number(all);
     return &spare;
   }
 
-  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
+  // ThreadSanitizer does not know that the memory of a thread is used again only after the thread has ended.
   static constexpr bool reuses = !LOCKSTEP_HAS_TSAN;
 
-  /// And 1: 0 if the system has no more.
+  /// The key plus one; 0 if the system has no key left.
   static std::uint32_t key_of(process_state& all) noexcept {
     std::uint32_t known = all.thread_key.load(memory_order_relaxed), made = 0;  // 4
     if (known != 0 || !native_system::make_key(made)) return known;

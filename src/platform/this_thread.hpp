@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/platform/this_thread.hpp -- naming the calling thread, and starting others (layer: platform)
+// src/platform/this_thread.hpp -- the name and the number of the calling thread (layer: platform)
 //
-// A name is a wish: where the system has no such call, or refuses, false is returned and nothing changes.
+// A name is a wish: where the system has no such call, or refuses, the call returns false and changes nothing.
 #ifndef LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
 #define LOCKSTEP_SRC_PLATFORM_THIS_THREAD_HPP
 
@@ -13,10 +13,10 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.
+/// Gives the calling thread a name that debuggers and `top -H` show. The name is cut to what the system takes.
 bool name_this_thread(const char* name) noexcept;
 
-/// What debuggers and `top -H` call the calling thread: for messages.
+/// The number by which debuggers and `top -H` know the calling thread, for messages.
 std::uint64_t shown_thread_number() noexcept;
 
 }  // namespace detail

@@ -56,7 +56,7 @@ LOCKSTEP_INLINE cpu_topology read_topology(const std::vector<unsigned>& cpus) {
   if (all.empty()) return sysfs::read(cpus);
   cpu_topology result;
   for (const unsigned cpu : cpus) {
-    // What the machine does not know gets numbers that nothing else has.
+    // A CPU that the machine does not know is a core of its own.
     cpu_place found = {cpu, max_cpus + cpu, 0, 0, core_kind::unknown, 0, unknown_cache};
     for (const cpu_place& place : all) {
       if (place.cpu == cpu) found = place;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 // src/platform/topology_linux.cpp -- where CPUs are, read from /sys (layer: platform)
 //
-// Never fails: a CPU of which nothing can be read is a core of its own, in the first package and node, of unknown
-// kind; so is every CPU where there is no /sys. Reads some nine small files for each CPU and last-level cache, and some
-// four for each other CPU, 20 us each: for those who place threads, not for every program.
+// It never fails. If nothing can be read about a CPU, it is a core of its own, in the first package and node, of
+// unknown kind. It reads some four small files for each CPU, and some nine more for each last-level cache, 20 us each.
+// So it is for programs that place threads, not for every program.
 //
 //   core     topology/core_cpus_list, or thread_siblings_list of older systems
-//   package  topology/physical_package_id; where that says -1, as on POWER's and older z's partitions, the first one. What
-//            such systems call siblings of a package is a core (POWER) or a chip (z)
-//   node     the node whose cpulist has the CPU; nodes without CPUs (memory only) have none
-//   cache    of cache/index*/ the one of the highest level that is not for instructions alone. Where that directory
-//            is missing, as in many virtual machines: all CPUs of a package and node
+//   package  topology/physical_package_id. Where that is -1, as in partitions of POWER and older z: the first package.
+//            What such systems call siblings of a package is a core (POWER) or a chip (z)
+//   node     the node whose cpulist has the CPU
+//   cache    the cache in cache/index*/ of the highest level that is not for instructions alone. Many virtual machines
+//            lack that directory: then all CPUs of a package and node share one
 //   kind     from the first of these that tells CPUs apart:
 //            1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
 //            2. cpu_capacity, as ARM has it   3. the highest clock rate
-//            In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest (fast_from).
+//            2 and 3 part the CPUs where the ratio between two neighbouring values is largest (fast_from)
 //
-// Where a list is missing, the mask beside it is read: Linux before 2.6.26 has masks only, and that of POWER told caches
-// by masks for years longer. A list or mask that does not name the CPU itself is not believed.
+// If a list is missing, the mask beside it is read. Linux before 2.6.26 has masks only, and on POWER caches had only
+// masks for years longer. A list or mask that does not name the CPU itself is ignored.
 // Source [SYSFS-CPU]
 #include <cstring>
 #include <string>
@@ -31,7 +31,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace sysfs {
 
-/// The number in a file of a CPU; `otherwise` if it holds none, or one above 2^32 - 1.
+/// The number in a file of a CPU; `otherwise` if the file holds no number, or one above 2^32 - 1.
 LOCKSTEP_INLINE unsigned number_in(const char* root, unsigned cpu, const char* file,
                                    unsigned otherwise) {
   const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
@@ -49,7 +49,7 @@ LOCKSTEP_INLINE bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpu
   text = skip_blanks(text);
   const std::size_t size = std::strspn(text, "0123456789abcdef,");
   bool is_right = *skip_blanks(text + size) == 0 && size % group != 0;
-  // From the lowest digit, which is the last.
+  // Begins with the lowest digit, which is the last.
   for (std::size_t i = 0; is_right && i < size; ++i) {
     const char each = text[size - 1 - i];
     is_right = (each == ',') == (i % group == group - 1);
@@ -65,7 +65,7 @@ LOCKSTEP_INLINE bool parse_cpu_mask(const char* text, std::vector<unsigned>& cpu
   return !cpus.empty();
 }
 
-/// The CPUs in a file of `cpu`, ascending; `parse` reads its text. False, and `cpus` empty, if they have not `cpu` itself
+/// The CPUs in a file of `cpu`, ascending; `parse` reads its text. False, and `cpus` is empty, if `cpu` itself is not
 /// among them.
 using cpus_parser = bool (*)(const char* text, std::vector<unsigned>& cpus);
 LOCKSTEP_INLINE bool read_sharing(const char* root, unsigned cpu, const char* file,
@@ -121,7 +121,7 @@ LOCKSTEP_INLINE bool read_last_cache(const char* root, unsigned cpu, std::vector
 LOCKSTEP_INLINE void set_caches(const char* root, cpu_topology& places) {
   std::vector<unsigned> sharing;
   for (cpu_place& place : places) {
-    // A cache is read by the first of its CPUs, and told to the others.
+    // The first CPU of a cache reads about it for all its CPUs.
     if (place.cache != unknown_cache || !read_last_cache(root, place.cpu, sharing)) continue;
     for (cpu_place& each : places) {
       const bool is_shared = find_sorted(sharing, each.cpu) < sharing.size();
@@ -145,7 +145,7 @@ LOCKSTEP_INLINE void set_nodes(const char* root, cpu_topology& places) {
   }
 }
 
-/// By the lists of Intel's hybrids; false if there are none.
+/// Sets the kinds by the lists of Intel's hybrids; false if there are none.
 LOCKSTEP_INLINE bool set_kinds_by_list(const char* root, cpu_topology& places) {
   static const struct {
     const char* file;
@@ -167,7 +167,7 @@ LOCKSTEP_INLINE bool set_kinds_by_list(const char* root, cpu_topology& places) {
   return is_known;
 }
 
-/// By a number that each CPU has in `file`; false if that does not tell them apart.
+/// Sets the kinds by a number that each CPU has in `file`; false if that does not tell them apart.
 LOCKSTEP_INLINE bool set_kinds_by_number(const char* root, const char* file, cpu_topology& places) {
   std::vector<unsigned> values;
   for (const cpu_place& place : places) {
@@ -185,7 +185,7 @@ LOCKSTEP_INLINE bool set_kinds_by_number(const char* root, const char* file, cpu
 LOCKSTEP_INLINE cpu_topology read(const std::vector<unsigned>& cpus, const char* root) {
   cpu_topology result(cpus.size());
   for (std::size_t i = 0; i < cpus.size(); ++i) {
-    // Where the system does not know it says -1, which is no number here.
+    // A system that does not know the package says -1, which number_in() takes for no number.
     const unsigned package = number_in(root, cpus[i], "topology/physical_package_id", 0);
     const unsigned core = first_of_core(root, cpus[i]);
     result[i] = {cpus[i], core, package, 0, core_kind::unknown, 0, unknown_cache};

@@ -9,7 +9,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace windows_records {
 
-// The fields of SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, by offset. What differs comes after the first eight bytes.
+// The fields of SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, by offset. The first eight bytes are the same in all records.
 enum : std::size_t {
   at_relation = 0,
   at_size = 4,
@@ -36,13 +36,13 @@ Number number_at(const unsigned char* record, std::size_t offset) noexcept {
   return result;
 }
 
-/// The CPUs that a record names, ascending as far as its groups are. False if they lie outside of it.
+/// The CPUs that a record names, ascending if its groups ascend. False if the masks would lie outside of the record.
 LOCKSTEP_INLINE bool read_masks(const unsigned char* record, std::size_t size,
                                 std::size_t groups_at, std::size_t masks_at, std::size_t word,
                                 std::vector<unsigned>& cpus) {
   cpus.clear();
   if (size < masks_at) return false;
-  // Older systems have one group for each node and cache, and do not say so.
+  // Older systems have one group for each node and cache, but say 0.
   std::size_t groups = number_at<std::uint16_t>(record, groups_at);
   if (groups == 0) groups = 1;
   const std::size_t each = word + 8;  // mask, number, three reserved numbers

@@ -20,19 +20,19 @@ namespace detail {
 
 using file_status = struct stat;
 
-/// With the slash.
+/// The directory of a path, with the slash at its end.
 LOCKSTEP_INLINE std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-/// Of the directory that a path is in; false: all may write to it.
+/// Reads the status of the directory that a path is in. False if all users may write to it, or it cannot be read.
 LOCKSTEP_INLINE bool is_guarded(const std::string& path, file_status& directory) {
   directory = file_status();
   return stat(directory_of(path).c_str(), &directory) == 0 && (directory.st_mode & S_IWOTH) == 0;
 }
 
-/// Checks FILE-2 for each link on the way. errno says so.
+/// Whether FILE-2 forbids a link on the way: then errno is ELOOP.
 LOCKSTEP_INLINE bool leads_over_planted_link(const std::string& path) {
   std::size_t end = 0;
   do {
@@ -48,7 +48,7 @@ LOCKSTEP_INLINE bool leads_over_planted_link(const std::string& path) {
   return false;
 }
 
-/// FILE-3, FILE-4. Null: errno says why.
+/// Opens a file by FILE-3 and FILE-4. Null if that fails: errno says why.
 LOCKSTEP_INLINE std::FILE* open_stream(const char* path, int how, const char* mode) noexcept {
   const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | how, 0666);
   if (file < 0) return nullptr;
@@ -77,7 +77,7 @@ LOCKSTEP_INLINE replaced_file::replaced_file(const char* path) : path_(path) {
       return;
     }
     made_.clear();
-    // In a directory that the user may not write to there may be a file that he may.
+    // The user may be allowed to write to a file in a directory that he may not write to.
     if (errno != EACCES || !is_there) return;
   }
   stream_ = open_stream(path, S_ISLNK(found.st_mode) ? 0 : O_NOFOLLOW, "w");
@@ -87,7 +87,7 @@ LOCKSTEP_INLINE bool replaced_file::is_possible(const char* path) {
   file_status found;
   const bool is_other =
       stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
-  // Not opened: who reads a pipe would see its end.
+  // Not opened: a program that reads the pipe would see its end.
   return is_other ? access(path, W_OK) == 0 : replaced_file(path).stream() != nullptr;
 }
 
@@ -132,7 +132,7 @@ LOCKSTEP_INLINE std::string absolute_path(const char* path) {
 LOCKSTEP_INLINE bool append_to_file(const char* path, const std::string& text) {
   std::FILE* const file = open_to_append(path);
   if (file == nullptr) return false;
-  // One call: lines of processes that end together do not mix.
+  // One call, so that lines of processes that end together do not mix.
   std::setvbuf(file, nullptr, _IONBF, 0);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int why = errno;
@@ -144,7 +144,7 @@ LOCKSTEP_INLINE bool append_to_file(const char* path, const std::string& text) {
 LOCKSTEP_INLINE bool replaced_file::finish() noexcept {
   if (std::fflush(stream_) != 0) return false;
 #if !defined(_WIN32)
-  // What is left of a longer file. A device or a pipe has no length.
+  // Cuts off what is left of a longer file. A device or a pipe has no length.
   const int file = fileno(stream_);
   file_status found;
   const bool has_length = made_.empty() && fstat(file, &found) == 0 && S_ISREG(found.st_mode);
@@ -154,7 +154,7 @@ LOCKSTEP_INLINE bool replaced_file::finish() noexcept {
   stream_ = nullptr;
   if (!is_closed || made_.empty()) return is_closed;
 #if defined(_WIN32)
-  std::remove(path_.c_str());  // there a name that is taken cannot be taken over
+  std::remove(path_.c_str());  // Windows does not rename to a name that is taken
 #endif
   const bool is_named = std::rename(made_.c_str(), path_.c_str()) == 0;
   if (is_named) made_.clear();

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 // src/platform/wasm_system.hpp -- WebAssembly, by Emscripten (layer: platform)
 //
-// Run under Node with Emscripten.
+// It has run under Node with Emscripten.
 //
-// With Emscripten the instruction is reached through emscripten_futex_wait. The page's own thread must not sleep: a browser
-// lets it not, and other threads hand it work that they wait for. So a wait of the main thread serves that work, looks at
-// the word again and again for a millisecond at most, and returns: FUTEX-1 allows that, and the caller waits on. Meanwhile
-// the page stands still and a CPU is busy. Programs that wait for long run their main() on a thread of its own: link with
+// emscripten_futex_wait executes the instruction. The page's own thread must not sleep: a browser forbids it, and other
+// threads give it work and wait for that. So in a wait the main thread does such work and looks at the word again and
+// again, for a millisecond at most, and returns. FUTEX-1 allows that, and the caller goes on waiting. Meanwhile the
+// page stands still and a CPU is busy. Programs that wait for long run their main() on a thread of its own: link with
 // -sPROXY_TO_PTHREAD.
 //
-// Rejected: the instruction inline, on Emscripten. V8's baseline compiler (Node 20) lost variables of the loop around it:
-// two threads that hand a number to and fro hung in the first round, and did not with node --no-liftoff.
+// Rejected: the instruction inline. V8's baseline compiler (Node 20) lost variables of the loop around it: two threads
+// that pass a number to and fro hung in the first round. With node --no-liftoff they did not.
 //
-// All calls take how long to sleep, not until when: a waiter that is preempted before it sleeps oversleeps so much.
+// All calls take a duration, not a time: a waiter that is preempted before the call wakes that much too late.
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  signal_fence  seq_cst  -      Clang takes the instructions for such that touch no memory of the program, and might
-//                                    move accesses across; as instructions, all atomic ones are in one order
+//   1  signal_fence  seq_cst  -      Clang assumes that the calls touch no memory of the program, and might move its
+//                                    accesses across. All atomic instructions are in one order
 #ifndef LOCKSTEP_SRC_PLATFORM_WASM_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_WASM_SYSTEM_HPP
 

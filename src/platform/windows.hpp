@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // src/platform/windows.hpp -- what the library calls of Windows (layer: platform)
 //
-// Declared as windows.h declares it, which may be included as well, before or after. The library does not include it: it
-// defines min, max, small, near and many other names as macros.
+// The declarations are those of windows.h, which may be included as well, before or after. The library does not include
+// it, because it defines min, max, small, near and many other names as macros.
 //
-// A lock that begins as zeros and lies in memory that modules share. Those of the C++ library and of winpthreads do not:
-// where they are linked statically, each module has its own.
+// The lock begins as zeros, and modules share it. Locks of the C++ library and of winpthreads cannot be shared: where
+// these are linked statically, each module has its own.
 //
-// Time limits end on a tick of the system's timer, 15.6 ms apart where no program asked for shorter ones.
+// Time limits end on a tick of the system's timer. Ticks are 15.6 ms apart unless a program asks for shorter ones.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
 
@@ -68,7 +68,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The system's last error is as it was, whatever is called while this lives.
+/// Restores the system's last error at its end, whatever is called while it lives.
 class kept_error {
  public:
   kept_error() noexcept : saved_(GetLastError()) {}
@@ -86,14 +86,14 @@ inline std::uintptr_t find_windows_call(const char* module, const char* name) no
   HINSTANCE__* const found = GetModuleHandleA(module);
   return found != nullptr ? reinterpret_cast<std::uintptr_t>(GetProcAddress(found, name)) : 0;
 }
-/// What each process has loaded.
+/// A function of the module that every process has loaded.
 inline std::uintptr_t find_kernel_call(const char* name) noexcept {
   return find_windows_call("kernelbase.dll", name);
 }
 template <class Type>
 using windows_call = late_call<Type, &find_kernel_call>;
 
-/// How long Windows has to wait, in milliseconds, rounded up.
+/// The time until the deadline in milliseconds, rounded up, as calls of Windows take it.
 inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept {
   constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
   constexpr unsigned long without_end = 0xffffffff;
@@ -123,7 +123,7 @@ class system_mutex {
 /// A std::thread, without its headers.
 class native_thread {
  public:
-  /// f(of). Returns 0, or the number of the system's error.
+  /// Starts a thread that calls f(of). Returns 0, or the number of an error.
   int start(void* (*f)(void*), void* of) noexcept {
     call* const what = new (std::nothrow) call{f, of};
     if (what == nullptr) return ENOMEM;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // src/platform/windows_system.hpp -- Windows, from Windows 8 on (layer: platform)
 //
-// Run on Wine. What is asked of a system: posix_system.hpp.
+// It has run on Wine. posix_system.hpp says what each system has.
 //
-// Threads sleep in WaitOnAddress, also where LOCKSTEP_FORCE_PORTABLE_FUTEX asks for another way. Deadlines end on a tick of the system's timer, up to 15.6 ms late.
+// Threads sleep in WaitOnAddress, also with LOCKSTEP_FORCE_PORTABLE_FUTEX. Deadlines end on a tick of the system's
+// timer, up to 15.6 ms late.
 //
-// Cost   wait that must sleep: one call and a context switch. Wake: one call, which does not enter the kernel where nobody
-//        sleeps.
+// Cost   a wait that must sleep: one call and a context switch. A wake: one call, which stays out of the kernel if no
+//        thread sleeps.
 #ifndef LOCKSTEP_SRC_PLATFORM_WINDOWS_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_SYSTEM_HPP
 
@@ -26,10 +27,10 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// CPU n of group g is 64 g + n for us.
+/// The library's number of CPU n in group g is 64 g + n.
 constexpr unsigned windows_group_size = 64;
 
-/// A GROUP_AFFINITY: the CPUs that a thread may run on, all of one group.
+/// A GROUP_AFFINITY: the CPUs that a thread may run on, all in one group.
 struct windows_cpus {
   static constexpr unsigned size = 8 * sizeof(std::uintptr_t);
 
@@ -37,12 +38,12 @@ struct windows_cpus {
   unsigned short group = 0;
   unsigned short reserved[3] = {};
 
-  /// Of the calling thread, as the next one.
+  /// Reads and writes the mask of the calling thread.
   bool read() noexcept { return GetThreadGroupAffinity(GetCurrentThread(), native()) != 0; }
   bool write() noexcept {
     return SetThreadGroupAffinity(GetCurrentThread(), native(), nullptr) != 0;
   }
-  /// False if there cannot be such a CPU.
+  /// Makes it the mask of one CPU. False if there cannot be such a CPU.
   bool be_only(unsigned cpu) noexcept {
     if (cpu % windows_group_size >= size || cpu / windows_group_size > 0xffff) return false;
     group = static_cast<unsigned short>(cpu / windows_group_size);
@@ -80,7 +81,7 @@ struct windows_system {
     static void wake_all(const wait_word*) noexcept {}
   };
 
-  /// Not on Wine, whose function of that name does nothing in many versions.
+  /// Not on Wine: in many versions its FlushProcessWriteBuffers does nothing.
   struct barrier {
     static bool is_granted() noexcept {
       return find_windows_call("ntdll.dll", "wine_get_version") == 0;
@@ -154,7 +155,7 @@ struct windows_system {
   }
 
   static void yield() noexcept { SwitchToThread(); }
-  /// From Windows 10 of 2016 on. Cut to 63 characters; others than ASCII as they are.
+  /// From Windows 10 of 2016 on. The name is cut to 63 characters. Each byte becomes one character.
   static bool set_name(const char* name) noexcept {
     static windows_call<long(__stdcall*)(void*, const wchar_t*)> call{"SetThreadDescription"};
     wchar_t wide[64] = {};

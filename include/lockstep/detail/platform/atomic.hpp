@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
 //
-// The library uses no std::atomic and no fence but through these names. In production they *are* the
-// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
-// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
-// atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
+// The library uses atomics and fences through these names only. In production they *are* the standard ones. A test
+// program may define LOCKSTEP_ATOMIC_SEAM as a header of its own, in quotes, which declares the same names in the same
+// namespace. The shipped code then runs, unchanged, on atomics that delay, record or reorder. Units with different
+// seams share no objects (config.hpp).
 //
 // A seam supplies: template <class Type> class atomic with load, store, exchange, fetch_add, fetch_sub,
 // fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
@@ -19,8 +19,8 @@
 #if defined(_LIBCPP_HAS_NO_THREADS) || (defined(_LIBCPP_HAS_THREADS) && !_LIBCPP_HAS_THREADS)
 #error "lockstep needs threads: this C++ library was built without"
 #endif
-/// 1: the C++ library has std::thread, std::mutex and what belongs to them. That of GCC 12 for Windows with the system's own
-/// threads ("win32") has not; there is all of lockstep but thread.hpp and condition_variable.hpp.
+/// 1: the C++ library has std::thread, std::mutex and what belongs to them. GCC 12 for Windows with the system's own
+/// threads ("win32") has none of it: there, lockstep lacks thread.hpp and condition_variable.hpp.
 #if !defined(__GLIBCXX__) || defined(_GLIBCXX_HAS_GTHREADS)
 #define LOCKSTEP_HAS_STANDARD_THREADS 1
 #elif defined(_WIN32)
@@ -29,8 +29,8 @@
 #error "lockstep needs threads: this C++ library was built without"
 #endif
 
-// GCC and Clang never say 0, "never". They say 1, "sometimes", where they call a library. It takes a lock, but on Linux for
-// ARMv5, where the kernel helps.
+// GCC and Clang say 1, "sometimes", where they call a library, which takes a lock. Only on Linux for ARMv5 it takes
+// none: there the kernel helps.
 #if ATOMIC_INT_LOCK_FREE != 2 && !(defined(__arm__) && defined(__linux__))
 #error \
     "lockstep needs lock-free atomics of 32 bits: choose a processor that has them, as with -march"
@@ -40,9 +40,9 @@
 #include LOCKSTEP_ATOMIC_SEAM
 #else
 
-// GCC's ThreadSanitizer makes this call of each fence, and warns of each, where it has been inlined: no pragma reaches
-// that place. The library publishes by release and acquire, which ThreadSanitizer understands; it needs no fence for
-// that.
+// Under ThreadSanitizer GCC turns each fence into this call, and warns at the place where the fence is inlined, which
+// no pragma reaches. So the call is written here. ThreadSanitizer need not understand fences: the library publishes by
+// release and acquire.
 #if LOCKSTEP_HAS_TSAN && !defined(__clang__)
 extern "C" void __tsan_atomic_thread_fence(int order);
 #endif
@@ -73,12 +73,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
+/// For values that are found out or made once and are no part of a protocol. No seam replaces it.
 template <class Type>
 using unseamed_atomic = std::atomic<Type>;
 
-/// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
-/// these words. All other tests that replace the atomics shall see what is observed, not the observers.
+/// For what observers know of threads (src/trace). It is on the seam only if a test defines LOCKSTEP_SEAM_OBSERVERS.
+/// Other tests that replace the atomics explore what is observed, not the observers.
 #if defined(LOCKSTEP_SEAM_OBSERVERS)
 template <class Type>
 using observer_atomic = atomic<Type>;

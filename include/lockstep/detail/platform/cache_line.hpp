@@ -3,12 +3,12 @@
 //
 // padded<Type>        a Type that shares its cache line with nothing else
 // aligned_array<Type> a fixed number of Type on the heap, each at its own alignment
-// fetch_for_writing   a line is fetched before it is written
+// fetch_for_writing   fetches a line before it is written
 //
-// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
+// C++11 `new` ignores alignments above that of max_align_t, so aligned_array aligns its elements itself.
 //
-// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
-// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
+// cache_line_size is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128 bytes (Apple's
+// and some server AArch64 cores, POWER). Neighbours that are only 64 bytes apart disturb each other there.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
 
@@ -33,8 +33,8 @@ LOCKSTEP_CONSTANT std::size_t cache_line_size = 256;
 LOCKSTEP_CONSTANT std::size_t cache_line_size = 64;
 #endif
 
-/// The calling thread is about to write to this line, which others read: a hint. GCC and Clang fetch for reading on x86
-/// unless told of the processor; PREFETCHW does nothing where it is not known.
+/// A hint: the calling thread is about to write to this line, which others read. On x86 the builtin fetches for reading
+/// unless the compiler knows the processor, so PREFETCHW is written out. Processors without it ignore it.
 inline void fetch_for_writing(const void* line) noexcept {
 #if defined(__GNUC__) && defined(__x86_64__)
   __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const unsigned char*>(line)));
@@ -45,10 +45,9 @@ inline void fetch_for_writing(const void* line) noexcept {
 #endif
 }
 
-/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
-/// that its user may place beside other hot data: a team on the stack of the thread that runs it
-/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
-/// alignas does not before C++17's `new`.
+/// A gap as long as a cache line. The user may place an object beside other hot data, so the fields that other threads
+/// read lie between two gaps. A team on the stack of the thread that runs it took 2.8 to 3.4 t1 a region without gaps,
+/// 1.8 with them. A gap works at any alignment of the object; alignas does not, before C++17's `new`.
 struct line_gap {
   unsigned char bytes[cache_line_size];
   line_gap() noexcept {}  // not initialised: never read
@@ -60,7 +59,7 @@ struct alignas(cache_line_size) padded {
   Type value;
 
   padded() : value() {}
-  /// A Type made from these arguments; one at least, so that copying a padded stays a copy.
+  /// Makes the Type from at least one argument. The first is no padded, so that copies of a padded stay copies.
   template <class First, class... Rest,
             class = typename std::enable_if<
                 !std::is_same<typename std::decay<First>::type, padded>::value>::type>
@@ -68,7 +67,7 @@ struct alignas(cache_line_size) padded {
       : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
 };
 
-/// Owns what `new` has made, or nothing. As std::unique_ptr, without the rest of <memory>.
+/// Owns what `new` has made, or nothing: std::unique_ptr without the rest of <memory>.
 template <class Type>
 class owner {
  public:
@@ -118,10 +117,10 @@ const element_type element_type::of<Type>::value = {
     sizeof(Type), alignof(Type) > cache_line_size ? alignof(Type) : cache_line_size, &of::make,
     std::is_trivially_destructible<Type>::value ? nullptr : &of::destroy};
 
-/// The body of aligned_array, once for all types: a team has a dozen.
+/// The code of aligned_array, once for all types: a team has a dozen of them.
 class any_aligned_array {
  public:
-  /// Destroys what was made if an element throws.
+  /// If making an element throws, destroys those made before.
   any_aligned_array(std::size_t size, const element_type& type);
   ~any_aligned_array();
   any_aligned_array(const any_aligned_array&) = delete;
@@ -142,8 +141,8 @@ class any_aligned_array {
   std::size_t count_ = 0;
 };
 
-/// A fixed number of value-initialised Type on cache lines of their own: no foreign data begins or ends on
-/// them. Throws std::bad_alloc as `new` does.
+/// A fixed number of value-initialised elements. No other data lies on their cache lines. Throws std::bad_alloc as
+/// `new` does.
 template <class Type>
 class aligned_array {
  public:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/clock.hpp -- the two clocks, and the pause of polling loops (layer: platform)
 //
-// steady_nanoseconds()  never jumps, is what timeouts use, 25 ns a call here
-// tick_clock            the processor's counter, 10 ns a call, for stamps that are many and close; rate() tells how many
-//                       ticks a second has (measured once, in 2 ms, where the system does not say)
+// steady_nanoseconds()  the monotonic clock, which timeouts use: 25 ns a call
+// tick_clock            the processor's counter, for many stamps close to each other: 10 ns a call. rate() is its ticks
+//                       a second; where the system does not tell that, it is measured once, in 2 ms
 //
-// Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
-// for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
-// the monotonic clock.
+// Ticks of different CPUs are comparable where the counter is invariant and synchronised. This holds for x86 processors
+// of the last 15 years, and by definition for AArch64. On other processors the tick clock *is* the monotonic clock.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
@@ -46,12 +45,12 @@ struct tick_clock {
   /// Ticks per second. The first call may take 2 ms.
   static double rate();
 
-  /// A difference of two stamps in nanoseconds.
+  /// Converts the difference of two stamps to nanoseconds.
   static double nanoseconds(std::uint64_t ticks);
 };
 
-/// The polite pause of a polling loop. Lets a hyper-thread sibling run and keeps the memory pipeline from guessing
-/// ahead. It costs 4 to 140 cycles depending on the processor (26 ns on the EPYC the project is measured on), so never
+/// The pause of a polling loop. It lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead.
+/// It costs 4 to 140 cycles, depending on the processor (26 ns on the EPYC that the project is measured on). So never
 /// use a count of pauses as a measure of time.
 inline void cpu_relax() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/config.hpp -- the version and what the compiler gives us (layer: platform)
 //
-// Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them changes the
-// layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
-// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in
-// an inline namespace that names them, LOCKSTEP_ABI:
-//   - Units with different settings may be linked together; each has its own functions. So it is with units that are
-//     compiled with ThreadSanitizer.
-//   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
-//     shows both names: lockstep::v0c::mutex.
-//   - An object inside a type of the user's may be passed, for the layout is the same, but not between different
-//     futexes or seams. Who owns it is diagnosed only if all units of the process are checked.
+// The library defines its LOCKSTEP_ macros in this directory only. No setting changes the layout of a class, but some
+// change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions, ThreadSanitizer,
+// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in an inline namespace
+// that names these settings, LOCKSTEP_ABI:
+//   - Units with different settings may be linked together: each has its own functions.
+//   - A function of one such unit that takes an object of the library cannot be called from another: the linker reports
+//     an error that shows the name, as lockstep::v0c::mutex.
+//   - An object inside a type of the user's may be passed between such units, because the layout is the same, but not
+//     between different futexes or seams. Its owner is diagnosed only if all units of the process are checked.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 
-// Before all else: compilers that begin with C++98, as Apple's long did, stop after twenty errors.
+// This check comes first: compilers whose default is C++98, as Apple's long was, stop after twenty errors.
 #if __cplusplus < 201103L && !defined(_MSVC_LANG)
 #error "lockstep needs C++11: compile with -std=c++11 or later"
 #endif
@@ -41,8 +40,8 @@
 #define LOCKSTEP_HAS_EXCEPTIONS 0
 #endif
 
-/// 1: misuse of synchronisation objects is diagnosed (detail/wait/misuse.hpp), as it is by default in builds
-/// without NDEBUG.
+/// 1: misuse of synchronisation objects is diagnosed (detail/wait/misuse.hpp). This is the default in builds without
+/// NDEBUG.
 #if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
 #if defined(NDEBUG)
 #define LOCKSTEP_DIAGNOSE_MISUSE 0
@@ -51,12 +50,12 @@
 #endif
 #endif
 
-// The bodies of functions that are no templates are in src/, which the library compiles. The single header has them too,
-// inline, and says so: LOCKSTEP_HEADER_ONLY is 1 there.
+// The bodies of functions that are no templates are in src/, which the library compiles. The single header has them
+// too, as inline functions: there LOCKSTEP_HEADER_ONLY is 1.
 #if !defined(LOCKSTEP_HEADER_ONLY)
 #define LOCKSTEP_HEADER_ONLY 0
 #endif
-/// The unit is the library itself: src/lockstep.cpp.
+/// 1: the unit is the library itself, src/lockstep.cpp.
 #if !defined(LOCKSTEP_BUILDS_LIBRARY)
 #define LOCKSTEP_BUILDS_LIBRARY 0
 #endif
@@ -68,7 +67,7 @@
 #define LOCKSTEP_INLINE
 #endif
 
-/// 1: threads sleep in the portable futex, on every system of POSIX. The same in the whole program.
+/// 1: threads sleep in the portable futex, on every POSIX system. Must be the same in the whole program.
 #if !defined(LOCKSTEP_FORCE_PORTABLE_FUTEX)
 #define LOCKSTEP_FORCE_PORTABLE_FUTEX 0
 #endif
@@ -115,17 +114,17 @@
 #define LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer) checks##errors##system##sanitizer
 #define LOCKSTEP_ABI_NAME(checks, errors, system, sanitizer) \
   LOCKSTEP_ABI_JOINED(checks, errors, system, sanitizer)
-/// The inline namespace of everything: its version, and the settings that change what functions do.
+/// The inline namespace of everything. It names the version, and the settings that change what functions do.
 #define LOCKSTEP_ABI                                                               \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM, \
                     LOCKSTEP_ABI_SANITIZER)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
-// NOINLINE: a slow path, kept out of the fast one. ALWAYS_INLINE: a call of its own costs more than the function.
-// AT_LOAD: a function that a module calls when it is loaded, in the order of its units: if calls_at_load. UNLIKELY: a
-// condition that is false nearly always. FUNCTION_NAME: of the function that it is used in, with the arguments of its
-// template where the compiler prints them. Between SIGN_CONVERSIONS an int may become an unsigned argument of the user's
-// function without a warning.
+// NOINLINE: a slow path, kept out of the fast one. ALWAYS_INLINE: a call would cost more than the function. AT_LOAD:
+// where calls_at_load is true, a module calls the function when it is loaded, in the order of its units. UNLIKELY: a
+// condition that is nearly always false. FUNCTION_NAME: the name of the function that it is used in, with its template
+// arguments if the compiler prints them. Between the two SIGN_CONVERSIONS an int may become an unsigned argument of the
+// user's function without a warning.
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
 #define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
@@ -149,7 +148,7 @@
 #define LOCKSTEP_END_SIGN_CONVERSIONS
 #endif
 
-/// Before a loop whose iterations may run several at once.
+/// Before a loop whose iterations may run at the same time.
 #if defined(__clang__)
 #define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -157,7 +156,7 @@
 #else
 #define LOCKSTEP_INDEPENDENT_ITERATIONS
 #endif
-/// Between these two a compiler that cannot do so does not complain.
+/// Between these two the compiler does not warn of loops in which it cannot do so.
 #if defined(__clang__)
 #define LOCKSTEP_BEGIN_ATTEMPTS \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
@@ -167,7 +166,7 @@
 #define LOCKSTEP_END_ATTEMPTS
 #endif
 
-/// Before a function whose answer must be looked at.
+/// Before a function whose result must be used.
 #if (__cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #define LOCKSTEP_NODISCARD [[nodiscard]]
 #elif defined(__GNUC__)
@@ -175,14 +174,14 @@
 #else
 #define LOCKSTEP_NODISCARD
 #endif
-/// The same, of a function that throws where it would answer false: only without exceptions.
+/// The same for a function that throws instead of returning false: there is a result to use only without exceptions.
 #if LOCKSTEP_HAS_EXCEPTIONS
 #define LOCKSTEP_NODISCARD_UNLESS_THROWN
 #else
 #define LOCKSTEP_NODISCARD_UNLESS_THROWN LOCKSTEP_NODISCARD
 #endif
 
-/// Before a function that will go; the text says what to write.
+/// Before a function that will be removed. The text says what to write instead.
 #if defined(__GNUC__)
 #define LOCKSTEP_DEPRECATED(text) __attribute__((deprecated(text)))
 #elif defined(_MSC_VER)
@@ -191,21 +190,21 @@
 #define LOCKSTEP_DEPRECATED(text)
 #endif
 
-/// A public constant. From C++17 on it is one for the whole program, which a module can export.
+/// A public constant. From C++17 on there is one for the whole program, and a module can export it.
 #if defined(__cpp_inline_variables)
 #define LOCKSTEP_CONSTANT inline constexpr
 #else
 #define LOCKSTEP_CONSTANT constexpr
 #endif
 
-/// Behind a function whose argument of that number is a format of std::printf, and those after it what it prints.
-#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
+/// After a declaration: the argument of that number is a format of std::printf, and those after it are what it prints.
+#if defined(__GNUC__) && !defined(__MINGW32__)  // MinGW has two kinds of printf
 #define LOCKSTEP_PRINTS(number) __attribute__((format(printf, number, (number) + 1)))
 #else
 #define LOCKSTEP_PRINTS(number)
 #endif
 
-// Default arguments that are the place of the call, for messages and observers.
+// Default arguments that give the place of the call, for messages and observers.
 #if defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
 #define LOCKSTEP_CALLER_FILE __builtin_FILE()
 #define LOCKSTEP_CALLER_LINE __builtin_LINE()
@@ -214,15 +213,15 @@
 #define LOCKSTEP_CALLER_LINE 0
 #endif
 
-// Static data of which every module (executable or shared object) has its own. Unique symbols of a class template would
-// keep a plug-in from being unloaded.
+// Static data that every module (executable or shared object) has for itself. Without this, static data of a class
+// template would be unique symbols, which keep a plug-in from being unloaded.
 #if defined(__ELF__) || defined(__APPLE__)
 #define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
 #else
 #define LOCKSTEP_MODULE_LOCAL
 #endif
 
-/// The scope that follows is a part of the timeline, under this name: an object of trace.hpp, which lives as long.
+/// Shows the rest of the enclosing scope on the timeline, under this name, by a trace_scope (trace.hpp).
 #define LOCKSTEP_TRACE_SCOPE(name) LOCKSTEP_TRACE_SCOPE_AT(name, __LINE__)
 #define LOCKSTEP_TRACE_SCOPE_AT(name, line) LOCKSTEP_TRACE_SCOPE_OF(name, line)
 #define LOCKSTEP_TRACE_SCOPE_OF(name, line) \
@@ -240,7 +239,7 @@ constexpr bool calls_at_load = true;
 constexpr bool calls_at_load = false;
 #endif
 
-/// A number as another type, which is the same type on some systems: GCC calls a plain cast useless there.
+/// Converts a number to a type that is its own type on some systems. There GCC warns that a plain cast is useless.
 template <class To, class From>
 constexpr To converted(From number) noexcept {
   return static_cast<To>(number);

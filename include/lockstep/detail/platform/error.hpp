@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/error.hpp -- how the library refuses bad input (layer: platform)
 //
-// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
-// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
-// value that was given, and the values that would have been right.
+// With exceptions: throws std::invalid_argument (a count), std::out_of_range (a rank) or std::logic_error (a use that
+// is not allowed). Without them (-fno-exceptions): prints the same message to stderr and aborts. A message about a
+// value names the class, the value that was given, and the values that are right.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
 
@@ -20,21 +20,22 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
+/// The most participants that any object takes. A larger number is a wrong argument.
 constexpr std::size_t max_participants = 65536;
 
-/// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
-/// the first one does so, and the others wait for the end.
+/// Prints a line, in one piece, and aborts. Members often make the same mistake together: then the first thread does
+/// so, and the others wait for the end, for 2 s at most.
 [[noreturn]] void end_program(const char* format, ...) noexcept LOCKSTEP_PRINTS(1);
 
-/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort. With what std::printf would print.
+/// They throw (fail_use std::logic_error, fail_rank std::out_of_range, the others std::invalid_argument), or print and
+/// abort. The message is what std::printf would print.
 [[noreturn]] void fail_argument(const char* format, ...) LOCKSTEP_PRINTS(1);
 [[noreturn]] void fail_use(const char* format, ...) LOCKSTEP_PRINTS(1);
 [[noreturn]] void fail_range(const char* object, const char* what, std::size_t value,
                              std::size_t least, std::size_t most);
 [[noreturn]] void fail_rank(const char* object, const char* what, std::size_t rank,
                             std::size_t count);
-/// The same for other exceptions. Requires: the caller includes what defines them.
+/// The same for other exceptions. Requires: the caller includes the header that defines the exception.
 [[noreturn]] void print_and_abort(const char* message) noexcept;
 template <class Exception>
 [[noreturn]] LOCKSTEP_NOINLINE void fail(const char* message) {
@@ -66,8 +67,8 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
 
 // Why the stack of the calling thread is being unwound.
 
-/// What passes through a `catch (...)` when the thread is cancelled or calls pthread_exit(); it has to be thrown again.
-/// Only where the system unwinds then (glibc with libstdc++); elsewhere a type that nobody throws.
+/// What a `catch (...)` receives when the thread is cancelled or calls pthread_exit(). It must be thrown again. Only
+/// glibc with libstdc++ unwinds the stack then; elsewhere nothing throws this type.
 #if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
 using forced_unwind = abi::__forced_unwind;
 #else
@@ -76,8 +77,8 @@ class forced_unwind {
 };
 #endif
 
-/// Exceptions that the calling thread has thrown and not caught yet. Before C++17 the standard library tells only
-/// whether there is one: 0 or 1.
+/// How many exceptions the calling thread has thrown and not caught yet. Before C++17 the standard library only tells
+/// whether there are any: then 0 or 1.
 inline int exceptions_in_flight() noexcept {
 #if !LOCKSTEP_HAS_EXCEPTIONS
   return 0;

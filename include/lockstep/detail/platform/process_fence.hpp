@@ -12,19 +12,19 @@
 //   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
-// Where the system has a process-wide barrier (src/platform/native_system.hpp), light() is a compiler fence and heavy() makes every
-// running thread of the process execute a full fence. Where it has none, both are a seq_cst fence. A thread that still reads
-// `unknown` fences for itself, so that light() is right before prepare() as well, only slower.
+// Some systems have a process-wide barrier (src/platform/native_system.hpp). There light() is a compiler fence, and
+// heavy() makes every running thread of the process execute a full fence. On other systems both are a seq_cst fence.
+// Before prepare(), light() reads `unknown` and executes the seq_cst fence: that is right as well, only slower.
 //
-// heavy() returns false if the barrier was granted and later refused (a filter installed in between):
-// then FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
+// heavy() returns false if the system granted the barrier and refuses it now (a filter was installed in between). Then
+// FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
 //
 // Memory order (# marks the line; model: tests/model)
 //   #  access             order    pairs  why it suffices
 //   1  mode.load          relaxed  -      any value is safe in light(): see `unknown` above
 //   2  signal_fence       seq_cst  4      FENCE-1 by the system's barrier; keeps the compiler from reordering
-//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model; 4: of heavy()
-//   5  mode.store         relaxed  -      the mode is decided by the system, every writer writes the same
+//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model. 3 and 4 of heavy(): src/platform/system.cpp
+//   5  mode.store         relaxed  -      the system decides the mode: every writer writes the same
 //
 // Cost   light: one load of a read-mostly line. heavy: 0.35 us alone, 7 to 10 us when another thread of
 //        the process runs (2 virtual CPUs, 6.18).
@@ -44,8 +44,8 @@ class process_fence {
  public:
   enum class kind : std::uint32_t { unknown = 0, asymmetric = 1, symmetric = 2 };
 
-  /// Asks the system once for its barrier. Objects whose notifiers use light() call it when they are
-  /// made, so that no notifier pays for an `unknown`.
+  /// Asks the system once for its barrier. Objects whose notifiers use light() call this when they are made, so that no
+  /// notifier takes the slower way.
   static kind prepare() noexcept {
     kind found = static_cast<kind>(mode().load(memory_order_relaxed));  // 1
     if (found == kind::unknown) {
@@ -65,11 +65,11 @@ class process_fence {
 
   static bool heavy() noexcept;
 
-  /// What the system gave: for reports.
+  /// The name of the barrier that the system gave, for reports.
   static const char* name() noexcept;
 
  private:
-  // Of each module: a function-local static of constant initialisation, without a guard.
+  // One for each module. A function-local static that is constant-initialised needs no guard.
   static atomic<std::uint32_t>& mode() noexcept {
     static atomic<std::uint32_t> instance{0};
     return instance;

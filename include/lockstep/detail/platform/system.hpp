@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
-// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and
-// what each has for itself: the rest of the library asks the system for these only through the names below the seam. A
-// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the same names in the same
-// namespace; with the atomic seam it puts the shipped code under a controlled scheduler (tests/model). Units with another
-// seam do not share objects with others (config.hpp). Above the seam stands what systems have. src/platform/ has the bodies.
+// The rest of the library asks the system only through the names below the seam: for sleeping, waking, yielding, the
+// clock, the process-wide fence, the number of CPUs, and the data of a thread. A test program may define
+// LOCKSTEP_SYSTEM_SEAM as a header of its own, in quotes, which declares the same names in the same namespace. Together
+// with the atomic seam, that puts the shipped code under a controlled scheduler (tests/model). Units with different
+// seams share no objects (config.hpp). The names above the seam are what systems have. src/platform/ has the bodies.
 //
 // The contract of a futex
-//   FUTEX-1  wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put the thread to sleep;
-//       it returns after a wake on that word, at the deadline, after a signal, or for no reason. It reports nothing: the
-//       caller looks at its condition again.
-//   FUTEX-2  wake_one / wake_all on a word let at least one / every thread return that sleeps in wait() on it. They only
-//       use the address: the word may be gone already.
-//   FUTEX-3  The comparison in FUTEX-1 and the falling asleep are one step with respect to FUTEX-2: if the word is
-//       changed and a wake follows, no waiter that compared before the change stays asleep.
-//   FUTEX-4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
-//   FUTEX-5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
+//   FUTEX-1  wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put the thread to
+//       sleep. It returns after a wake on that word, at the deadline, after a signal, or for no reason. It reports
+//       nothing: the caller looks at its condition again.
+//   FUTEX-2  wake_one(word) lets at least one thread return that sleeps in wait() on the word, wake_all(word) lets all
+//       of them return. They only use the address: the word may be gone already.
+//   FUTEX-3  To wakes, comparing and falling asleep are one step: if the word is changed and a wake follows, no waiter
+//       that compared before the change stays asleep.
+//   FUTEX-4  Deadlines are times of steady_nanoseconds(). The deadline no_deadline (clock.hpp) never comes.
+//   FUTEX-5  In the C++ memory model these calls order nothing. Order comes from the atomics.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
@@ -35,7 +35,7 @@ namespace detail {
 /// The futex of the system, or the portable one: src/platform/native_system.hpp.
 struct native_futex {
   static const char* name() noexcept;
-  /// Fork handlers that are registered after this call find its tables put right in the child.
+  /// In a child, handlers that were registered after this call run when its tables have been put right.
   static void prepare_for_fork();
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);
   static void wake(const wait_word* word, bool all);
@@ -44,8 +44,8 @@ struct native_futex {
 };
 static_assert(sizeof(wait_word) == 4, "threads sleep on words of 32 bits");
 
-/// The same for a word in memory that several processes have mapped, each at an address of its own. On systems other than
-/// Linux a wait is a nap of 50 us, and a wake does nothing: FUTEX-1 allows a return for no reason.
+/// The same for a word in memory that several processes have mapped, each at an address of its own. Systems other than
+/// Linux have none: a wait is a nap (50 us, on Windows 1 ms or more), and a wake does nothing. FUTEX-1 allows that.
 struct shared_futex {
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline);
   static void wake_all(const wait_word* word);
@@ -54,24 +54,24 @@ struct shared_futex {
 /// Lets another runnable thread have this CPU.
 void yield_native_thread() noexcept;
 
-/// How late timers of the calling thread may be, in nanoseconds, so that several can come together. set: not 0.
+/// Sets how late timers of the calling thread may be, so that the system can handle several at once. Requires: not 0.
 void set_native_timer_slack(std::uint64_t nanoseconds) noexcept;
-/// Makes it `nanoseconds` if it is longer. What it was before, for set_timer_slack(); 0 if nothing was changed.
+/// Shortens it to `nanoseconds` if it is longer. Returns what it was, for set_timer_slack(); 0 if nothing was changed.
 std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept;
 
 /// The CPU that the calling thread runs on, or did a moment ago; -1 if unknown.
 int native_current_cpu() noexcept;
-/// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
-/// moment. Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
+/// Moves the calling thread from `cpu` to another CPU of its affinity mask: takes `cpu` out of the mask for a moment.
+/// Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
 bool move_off_native_cpu(unsigned cpu) noexcept;
-/// Whether more threads want to run on the machine than it has CPUs: then none is free. False where the system does not
-/// tell. Takes some 10 us.
+/// Whether more threads want to run on the machine than it has CPUs, so that no CPU is free. False where the system
+/// does not tell. Takes some 10 us.
 bool is_native_machine_full() noexcept;
 
-/// Looks afresh; about 100 us.
+/// Asks the system each time: about 100 us.
 unsigned count_usable_cpus();
 
-struct nested_region;  ///< of detail/region
+struct nested_region;  ///< src/platform/process.hpp
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -107,7 +107,7 @@ inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word)
 /// Lets another runnable thread have this CPU, if there is one.
 inline void yield_thread() noexcept { yield_native_thread(); }
 
-/// Between two looks of a polling loop: the next look differs only if other threads go on.
+/// The pause between two looks of a polling loop: the next look differs only if other threads have run.
 inline void polling_pause() noexcept { cpu_relax(); }
 
 /// The clock of all deadlines and budgets.
@@ -117,10 +117,10 @@ inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanosecond
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
-/// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
-/// they take cpus_for_waits().
+/// count_usable_cpus() as it was at the first call in the process. That call is too slow for waits, which use
+/// cpus_for_waits().
 unsigned usable_cpus();
-/// The same if it is known, else the CPUs of the affinity mask.
+/// usable_cpus() if it has been called, else the number of CPUs in the affinity mask.
 unsigned cpus_for_waits() noexcept;
 
 inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
@@ -136,10 +136,10 @@ inline bool is_machine_full() noexcept { return is_native_machine_full(); }
 
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
 
-/// The region that the calling thread is in, for all modules; null at first.
+/// The region that the calling thread is in, the same in all modules; null at first.
 inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }
 
-/// The Type of that name that belongs to the calling thread, in this module; all zero bits at first.
+/// The calling thread's own Type of that name, one in each module; all bits are zero at first.
 template <class Type, class Name>
 Type& per_thread() noexcept {
   static thread_local Type value = Type();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/this_thread.hpp -- what the calling thread has, in all modules alike (layer: platform)
 //
-// A thread_local of a header is one for each module. this_thread_slot() is one for each thread: found through a key of
-// the system, then remembered in a thread_local of the module. How: src/platform/this_thread.cpp.
+// A thread_local in a header exists once in each module. A slot exists once for a thread, and all modules share it: a
+// key of the system leads to it, and a thread_local of the module remembers it. How: src/platform/this_thread.cpp.
 //
 //   SLOT-1  Two threads that live at the same time have different slots.
-//   SLOT-2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
-//           A thread that forks keeps its number and its slot.
+//   SLOT-2  In a process no two threads ever have the same number, also after a thread's end. A thread that forks keeps
+//           its number and its slot in the child. New threads there get numbers that none had before the fork().
 //
-// Cost   this_thread_slot(): a thread_local and a branch. The first time in a thread and module: about 50 ns.
+// Cost   this_thread_slot(): a thread_local and a branch. The first call of a thread in a module: about 50 ns.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP
 
@@ -23,14 +23,14 @@ namespace detail {
 struct nested_region;
 
 struct thread_slot {
-  const nested_region* innermost;  ///< the region that it is in
+  const nested_region* innermost;  ///< the region that the thread is in
   std::uint64_t number;
   std::uintptr_t place;
   thread_slot* next;
   void* log;  ///< what observers know of the thread; null: nothing yet
 };
 
-/// Looked up, and made if there is none.
+/// Looks the slot up, and makes it if there is none.
 thread_slot* find_thread_slot() noexcept;
 
 inline thread_slot& this_thread_slot() noexcept {
@@ -39,12 +39,11 @@ inline thread_slot& this_thread_slot() noexcept {
   return *known;
 }
 
-/// A number of the calling thread that no other thread of the process or of its children ever has. Not the
-/// system's, which a child of fork() in a namespace of its own may meet again. The rest of the library asks
-/// number_of_this_thread() of system.hpp.
+/// The number of SLOT-2. The system's own number will not do: a child of fork() in a namespace of its own may meet it
+/// again. The rest of the library calls number_of_this_thread() of system.hpp.
 inline std::uint64_t system_thread_number() noexcept { return this_thread_slot().number; }
 
-/// What a message calls a thread: "thread 4711 'lockstep 3'". The number is not the one in the text.
+/// What a message calls a thread: "thread 4711 'lockstep 3'". The text has the system's number, `number` is SLOT-2's.
 struct thread_label {
   std::uint64_t number;
   char text[48];

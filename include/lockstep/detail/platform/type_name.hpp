@@ -15,17 +15,16 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The name of a type, as the compiler spells it. For types that may be incomplete, and
-/// where there is no type information. Clang spells a type of a function without the function: only type
-/// information tells it from others there.
+/// The name of a type, as the compiler spells it. The type may be incomplete, and type information may be missing.
+/// Clang leaves out the function to which a type is local: there only type information tells such types apart.
 struct type_name {
   const char* text;
   std::size_t length;
-  /// Other modules may spell it the same and mean another type: it is of a function, in an unnamed namespace,
-  /// or of a lambda.
+  /// Another module may have a different type of that name: this one is local to a function, in an unnamed namespace,
+  /// or the type of a lambda.
   bool is_of_module;
 };
-/// Of what the compiler calls the function, and of the name in the type information, or null.
+/// From what the compiler calls the function, and the name in the type information, which may be null.
 type_name type_name_in(const char* function, const char* information) noexcept;
 
 template <class Name>
