@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/base/numbers.hpp -- the lesser, the larger, and what lies between (layer: base)
+// src/base/numbers.hpp -- the lesser and the larger of two values, and a value kept between limits (layer: base)
 //
-// By value: std::min and std::max take references, and so would need definitions of constants.
+// They take values. std::min and std::max take references, so constants would need definitions.
 #ifndef LOCKSTEP_SRC_BASE_NUMBERS_HPP
 #define LOCKSTEP_SRC_BASE_NUMBERS_HPP
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/base/range_parts.cpp -- what is said of ranges that are refused (layer: base)
+// src/base/range_parts.cpp -- the messages for ranges that are refused (layer: base)
 #include <lockstep/detail/base/range_parts.hpp>
 
 #include <cstdio>

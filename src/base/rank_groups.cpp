@@ -12,7 +12,7 @@ namespace detail {
 LOCKSTEP_INLINE rank_groups::rank_groups(const std::vector<place>& places) {
   using keys =
       std::array<unsigned, levels + 1>;  // the lowest rank of each group that it is in, and itself
-  // First by place and rank: so each group, on each level, is a run, and its lowest rank is found going through it.
+  // Sorted by place and rank, each group of each level is a run. A pass over the run finds its lowest rank.
   const std::size_t size = places.size();
   std::vector<keys> ranks(size);
   for (unsigned rank = 0; rank < size; ++rank) {

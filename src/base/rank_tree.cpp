@@ -11,7 +11,7 @@ LOCKSTEP_INLINE rank_tree::rank_tree(std::size_t members, std::size_t width,
     : ranks_(members, of_rank{none, 0, none, none}),
       width_(width),
       has_one_leader_(how == way::direct) {
-  const bool has_groups = members > width && groups.has_groups();  // a line for all is one hop
+  const bool has_groups = members > width && groups.has_groups();  // else one line serves all
   grow(has_groups ? groups : rank_groups(), 0, members, has_groups ? 0 : rank_groups::levels);
   if (members > 1) ranks_[0].line = ranks_[1].line;
 }

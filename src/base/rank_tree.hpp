@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 // src/base/rank_tree.hpp -- who tells whom, and who reports to whom: a pure function of ranks and groups (layer: base)
 //
-// The ranks of a team form a tree of lines: each line has a leader and up to width - 1 others, its watchers. Down the tree
-// a leader publishes a line, and the watchers read it (region_board.hpp). Up the tree they all count themselves in at a
-// line, and the last of them goes on to the line above (arrival_tree.hpp). Where nothing is known of groups, rank r leads
-// ranks r + 1 to r + width - 1 if width divides r, r + width, r + 2 width, ... too if width^2 divides r, and so on; rank 0
-// leads at every level. Up to `width` members have a single line, whatever their groups.
+// The ranks of a team form a tree of lines. Each line has a leader and up to width - 1 watchers. Down the tree a leader
+// publishes a line, and its watchers read it (region_board.hpp). Up the tree the leader and the watchers count
+// themselves in at a line, and the last of them goes on to the line above (arrival_tree.hpp). Without groups, rank r
+// leads ranks r + 1 to r + width - 1 if width divides r. If width^2 divides r, it also leads r + width, r + 2 width,
+// ..., and so on: rank 0 leads at every level. A team of up to `width` members has a single line, whatever its groups.
 //
-// With groups (rank_groups.hpp: packages, nodes, last-level caches) each group is led by its lowest rank. The leaders of
-// the parts of a group form such a tree among themselves, then the members of each part do. So a line between caches is
-// fetched once for each cache that hears by it, and of each group one arrival goes out.
+// With groups (rank_groups.hpp: packages, nodes, last-level caches) the lowest rank of each group leads it. The leaders
+// of the parts of a group form such a tree among themselves, then the members of each part do. So each cache fetches a
+// line from another cache once, and one arrival leaves each group.
 //
-// Two ways to tell, chosen when the tree is made:
-//   relayed  each leader publishes its lines when it has read its own: log(members) hops, each of few fetches, for large
-//            teams with a CPU each
-//   direct   rank 0 leads all lines: one hop, for crowds, where a leader that is not running would hold up all behind it
+// There are two ways to announce, chosen when the tree is made:
+//   relayed  each leader publishes its lines when it has read its own: log(members) hops, each with few fetches. For
+//            large teams with a CPU for each member
+//   direct   rank 0 leads all lines: one hop. For crowds, where a leader that does not run would hold up all behind it
 //
-//   LINES-1  A leader's rank is below those of its watchers; the line that rank 1 watches is rank 0's. So in a region of
-//           any size the leader of each member that takes part takes part.
-//   LINES-2  Each rank but 0 watches one line. The watchers of a line ascend; a region of `size` members needs the lines
-//           whose first watcher is below it.
-//   LINES-3  In a phase of `size` members, the ranks below it, as many come to a line as it has ranks below `size`: each by
-//           itself, or as the last of the lines below. Lines to which one would come are passed by.
+//   LINES-1  A leader's rank is below the ranks of its watchers, and rank 0 leads the line that rank 1 watches. So in a
+//           region of any size, the leader of each member that takes part takes part, too.
+//   LINES-2  Each rank but 0 watches one line. The watchers of a line ascend. A region of `size` members needs the
+//           lines whose first watcher is below `size`.
+//   LINES-3  In a phase of `size` members, each rank of a line below `size` arrives at the line once: by itself, or as
+//           the last at a line below. Arrivals skip a line at which only one rank would arrive.
 //
-// It is made once for a team, as tables, and then only read.
+// The tree is made once for a team, as tables, and then only read.
 //
 // Cost   20 bytes a member, 16 a line. The look-ups are loads.
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
@@ -46,19 +46,19 @@ class rank_tree {
  public:
   enum class way { direct, relayed };
 
-  /// Of those that tell; as wide as the flags of a barrier: above 8 readers, fetches of one line queue up.
+  /// The width of trees that announce, and of a barrier's flags: with more than 8 readers, fetches of a line queue up.
   static constexpr std::size_t usual_width = 8;
 
-  /// Requires members <= 65536, width > 1; groups of so many ranks, or none.
+  /// Requires members <= 65536, width > 1; `groups` has `members` ranks, or no groups.
   explicit rank_tree(std::size_t members, std::size_t width = usual_width,
                      const rank_groups& groups = rank_groups(), way how = way::relayed);
 
   std::size_t members() const noexcept { return ranks_.size(); }
   std::size_t width() const noexcept { return width_; }
-  /// How many lines there are. Each has a watcher.
+  /// How many lines there are. Each has at least one watcher.
   std::size_t lines() const noexcept { return lines_.size(); }
 
-  /// A line: who publishes it, and the lowest of those who watch it.
+  /// A line: the rank that publishes it, and the lowest rank that watches it.
   struct line {
     std::size_t index;  ///< among all lines of the team
     std::size_t leader, first_watcher;
@@ -77,8 +77,8 @@ class rank_tree {
   /// Whether rank leads a line.
   bool is_leader(std::size_t rank) const noexcept { return ranks_[rank].first_led != none; }
 
-  /// Calls f(line) for the lines that rank leads and a region of `size` members needs, those with the
-  /// most behind them first.
+  /// Calls f(line) for the lines that rank leads and a region of `size` members needs. Lines with more ranks behind
+  /// them come first.
   template <class Function>
   void for_each_led(std::size_t rank, std::size_t size, Function f) const {
     for (std::uint32_t i = ranks_[rank].first_led; i != none; i = lines_[i].next) {
@@ -95,7 +95,7 @@ class rank_tree {
     }
   }
 
-  /// Those who watch the lines of `rank`, line by line: first_told(rank), next_told(the one before), until members().
+  /// The watchers of the lines of `rank`, in order: first_told(rank), then next_told(the one before), until members().
   std::size_t first_told(std::size_t rank) const noexcept {
     return first_watcher_of(ranks_[rank].first_led);
   }
@@ -105,9 +105,9 @@ class rank_tree {
     return place < end_of(own.line) ? watchers_[place] : first_watcher_of(lines_[own.line].next);
   }
 
-  /// The lines at which a rank arrives in a phase of `size` members, if it is the last at each: calls f(line, count) while
-  /// that returns true; `count` come to the line, 2 at least. Returns whether f was true at the last one as well. Requires
-  /// rank < size.
+  /// Calls f(line, count) for the lines at which a rank arrives in a phase of `size` members, as long as f returns
+  /// true: the rank is the last there, and goes on. `count`, at least 2, is the number of arrivals at the line. Returns
+  /// whether f was true at all lines. Requires rank < size.
   template <class Function>
   bool climb(std::size_t rank, std::size_t size, Function f) const {
     const of_rank& own = ranks_[rank];
@@ -124,7 +124,7 @@ class rank_tree {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct of_rank {
-    std::uint32_t line;   ///< that it watches
+    std::uint32_t line;   ///< the line that it watches
     std::uint32_t place;  ///< in watchers_
     std::uint32_t first_led, last_led;
   };
@@ -132,9 +132,9 @@ class rank_tree {
     std::uint32_t leader;
     std::uint32_t
         begin;           ///< its watchers in watchers_; they end where those of the next line begin
-    std::uint32_t next;  ///< of its leader's lines
+    std::uint32_t next;  ///< the next line of its leader
     std::uint32_t
-        above;  ///< where the last to arrive here goes on: the line before of its leader, or that which it watches
+        above;  ///< where the last to arrive goes on: the leader's line before this, or the one that it watches
   };
 
   std::size_t end_of(std::size_t of) const noexcept {
@@ -144,9 +144,9 @@ class rank_tree {
     return of != none ? watchers_[lines_[of].begin] : members();
   }
 
-  /// Lines among the ranks at positions [begin, end), which are a group of the level before `level`.
+  /// Makes the lines among the ranks at positions [begin, end), which are a group of the level before `level`.
   void grow(const rank_groups& groups, std::size_t begin, std::size_t end, unsigned level);
-  /// Lines among these, of which the first leads all.
+  /// Makes the lines among these ranks. The first of them leads all.
   void plant(const std::vector<std::uint32_t>& heads);
 
   std::vector<of_rank> ranks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/base/wait_policy.cpp -- wait_policy.hpp (layer: base)
+// src/base/wait_policy.cpp -- the bodies of wait_policy.hpp (layer: base)
 #include <lockstep/wait_policy.hpp>
 
 #include <lockstep/detail/platform/system.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/base/cells.hpp -- 16 bytes by which members hand values to each other (layer: base)
 //
-// A small value lies in the cell; of another the cell has the address, and kept_values owns the value. How values of
-// any type get there: cell_access.hpp.
+// A small value lies in the cell itself. For any other value the cell holds the address, and a kept_values owns the
+// value. How values of any type get there: cell_access.hpp.
 #ifndef LOCKSTEP_DETAIL_BASE_CELLS_HPP
 #define LOCKSTEP_DETAIL_BASE_CELLS_HPP
 
@@ -24,7 +24,7 @@ struct kept_values {
   virtual ~kept_values() = default;
 };
 
-/// For how many values there are cells: of one member in one phase, and of a loop's parts (reduction_tree.hpp).
+/// How many values have cells: those of one member in one phase, and those of a loop's parts (reduction_tree.hpp).
 constexpr std::size_t most_values_of_member = 18, most_values_of_loop = 1024;
 
 }  // namespace detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/base/closures.hpp -- what can be called, and what may be copied for that (layer: base)
 //
-// A user's function is called by reference: on every member the same object, through the overload that the
-// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if its call operator
-// is const, and it is trivially copied. What a lambda captured by value and changes all the same (an object with mutable
-// members) is its own in each copy.
+// A user's function is called by reference: all members call the same object, through the overload that the user's own
+// expression would choose. Only a closure (what a lambda makes) may be copied, and only if its call operator is const
+// and it is trivially copyable. A const call can still change captured objects that have mutable members. Each copy of
+// the closure has such objects for itself.
 #ifndef LOCKSTEP_DETAIL_BASE_CLOSURES_HPP
 #define LOCKSTEP_DETAIL_BASE_CLOSURES_HPP
 
@@ -47,8 +47,8 @@ class printed_type {
   constexpr printed_type(function_name of, std::size_t before) noexcept
       : text_(of.text), first_(before), last_(of.length - 1) {}
 
-  /// Whether it ends as the name of a closure does. That of no class of a user's does: it ends with an identifier, or
-  /// with brackets that follow one; and <unnamed struct>, or (unnamed struct at file.cpp:3:4), is none of these:
+  /// Whether the name ends as that of a closure does. The name of a class that a user has written ends otherwise: with
+  /// an identifier, brackets after one, <unnamed struct> or (unnamed struct at file.cpp:3:4). Names of closures:
   ///   GCC    scope::<lambda(int)>, where a scope may be of any kind
   ///   Clang  scope::(lambda at file.cpp:3:4), where scopes are namespaces
   constexpr bool is_of_closure() const noexcept {
@@ -70,14 +70,14 @@ class printed_type {
            one == '_';
   }
 
-  /// Backwards to the bracket that the last one closes; last_ where that is not found.
+  /// Searches backwards for the bracket that the last one closes; last_ if there is none.
   constexpr std::size_t opening(std::size_t at, std::size_t depth) const noexcept {
     return at == first_ - 1 || last_ - at > most_steps || may_mislead(at) ? last_
            : text_[at] != '<' ? opening(at - 1, text_[at] == '>' ? depth + 1 : depth)
            : depth == 1       ? at
                               : opening(at - 1, depth - 1);
   }
-  /// Where a bracket may be none: in the name of an operator, or in a literal.
+  /// Whether a < or > near here may be no bracket, but part of an operator's name or of a literal.
   constexpr bool may_mislead(std::size_t at) const noexcept {
     return text_[at] == '\'' || text_[at] == '"' || has("->", at) ||
            (has("operator", at) && !is_of_identifier(text_[at + 8]));
@@ -85,7 +85,7 @@ class printed_type {
   constexpr bool is_lambda(std::size_t at) const noexcept {
     return has("<lambda(", at) && (at == first_ || has("::", at - 2));
   }
-  /// Forwards: the path of a file may contain anything.
+  /// Searches forwards, because the path of a file may contain anything.
   constexpr bool is_lambda_at(std::size_t at) const noexcept {
     return at - first_ > most_steps ? false
            : is_of_identifier(text_[at]) || text_[at] == ':'
@@ -98,16 +98,15 @@ class printed_type {
   std::size_t first_, last_;
 };
 
-/// Whether a Class is a closure: what a lambda makes. Nothing that could be asked of a type tells it from a class with the
-/// same call operator that nobody else can make, but for its name. Where the compiler prints no names, or one that is
-/// too long, nothing is known as a closure.
+/// Whether a Class is a closure: what a lambda makes. Only its name tells it from a class with the same call operator.
+/// Where the compiler prints no name, or one that is too long, the answer is no.
 template <class Class>
 struct is_closure {
   static constexpr bool value =
       printed_type(name_with<Class>(), name_with<int>().length - sizeof("int")).is_of_closure();
 };
 
-/// Whether nobody can tell a copy of such an object from itself by calling it.
+/// Whether calling a copy of such an object has the same effects as calling the object itself.
 template <class Function, bool IsClass = std::is_class<Function>::value>
 struct may_be_copied : std::false_type {};
 template <class Function>

@@ -5,13 +5,13 @@
 //
 //   SPAN-1  A loop calls its function with the common type of its bounds: int for (0, 10), std::size_t for
 //           (0, v.size()), std::int64_t for two of those, the iterator for (v.begin(), v.end()), a pointer for two
-//           pointers. What is no number but converts to one counts as what unary + makes of it: an enumeration as its
-//           promoted type, an object of a class as the number that it converts to, std::size_t if + is ambiguous.
+//           pointers. A bound that is no number but converts to one counts as the type of +bound: an enumeration as its
+//           promoted type, an object of a class as the number that it converts to, or std::size_t if + is ambiguous.
 //   SPAN-2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
 //   SPAN-3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
-//   SPAN-4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
-//   SPAN-5  The copy of an iterator may throw: on the caller of the loop, or as the function does.
-//   SPAN-6  Where misuse is diagnosed, 2^63 numbers of an unsigned type or more fail (std::invalid_argument).
+//   SPAN-4  If the common type is unsigned, a first below 0 fails (std::invalid_argument): (-1, v.size()).
+//   SPAN-5  Copying an iterator may throw: to the caller of the loop, or as if the function had thrown.
+//   SPAN-6  Where misuse is diagnosed, 2^63 or more numbers of an unsigned type fail (std::invalid_argument).
 #ifndef LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
 #define LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
 
@@ -40,10 +40,10 @@ struct is_index
 /// Pointers to objects, and iterators with random access.
 template <class Type>
 struct is_position {
-  // By what can be done with it: <iterator>, which has the category, takes a tenth of what this header's users cost
-  // to compile.
-  // The distance may be a class that stands for an integer, as that of std::views::iota(std::size_t, ...) is, or an
-  // integer of which std::is_integral does not know.
+  // Judged by what can be done with it. The category would need <iterator>, which takes a tenth of the time to compile
+  // what includes this header.
+  // The distance may be a class that stands for an integer, as with std::views::iota(std::size_t, ...), or an integer
+  // that std::is_integral does not know.
   template <class Other,
             class Distance = decltype(std::declval<const Other&>() - std::declval<const Other&>()),
             class = decltype(*std::declval<const Other&>()),
@@ -58,7 +58,7 @@ struct is_position {
 template <class Type>
 struct is_position<Type*> : std::is_object<Type> {};
 
-/// What an enumeration, or an object that converts to a number, counts in.
+/// The index type of a bound that is an enumeration, or an object that converts to a number.
 template <class Bound>
 struct number_of {
   template <class Other,
@@ -74,12 +74,12 @@ template <class Type>
 struct itself {
   using type = Type;
 };
-/// What a bound counts in.
+/// The index type of a bound.
 template <class Bound>
 using index_of_bound =
     typename std::conditional<std::is_arithmetic<Bound>::value || is_position<Bound>::value,
                               itself<Bound>, number_of<Bound>>::type::type;
-/// What a loop between two bounds calls its function with.
+/// The type of the indices with which a loop between two bounds calls its function.
 template <class First, class Last>
 using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
 
@@ -91,7 +91,7 @@ template <class First, class Last>
 struct are_positions
     : std::integral_constant<bool, is_position<First>::value && is_position<Last>::value> {};
 
-/// `Result` if both can be bounds of a loop; else the overload that asks is none.
+/// `Result` if both can be bounds of a loop; else the overload that uses it is left out.
 template <class First, class Last, class Result = bool>
 using if_bounds =
     typename std::enable_if<are_numbers<First, Last>::value || are_positions<First, Last>::value,
@@ -159,7 +159,7 @@ index_span<index_between<First, Last>> span_of(First first, Last last, std::fals
   }
   const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
                                         static_cast<word>(static_cast<index>(a)));
-  // No loop ends that has so many: an unsigned bound has passed zero, as in v.size() - 1 of an empty v.
+  // So long a loop would never end: an unsigned bound has passed zero, as v.size() - 1 does if v is empty.
   if (diagnoses_misuse && !std::is_signed<index>::value && sizeof(word) >= 8 &&
       length > static_cast<word>(-1) / 2) {
     fail_wrapped(static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));

@@ -11,7 +11,7 @@
 //   CHUNKS-1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in the order of
 //             ranks, numbers or tickets.
 //   CHUNKS-2  What a ticket stands for depends on range, chunk and size alone: every member computes the same.
-//   CHUNKS-3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
+//   CHUNKS-3  No sum exceeds `last`, which may be the largest std::size_t. A backward range is empty.
 //   CHUNKS-4  A ticket past the end is an empty range.
 //   CHUNKS-5  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
 #ifndef LOCKSTEP_DETAIL_BASE_RANGE_PARTS_HPP
@@ -37,8 +37,8 @@ constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t
   return last <= first ? 0 : (last - first - 1) / chunk + 1;
 }
 
-/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
-/// does without the division that finds this out, which costs more than a short iteration.
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk). This saves the
+/// division that would find it out, which costs more than a short iteration.
 constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
                                   std::size_t number) noexcept {
   return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
@@ -47,19 +47,18 @@ constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size
 }
 
 /// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
-/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
-/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
+/// Requires chunk > 0. Each member that finds no chunk moves the counter of tickets one further past chunks_of(). If
+/// the counter has fewer bits than std::size_t, the caller makes sure that it does not wrap.
 constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
                                       std::size_t ticket) noexcept {
   return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
                                                  : known_chunk(first, last, chunk, ticket);
 }
 
-/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
-/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
-/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
-/// replays of one member together take one division per ticket of the loop, of which there are about
-/// 2 * size * (1 + ln(n / (2 * size * least))).
+/// The tickets of a guided loop, for one member. Where `left` iterations are left, the next chunk has
+/// max(least, ceil(left / (2 * size))) of them, and at most `left`. The cursor replays the sequence up to the ticket
+/// asked for, so members share nothing but a counter of tickets. A loop has about 2 * size * (1 + ln(n / (2 * size *
+/// least))) tickets. All replays of one member together take one division for each of them.
 class guided_cursor {
  public:
   /// Requires least > 0, 0 < size <= 65536.
@@ -68,7 +67,7 @@ class guided_cursor {
       : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
 
   /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
-  /// Requires: not less than in the calls before.
+  /// Requires: `ticket` is not less than in the calls before.
   index_range advance_to(std::size_t ticket) noexcept {
     while (ticket_ < ticket && next_ < last_) {
       next_ += length();
@@ -103,8 +102,7 @@ constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcep
   return product_fits(a, b) && product_fits(a * b, c);
 }
 
-/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
-/// what std::size_t holds.
+/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if std::size_t cannot hold it.
 constexpr std::size_t iterations_of(const index_range_2& of) {
   return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
          : product_fits(length_of(of.rows), length_of(of.columns))

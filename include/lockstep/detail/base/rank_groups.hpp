@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/base/rank_groups.hpp -- which ranks are near each other: groups in groups, a value (layer: base)
 //
-// Trees over the members of a team follow these groups: a member tells others in its group, and one member of each other
-// group. A value without groups says that all are equally near, or that nobody knows: then a tree goes by rank alone.
+// Trees over the members of a team follow these groups: a member tells others in its group, and one member of each
+// other group. A value without groups says that all are equally near, or that nothing is known. Then trees go by rank.
 //
-//   GROUPS-1  The sequence has each rank once. The members of a group, on whatever level, follow each other in it.
-//   GROUPS-2  A group, on whatever level, begins in the sequence with its lowest rank, and its parts come in the order
-//             of their lowest ranks. So rank 0 is first; and whoever leads a group by being its lowest rank takes part
-//             in each region that any of the group takes part in.
+//   GROUPS-1  The sequence has each rank once. On every level, the members of a group follow each other in it.
+//   GROUPS-2  On every level, a group begins in the sequence with its lowest rank, and its parts come in the order of
+//             their lowest ranks. So rank 0 is first. The lowest rank leads the group: a region in which any member of
+//             the group takes part has the leader, too.
 #ifndef LOCKSTEP_DETAIL_BASE_RANK_GROUPS_HPP
 #define LOCKSTEP_DETAIL_BASE_RANK_GROUPS_HPP
 
@@ -27,15 +27,15 @@ class rank_groups {
   /// Package, node, last-level cache.
   static constexpr unsigned levels = 3;
 
-  /// Where a rank is, from the widest level to the narrowest: any numbers, of which equal ones mean the same only where
-  /// all before them are equal, too.
+  /// Where a rank is, from the widest level to the narrowest. The numbers are arbitrary: equal numbers of a level mean
+  /// the same place only if the numbers of all wider levels are equal, too.
   struct place {
     unsigned at[levels];
   };
 
   /// Without groups.
   rank_groups() = default;
-  /// Of places.size() ranks. Without groups if they are all at one place.
+  /// For places.size() ranks. Without groups if they are all at one place.
   explicit rank_groups(const std::vector<place>& places);
 
   bool has_groups() const noexcept { return !sequence_.empty(); }
