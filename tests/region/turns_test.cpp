@@ -199,11 +199,16 @@ TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_en
     bool ended = false;  // plain: TURN-2
     queue.take_turn();
     EXPECT_EQ(queue.is_kept(), somebody_keeps);
+    std::atomic<bool> has_tried{false};
     std::thread other([&] {
-      EXPECT_FALSE(queue.try_take_turn());
+      const bool is_taken = queue.try_take_turn();
+      EXPECT_FALSE(is_taken);
+      if (is_taken) queue.end_turn();
+      has_tried = true;
       const caller_turn mine(queue);
       EXPECT_TRUE(ended);
     });
+    while (!has_tried) std::this_thread::yield();
     for (int i = 0; i < 50; ++i) std::this_thread::yield();
     ended = true;
     queue.end_turn();
