@@ -34,6 +34,8 @@ struct task_variables {
   int thread_limit = 2147483647;
   int default_device = 0;
   bool is_dynamic = false;
+  bool has_own_levels =
+      false;  ///< num_threads(list) around it: OMP_NUM_THREADS says nothing inside
   proc_bind bind = proc_bind::no;
   schedule run_schedule;
   std::uintptr_t allocator = 1;  ///< omp_allocator_handle_t: def-allocator-var

@@ -20,7 +20,8 @@ constexpr int no_limit = 2147483647;
 /// OMP_NUM_THREADS and OMP_PROC_BIND may say something for each level.
 void set_level(task_variables& of, unsigned level) noexcept {
   const process_variables& settings = process_settings();
-  if (level < settings.threads_of_level.size()) of.threads = settings.threads_of_level[level];
+  if (level < settings.threads_of_level.size() && !of.has_own_levels)
+    of.threads = settings.threads_of_level[level];
   if (level < settings.bind_of_level.size()) of.bind = settings.bind_of_level[level];
 }
 
@@ -78,8 +79,10 @@ lone_part::lone_part(part& encountering, outlined_function called,
   implicit.variables = encountering.running->variables;
   implicit.group = request.group;
   places = encountering.places;
-  if (__builtin_expect(request.threads_inside != 0, 0))
+  if (__builtin_expect(request.threads_inside != 0, 0)) {
     implicit.own_variables().threads = request.threads_inside;
+    implicit.own_variables().has_own_levels = true;
+  }
   is_in_teams = encountering.is_in_teams;
   if (__builtin_expect(request.bind != proc_bind::no && variables().bind != proc_bind::no, 0))
     implicit.own_variables().bind = request.bind;
@@ -121,8 +124,10 @@ member_call call_of(outlined_function function, void* data, const region_request
   const task_variables& own = self.variables();
   region_frame frame;
   frame.variables = own;
-  if (__builtin_expect(request.threads_inside != 0, 0))
+  if (__builtin_expect(request.threads_inside != 0, 0)) {
     frame.variables.threads = request.threads_inside;
+    frame.variables.has_own_levels = true;
+  }
   frame.outer = &self;
   frame.group = request.group;
   frame.level = self.level + 1;

@@ -96,6 +96,8 @@ class Llvm(support.Programs):
 
     def test_kmp_variables(self):
         self.assertIn("limit 3 ", self.said_with(KMP_ALL_THREADS="3", OMP_NUM_THREADS="8").stdout)
+        # What a region says of those inside goes before OMP_NUM_THREADS.
+        self.expect_success(self.program("llvm_regions.c", "-O2"), OMP_NUM_THREADS="2,4,4")
         self.assertIn("2 of 3", self.said_with(KMP_ALL_THREADS="3", OMP_NUM_THREADS="8").stdout)
         self.assertIn("OMP_STACKSIZE = '524288'", self.said_with(KMP_STACKSIZE="512k", KMP_SETTINGS="1").stderr)
         self.assertIn("OMP_STACKSIZE = '65536'", self.said_with(KMP_STACKSIZE="65536", OMP_DISPLAY_ENV="true").stderr)
