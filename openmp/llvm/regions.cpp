@@ -71,7 +71,8 @@ caller caller_for(std::size_t count) noexcept {
   return with_more[i];
 }
 
-void call_with_words(part& self, microtask function, std::size_t count, void* const* words) {
+[[gnu::always_inline]] inline void call_with_words(part& self, microtask function,
+                                                   std::size_t count, void* const* words) {
   std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
   caller_for(count)(function, &id, &rank, words);
 }
@@ -80,6 +81,7 @@ void call_with_words(part& self, microtask function, std::size_t count, void* co
                                             void* const* words) {
   self.tool->at.exit.pointer = __builtin_frame_address(0);
   call_with_words(self, function, count, words);
+  __asm__ volatile("" ::: "memory");  // not a jump, which would leave this frame
 }
 
 outlined_function name_of(microtask function) noexcept {
