@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/observe/observers.hpp -- an observer begins to watch, or ends (layer: observe)
+// src/observe/observers.hpp -- switches observers on and off (layer: observe)
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices

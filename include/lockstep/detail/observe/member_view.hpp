@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/observe/member_view.hpp -- what observers read of a member, and what it tells them (layer: observe)
 //
-// The hooks of src/observe/hooks.hpp, which has the rules, that what users compile calls.
+// These hooks are called by templates, which users compile. src/observe/hooks.hpp has the rules, and all other hooks.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_MEMBER_VIEW_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_MEMBER_VIEW_HPP
 
@@ -17,38 +17,38 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 class group;          ///< what the members of a region share (detail/region)
-class thread_log;     ///< of detail/trace, as those below: what observers keep of a thread
-struct open_part;     ///< of a part that a thread runs
-class member_ledger;  ///< of a member: its accounts of waits
+class thread_log;     ///< src/trace has these three: what observers keep of a thread,
+struct open_part;     ///< of a part that a thread runs,
+class member_ledger;  ///< and of a member: its accounts of waits
 
 /// The construct that a member is in.
 struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   source_place where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
-  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
+  std::uint64_t came;  ///< tick, if an observer needs it; 0 from the first meeting in it on
 };
 
-/// The segment that a member ends where it meets the others, for the ledger. Times are ticks.
+/// The segment that a member ends when it meets the others, for the ledger. Times are ticks.
 struct segment_note {
   std::uint64_t begin, arrival;
   std::uint32_t region, phase;
 };
 
-/// What observers read of a member, and keep beside it. A member_state is one.
+/// What observers read of a member, and what they keep with it. The base of member_state.
 class member_view {
  public:
   static constexpr std::size_t no_rank = ~std::size_t{0};
 
   std::size_t rank() const noexcept { return rank_; }
-  /// Of the region: its members are the ranks below it.
+  /// The number of members of the region.
   std::size_t size() const noexcept { return size_; }
   /// The number of the region.
   std::uint32_t region() const noexcept { return region_; }
-  /// Of this member in its team's region, also where this is of a sub-team; no_rank for a member that runs alone inside
-  /// another region.
+  /// The rank in the region of the whole team, also for a member of a sub-team. no_rank for a member that runs alone
+  /// inside another region.
   std::size_t rank_in_team() const noexcept { return rank_in_team_; }
-  /// The phase in which this member arrives next: that of the cells which it writes before.
+  /// The phase in which this member arrives next. The cells that it writes before belong to it.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
@@ -67,7 +67,7 @@ class member_view {
 
  public:
   std::uint32_t phase = 0;  ///< the last phase this member has arrived in
-  bool has_left = false;    ///< released because the region is stopped: it meets nobody any more
+  bool has_left = false;    ///< released because the region is stopped: it meets the others no more
 
  protected:
   std::size_t rank_in_team_ = no_rank;
@@ -76,24 +76,23 @@ class member_view {
  public:
   construct_note in_construct = {};
   // What observers keep.
-  thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
+  thread_log* meets_in = nullptr;     ///< the thread's log, in a meeting that is shown; else null
   member_ledger* accounts = nullptr;  ///< null: none are kept
-  open_part* part = nullptr;          ///< of a region, that it runs; null: not told
-  segment_note segments[2] = {};      ///< told to the others, in two phases
+  open_part* part = nullptr;          ///< the part of a region that it runs; null: not shown
+  segment_note segments[2] = {};      ///< of the last two phases, for the others to read
 };
 
 /// The member has come to a construct, which it notes in `in_construct`.
 void member_comes(member_view& self, const char* kind, source_place where,
                   std::size_t extent) noexcept;
 
-/// What observers want of a meeting: nothing, that it is counted when it is over, or all.
+/// What observers want of a meeting: nothing, to count it when it is over, or all.
 enum class meeting_view : std::uint8_t { none, count, all };
-/// It is about to meet all others, in its next phase. `kind`: the construct, if it has not come to it yet, else null.
-/// `arrives`: by itself, so that others read nothing of it yet.
+/// The member is about to meet all others, in its next phase. `kind`: the construct, or null if member_comes() was
+/// called for it. `arrives`: the member itself arrives, so the others do not read its notes yet.
 meeting_view meeting_begins(member_view& self, const char* kind, source_place where,
                             bool arrives) noexcept;
-/// It goes on. No guard object: what that needs for exceptions costs a sum 20 ns. Where a combination throws, the end
-/// is not told.
+/// The member goes on. Not called if a combination throws: a guard object would cost a sum 20 ns.
 void meeting_ends(member_view& self, meeting_view seen, const char* kind,
                   source_place where) noexcept;
 

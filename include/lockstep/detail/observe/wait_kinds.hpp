@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/observe/wait_kinds.hpp -- what observers are told of: kinds of waits and marks, who a member is (layer: observe)
+// lockstep/detail/observe/wait_kinds.hpp -- what hooks tell observers: waits, marks, members (layer: observe)
 //
-// A kind of wait is a number. What people read for it is in src/trace/thread_log.cpp.
+// A kind of wait is a number. The text for it is in src/trace/thread_log.cpp.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 
@@ -15,7 +15,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 enum class wait_kind : std::uint8_t {
-  of_construct,  ///< not said: the construct that the thread is in, or a word
+  of_construct,  ///< not given: it is for the construct that the thread is in, or for a word
   // For an object.
   event,
   auto_reset_event,
@@ -52,22 +52,22 @@ struct wait_subject {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
   wait_kind kind;
-  const char* construct;     ///< filled in by observers: the one that the thread is in; or null
-  const void* object;        ///< its address, or that of the word that is awaited
-  const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
+  const char* construct;     ///< observers fill it in: the construct that the thread is in, or null
+  const void* object;        ///< the address of the object, or of the word that is awaited
+  const void* sleeps_on;     ///< the word that a waiter sleeps on: tells wakes apart
   source_place where;        ///< of the call; file is null: not known
-  std::uint32_t phase;       ///< that is awaited
+  std::uint32_t phase;       ///< the phase that is awaited
   std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
   std::uint32_t region;      ///< with `team`
-  const void* team;  ///< that `rank` belongs to: observed_member's; null: of the thread's part
-  // Of an object at which so many are to arrive, or to notify; the waiter is `rank` of them, or nobody.
-  std::uint32_t expected;  ///< 0: that is not known
-  std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
-  std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
+  const void* team;  ///< the team of `rank`, as in observed_member; null: that of the thread's part
+  // For an object at which threads arrive or notify. The waiter is one of them, with `rank`, or nobody.
+  std::uint32_t expected;  ///< how many are to arrive or notify; 0: not known
+  std::uint32_t left;      ///< how many were missing when the wait began; 0: not known
+  std::uint64_t come;      ///< the ranks below 64 that had come when the wait began, a bit each
 };
 
-/// What was decided, or found out.
+/// Something that was decided, or found out.
 enum class mark_kind : std::uint8_t {
   decision,
   woken,
@@ -79,10 +79,10 @@ enum class mark_kind : std::uint8_t {
   user
 };
 
-/// Who a member is.
+/// A member, as observers know it.
 struct observed_member {
   const void* team;      ///< what its members share: the same for all members of the region
-  std::uint32_t region;  ///< its number
+  std::uint32_t region;  ///< the number of the region
   std::uint32_t rank, size;
 };
 
