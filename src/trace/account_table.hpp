@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 // src/trace/account_table.hpp -- one member's numbers for each construct that it comes to (layer: trace)
 //
-// A table of fixed size. A construct is found by what it is and where it was called. Constructs that find no room share
-// one account, `others`.
+// The table has a fixed size. The key of a construct is what it is and where it was called. Constructs that find no
+// room share one account, `others`.
 //
-//   ACCOUNT-1  Only the member's own thread adds. Any thread may read at any time: each number is one that was there,
-//              but numbers of one account may be of different moments.
-//   ACCOUNT-2  A construct keeps its place as long as the table lives, also when the numbers are reset.
+//   ACCOUNT-1  Only the member's own thread adds. Any thread may read at any time. Each number is right for some
+//              moment, but numbers of one account may be of different moments.
+//   ACCOUNT-2  A construct keeps its account as long as the table lives, also when the numbers are reset.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  used.load   acquire  2      the key is seen before its account is shown
 //   2  used.store  release  1      as 1
-//   3  used.load   relaxed  -      by the thread that writes it
+//   3  used.load   relaxed  -      in the thread that writes it
 //   4  value.load  relaxed  -      a number that stands for itself
 //   5  value.store relaxed  -      as 4; one thread writes
 //
-// Cost   room: 2.4 KiB for an account and 8 bytes more for each two members. Time: a comparison for the construct of
-//        before, about 5 ns for another.
+// Cost   room: 2.4 KiB an account, and 16 bytes more for each member. Time: a comparison if the construct is that of
+//        the call before, else about 5 ns.
 #ifndef LOCKSTEP_SRC_TRACE_ACCOUNT_TABLE_HPP
 #define LOCKSTEP_SRC_TRACE_ACCOUNT_TABLE_HPP
 
@@ -50,13 +50,13 @@ class tally {
   unseamed_atomic<std::uint64_t> value_{0};
 };
 
-/// The buckets of times: eight for each power of two, so that a quantile differs from the value that it stands for by 6 % at
-/// most. Values below 8 are exact, those from 2^40 on are counted as the longest.
+/// The buckets of times. Each power of two has eight, so a quantile is off by 6 % at most. Values below 8 are exact.
+/// Values from 2^40 on count as the longest.
 struct wait_buckets {
   static constexpr unsigned per_octave = 8, octaves = 40;
   static constexpr std::size_t count = (octaves - 2) * per_octave;
 
-  /// From the exponent and the first three digits of the value as a floating-point number.
+  /// From the exponent and the first three binary digits of the value as a floating-point number.
   static std::size_t of(std::uint64_t value) noexcept {
     static_assert(std::numeric_limits<double>::is_iec559,
                   "its digits are where they are looked for");
@@ -72,7 +72,7 @@ struct wait_buckets {
     if (bucket < 2 * per_octave) return bucket;
     return (bucket % per_octave + per_octave) << (bucket / per_octave - 1);
   }
-  /// The value that differs least, in proportion, from all that a bucket may hold.
+  /// The value that differs least, in proportion, from all values of a bucket.
   static double value_of(std::size_t bucket) noexcept {
     const double least = static_cast<double>(least_of(bucket));
     if (bucket < 2 * per_octave) return least;
@@ -95,10 +95,10 @@ class wait_histogram {
   tally counts_[wait_buckets::count];
 };
 
-/// What one or several histograms say together. Plain data.
+/// The sum of one or several histograms. Plain data.
 class wait_counts {
  public:
-  /// Of a quantile, in proportion.
+  /// The largest error of a quantile, in proportion.
   static constexpr double most_error = 1.0 / 17;
 
   void add(const wait_histogram& of) noexcept {
@@ -109,7 +109,7 @@ class wait_counts {
     for (const std::uint64_t each : counts_) sum += each;
     return sum;
   }
-  /// The smallest value that is not below a `share` of all; 0 of none.
+  /// The smallest value that is not below a `share` of all values; 0 if there are none.
   double quantile(double share) const noexcept {
     const std::uint64_t all = total();
     if (all == 0) return 0;
@@ -127,14 +127,14 @@ class wait_counts {
   std::uint64_t counts_[wait_buckets::count] = {};
 };
 
-/// What identifies a construct. The texts belong to the calling modules, except the label, which lives for ever.
+/// The key of a construct. The texts belong to the calling modules, except the label, which lives for ever.
 struct construct_key {
   const char* kind;    ///< the name of its function
   source_place where;  ///< no file: not known
   const void* place;   ///< tells apart what has no call site; may be null
   const char* label;   ///< of the user's region around it; null: none
 
-  /// As one thread meets it again and again: by addresses.
+  /// Compares by addresses: enough for one thread that comes again and again.
   bool is(const construct_key& other) const noexcept {
     return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
            place == other.place && label == other.label;
@@ -146,7 +146,7 @@ struct construct_key {
             place,
             label};
   }
-  /// As different units of a program spell it.
+  /// Compares the texts: different units of a program have different copies.
   bool is_same(const construct_key& other) const noexcept {
     return where.line == other.where.line && place == other.place &&
            is_same_text(kind, other.kind) && is_same_text(where.file, other.where.file) &&
@@ -172,12 +172,12 @@ struct construct_key {
 struct construct_account {
   tally passes;                ///< how often the member came
   tally waited, longest_wait;  ///< all waits together; the longest
-  tally regions_time;  ///< of regions and loops: from the begin to the end, for their caller
+  tally regions_time;  ///< of regions and loops: from the begin to the end, as their caller sees it
   wait_histogram waits;
-  // Of segments that this member has looked at, for all; each counts `weight` times.
+  // Of segments that this member has looked at, for all members. Each counts `weight` times.
   tally seen;                ///< how many
-  tally gain;                ///< the last arrival less the mean one, together
-  tally skew, longest_skew;  ///< from the first begin to the last
+  tally gain;                ///< the last arrival minus the mean one, summed up
+  tally skew, longest_skew;  ///< from the first begin to the last, summed up; the longest
 
   void reset() noexcept {
     for (tally* each :
@@ -186,7 +186,7 @@ struct construct_account {
     }
     waits.reset();
   }
-  /// One that stands for `weight` waits.
+  /// Notes a wait that stands for `weight` waits.
   void note_wait(std::uint64_t ticks, std::uint64_t weight) noexcept {
     waited.add(weight * ticks);
     longest_wait.raise_to(ticks);
@@ -197,7 +197,7 @@ struct construct_account {
 class account_table {
  public:
   static constexpr std::size_t most = 48;
-  static constexpr std::size_t others = most;  ///< the account of all that found no room
+  static constexpr std::size_t others = most;  ///< the account of all constructs that found no room
 
   /// For a team of so many members.
   explicit account_table(std::size_t members)
@@ -207,14 +207,14 @@ class account_table {
 
   std::size_t members() const noexcept { return members_; }
 
-  /// A region begins: the code of constructs may be another than before.
+  /// A region begins. A module may have been unloaded since the last one: texts are to be compared again.
   void compare_again() noexcept { compared_ = 0; }
-  /// The account of a construct, which gets one if there is room. By the thread that adds.
+  /// The account of a construct. It gets one if there is room. Only for the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
     if (last_ < most && given_[last_].is(key)) return last_;
     return last_ = find_slowly(key, most);
   }
-  /// The same; there is room as long as fewer than so many constructs have accounts.
+  /// The same, but there is room only as long as fewer than `few` constructs have accounts.
   std::size_t find_if_few(const construct_key& key, std::size_t few) noexcept {
     return find_slowly(key, few);
   }
@@ -222,7 +222,7 @@ class account_table {
   const construct_account& operator[](std::size_t account) const noexcept {
     return accounts_[account];
   }
-  /// How often a member came last, and how long exactly so many members were busy; of segments that were looked at.
+  /// How often the member `rank` came last, and how long exactly `members` of them were busy, in segments looked at.
   tally& last(std::size_t account, std::size_t rank) noexcept {
     return counts_[account * (2 * members_ + 1) + rank];
   }
@@ -236,12 +236,12 @@ class account_table {
     return counts_[account * (2 * members_ + 1) + members_ + members].get();
   }
 
-  /// How many constructs have an account of their own: the first ones.
+  /// How many constructs have an account of their own. Their accounts are the first ones.
   std::size_t used() const noexcept { return used_.load(memory_order_acquire); }  // 1
-  /// With texts that live for ever.
+  /// The key of an account, with texts that live for ever.
   const construct_key& key(std::size_t account) const noexcept { return keys_[account]; }
 
-  /// The numbers begin at 0 again. While nobody adds.
+  /// Sets all numbers to 0. Requires: no thread adds meanwhile.
   void reset() noexcept {
     for (std::size_t i = 0; i <= most; ++i) accounts_[i].reset();
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i].set(0);
@@ -257,7 +257,7 @@ class account_table {
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
       if (!given_[account].is(key)) continue;
-      // A module that was unloaded may have left its addresses to other texts: not while its code runs.
+      // Other texts may lie where a module that was unloaded had its texts. It is not unloaded while its code runs.
       const std::uint64_t bit = std::uint64_t{1} << account;
       if ((compared_ & bit) == 0 && !keys_[account].is_same(key)) continue;
       compared_ |= bit;
@@ -278,7 +278,7 @@ class account_table {
   construct_key given_[most];  ///< as they were found first; for comparison
   construct_key keys_[most];
   std::uint64_t compared_ = 0;  ///< accounts whose texts were compared in this region, a bit each
-  unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
+  unsigned char slots_[slot_count] = {};  ///< the number of an account plus 1; 0: free
   aligned_array<construct_account> accounts_;
   aligned_array<tally> counts_;
 };

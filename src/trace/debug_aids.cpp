@@ -65,7 +65,7 @@ LOCKSTEP_INLINE bool parse_delay(const char* word, std::uint64_t& seed) noexcept
 
 LOCKSTEP_INLINE std::uint64_t delay_at(std::uint64_t seed, std::uint64_t thread,
                                        std::uint64_t point) noexcept {
-  // splitmix64, over all three.
+  // As splitmix64, over all three numbers.
   std::uint64_t bits = seed * 0x9E3779B97F4A7C15u + thread * 0xD1B54A32D192ED03u + point + 1;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u + 0x94D049BB133111EBu * (point + 1);
   bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
@@ -130,8 +130,8 @@ LOCKSTEP_INLINE void start_debug_aids() noexcept {
   }
 }
 
-// When the module is loaded, where there is such a time: so a program without a team is watched, too. Else with the
-// first team.
+// When the module is loaded, if calls_at_load, so that a program without a team is watched, too. Else when the first
+// team is made.
 LOCKSTEP_AT_LOAD start_debug_aids_at_load() { start_debug_aids(); }
 
 }  // namespace detail

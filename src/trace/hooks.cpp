@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/trace/hooks.cpp -- the hooks of observe/hooks.hpp that are of threads: waits, marks, locks, nodes (layer: trace)
+// src/trace/hooks.cpp -- the hooks of observe/hooks.hpp for threads: waits, marks, locks, nodes (layer: trace)
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  stage         relaxed  -      a hint for others
+//   1  stage         relaxed  -      a hint for other threads
 #include <cstdio>
 #include <cstring>
 
@@ -20,7 +20,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The log of the calling thread, if one of these observers is on; or null.
+/// The log of the calling thread if one of these observers is on; else null.
 inline thread_log* log_for(std::uint32_t observers_of_it) noexcept {
   return (observers() & observers_of_it) != 0 ? log_of_this_thread() : nullptr;
 }
@@ -46,7 +46,7 @@ LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
   log_ = log;
 }
 
-/// The stage that is over.
+/// Records the stage that ends.
 LOCKSTEP_INLINE void observed_wait::record_stage(std::uint64_t now) noexcept {
   if (stage_ == wait_stage::spin) return;
   recorder::put(*log_, record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
@@ -63,7 +63,7 @@ LOCKSTEP_INLINE void observed_wait::change(wait_stage next) noexcept {
   if (is_shown_) log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
 }
 
-/// For the ledger. The wait of a worker that has nothing to do does not count.
+/// Counts a wait for the ledger, unless a worker waits for the next region.
 LOCKSTEP_INLINE void count_wait(member_ledger& own, wait_kind kind, wait_stage furthest,
                                 std::uint64_t ticks) noexcept {
   own.long_wait += ticks;
@@ -73,7 +73,7 @@ LOCKSTEP_INLINE void count_wait(member_ledger& own, wait_kind kind, wait_stage f
                                             : ledger_count::waits_slept);
 }
 
-/// Who has let the thread go, if that has left word of it. Behind the records of the wait.
+/// Records the thread that has let this one go, if it has left a note. The record comes behind those of the wait.
 LOCKSTEP_INLINE void put_releaser(thread_log& log, const wait_subject& what, std::uint64_t since,
                                   std::uint64_t now) noexcept {
   last_notify by;
@@ -149,7 +149,7 @@ LOCKSTEP_INLINE void note_counter(const char* name, double value) noexcept {
   recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
 }
 
-/// A thread, which has that log, is about to let those go that wait for `word`, or to wake those that sleep on it.
+/// The thread with that log is about to let go the threads that wait for `word`, or to wake those that sleep on it.
 LOCKSTEP_ALWAYS_INLINE void note_release(thread_log& log, const void* word, std::uint64_t now,
                                          bool wakes) noexcept {
   if (recorder::ring_of(log) == nullptr) return;  // it has no track
@@ -166,7 +166,7 @@ LOCKSTEP_INLINE void note_wake(const void* word) noexcept {
 }
 
 LOCKSTEP_INLINE void note_lock(const void* object, bool is_taken) noexcept {
-  // A lock that is left may let a waiter go. That one is taken is for the watchdog alone.
+  // Giving up a lock may let a waiter go, which the recorder notes. Taking one is for the watchdog only.
   const std::uint32_t who = observer::watches | (is_taken ? 0u : std::uint32_t{observer::records});
   const std::uint32_t on = observers() & who;
   thread_log* const log = on != 0 ? log_of_this_thread() : nullptr;
@@ -214,7 +214,7 @@ LOCKSTEP_INLINE void note_node(const char* name, std::uint64_t iteration,
   recorder::put(*log, record_kind::node, 0, begin, tick_clock::now(), name, iteration);
 }
 
-/// The thread is in another of the user's regions from now on; null: in none.
+/// From now on the thread is in this region of the user's; null: in none.
 LOCKSTEP_INLINE void name_region_of(thread_log& log, const char* name) noexcept {
   log.region_name = name;
   member_ledger* const own = is_observed_by(observer::accounts) ? log.accounts : nullptr;

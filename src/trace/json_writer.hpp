@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/trace/json_writer.hpp -- writes JSON, to a file or a text, fast (layer: trace)
 //
-// What is put is put as it is; a field gets its comma, its name and a colon.
+// put() writes a text as it is. field() writes a comma if it needs one, the name and a colon.
 #ifndef LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
 #define LOCKSTEP_SRC_TRACE_JSON_WRITER_HPP
 
@@ -17,8 +17,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Text on its way to a file, or, where that is null, to taken(). Not through printf: a million records are to take less
-/// than a second.
+/// Collects text for a file, or for taken() if the file is null. It does not use printf, because a million records must
+/// take less than a second.
 class json_writer {
  public:
   explicit json_writer(std::FILE* to) noexcept : to_(to) {}
@@ -54,14 +54,14 @@ class json_writer {
     char text[40];
     const int length = std::snprintf(text, sizeof text, "%.17g", value);
     for (int i = 0; i < length; ++i) {
-      if (text[i] == ',') text[i] = '.';  // of the locale
+      if (text[i] == ',') text[i] = '.';  // the locale may have chosen a comma
     }
     return put(text, static_cast<std::size_t>(length));
   }
   /// In quotes: EXPORT-1.
   json_writer& text(const char* of) { return put("\"").characters(of).put("\""); }
 
-  /// The short name of a value in an object; the value follows.
+  /// The name of a value in an object. The value follows. The name has at most 60 characters.
   json_writer& field(const char* name) {
     if (text_.size() - used_ < most_name) make_room(most_name);
     char* at = &text_[used_];
@@ -111,7 +111,7 @@ class json_writer {
   }
 
  private:
-  /// Of the character there, in bytes, if it can stand as it is: it is UTF-8, and needs no escape. Else 0.
+  /// The length in bytes of the character at `at`, if it is UTF-8 and needs no escape. Else 0.
   static std::size_t plain_length(const char* at) noexcept {
     const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
     const unsigned first = byte(0);
@@ -127,7 +127,7 @@ class json_writer {
     return is_short_enough && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? length : 0;
   }
 
-  /// What is at the end stays: a field looks at it.
+  /// The last character stays in the text, because field() looks at it.
   void make_room(std::size_t length) {
     if (to_ != nullptr && used_ > 0) {
       const char last = text_[--used_];

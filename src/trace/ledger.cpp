@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/trace/ledger.cpp -- ledger.hpp: what the accounts of all members say together, as data and as texts (layer: trace)
+// src/trace/ledger.cpp -- ledger.hpp: adds up the accounts of all members, as data and as texts (layer: trace)
 #include "ledger_board.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ LOCKSTEP_INLINE void ledger_board::reset() noexcept {
 
 namespace ledger_text {
 
-/// What was decided, in the order of ledger_count.
+/// The numbers of decisions, in the order of ledger_count.
 struct decided_number {
   const char* name;
   std::uint64_t ledger::decisions::* value;
@@ -55,7 +55,7 @@ constexpr decided_number decided_numbers[] = {{"shares_taken", &ledger::decision
                                               {"yielded", &ledger::decisions::yielded},
                                               {"slept", &ledger::decisions::slept}};
 
-/// Waits of one member, or of all, in ticks.
+/// The waits of one member, or of all, in ticks.
 struct gathered_waits {
   wait_counts counts;
   std::uint64_t count = 0, total = 0, worst = 0;
@@ -78,7 +78,7 @@ struct gathered_waits {
   }
 };
 
-/// All that belongs to one construct, from the tables of all members.
+/// The sums for one construct, from the tables of all members.
 struct gathered_construct {
   construct_key key;
   ledger::construct sums;
@@ -94,7 +94,7 @@ struct gathered_construct {
     sums.last.resize(members);
     sums.busy.resize(members + 1);
   }
-  /// `nanosecond`: in ticks.
+  /// `nanosecond`: how many ticks it has.
   void add(std::size_t rank, const account_table& table, std::size_t account, double nanosecond) {
     const construct_account& of = table[account];
     const auto time = [nanosecond](std::uint64_t ticks) {
@@ -112,7 +112,7 @@ struct gathered_construct {
   }
   ledger::construct result(double nanosecond) const {
     ledger::construct made = sums;
-    if (made.time == 0) {  // no region: what lies before it
+    if (made.time == 0) {  // no region: the time of what lies before the construct
       for (const double each : made.busy) made.time += each;
     }
     made.all = all.in(nanosecond);
@@ -133,7 +133,7 @@ LOCKSTEP_INLINE gathered_construct& construct_in(std::vector<gathered_construct>
   return all.back();
 }
 
-/// In four characters of a number and a unit: "1.23 us".
+/// A time as a number of at most four characters and a unit: "1.23 us".
 LOCKSTEP_INLINE std::string time_text(double nanoseconds) {
   static const char* const units[] = {"ns", "us", "ms", "s"};
   unsigned unit = 0;
@@ -150,7 +150,7 @@ LOCKSTEP_INLINE std::string time_text(double nanoseconds) {
   return text;
 }
 
-/// "0: 12 %  1: 88 %" for the shares of a sum that are not small; at most eight.
+/// "0: 12 %  1: 88 %": the shares of a sum. Small shares are left out, and so are those after the eighth.
 LOCKSTEP_INLINE std::string shares_text(const double* parts, std::size_t count) {
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += parts[i];
@@ -174,7 +174,7 @@ LOCKSTEP_INLINE std::string shares_text(const std::vector<std::uint64_t>& parts)
 }
 
 inline void put_json(json_writer& to, std::uint64_t number) { to.number(number); }
-/// Nanoseconds, in whole ones.
+/// Nanoseconds, rounded to whole ones.
 inline void put_json(json_writer& to, double number) {
   to.number(static_cast<std::uint64_t>(number + 0.5));
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // src/trace/ledger_board.hpp -- where the members of a team keep their accounts of waits (layer: trace)
 //
-// Each member adds to a table of its own, on lines of its own. Who came last, and what balance would gain, needs the
-// times of all members. The member with the lowest rank of those that meet computes it: members leave the times of
-// their last two segments where it can read them.
+// Each member adds to a table of its own, on lines of its own. Which member came last, and what balance would gain,
+// needs the times of all members. The member with the lowest rank of those that meet computes it: the others leave the
+// times of their last two segments where it can read them.
 //
-//   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
-//   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its polls. All else is
-//             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
-//             64; else one in 128, by a hash of its number, which all members know. A chosen one counts 128 times then.
+//   LEDGER-1  Only the member itself writes its numbers. Any thread may read them at any time.
+//   LEDGER-2  Each arrival is counted, and so is each wait that outlasts its polls. All else is measured only in
+//             segments that are chosen. All segments are chosen if they last long on average: 20 us, and 2 us more for
+//             each member. So are the first 64. Else one in 128 is chosen, by a hash of its number, which all members
+//             know. It counts 128 times.
 //   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
-//   1  one_in      relaxed  -      a hint; members that differ over a segment do not look at it
+//   1  one_in      relaxed  -      a hint: a segment over which members differ is not looked at
 //   2  made.load   acquire  -      the board is made before its address is seen (1 of region_hooks.cpp)
-//   3  kept.load   acquire  -      as 2, where one is to be kept (2 of region_hooks.cpp)
+//   3  kept.load   acquire  -      as 2, for a ledger that is on (2 of region_hooks.cpp)
 //
-// Cost   a construct: some 5 ns. One that is chosen: three looks at the tick clock, about 20 stores to lines of the
-//        member's own, and a fetch of a line of each other member by one. Room: 130 KiB a member, and more above
-//        16 members.
+// Cost   a construct: some 5 ns. A chosen one: three looks at the tick clock and about 20 stores to the member's own
+//        lines; one member fetches a line of each other one. Room: 130 KiB a member, more above 16 members.
 #ifndef LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP
 #define LOCKSTEP_SRC_TRACE_LEDGER_BOARD_HPP
 
@@ -40,8 +40,8 @@ struct ledger;
 
 namespace detail {
 
-// A segment ends where all members of a region come together: at a barrier, or at the end of the region. Each member is
-// busy from its begin to its arrival. The segment is over when they are released.
+// A segment ends where all members of a region meet: at a barrier, or at the end of the region. Each member is busy
+// from its begin to its arrival. The segment is over when the members are released.
 
 /// One member in one segment. Times are ticks of one clock.
 struct busy_time {
@@ -50,7 +50,7 @@ struct busy_time {
 };
 
 struct segment_figures {
-  std::size_t last;  ///< the member that came last; of several the first
+  std::size_t last;  ///< the member that came last; the first of several
   std::uint64_t
       gain;  ///< the last arrival minus the mean one: the time that balanced work would save
 };
@@ -66,8 +66,8 @@ inline segment_figures figures_of(const busy_time* of, std::size_t count) noexce
   return {last, lost / count};
 }
 
-/// Calls add(k, time) with the times in which exactly k members were busy, from the first begin to `over`. `scratch` has
-/// room for 2 * count values.
+/// Calls add(k, time) for each stretch of time in which exactly k members were busy, from the first begin to `over`.
+/// `scratch` has room for 2 * count values.
 template <class Add>
 void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
                    std::uint64_t* scratch, Add add) noexcept {
@@ -92,25 +92,25 @@ void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
 
 /// Decisions and findings, counted for each member.
 enum class ledger_count : unsigned {
-  shares_taken,  ///< of others, that this thread has run
-  anticipated,   ///< a region came while the member polled because it was due
-  missed,        ///< a region came, and the member slept
-  crowded,       ///< regions of more members than CPUs for them
-  inline_runs,   ///< regions that were called from inside of one, and so ran on their caller alone;
-  inline_loops,  ///< loops
-  separated,     ///< it left a CPU that it shared with a member it waited for
-  waits_spun,    ///< waits that were over while it polled,
+  shares_taken,   ///< shares of others that this thread has run
+  anticipated,    ///< a region came while the member polled because it was due
+  missed,         ///< a region came, and the member slept
+  crowded,        ///< regions of more members than CPUs for them
+  inline_runs,    ///< regions that were called inside of one, and so ran on their caller alone;
+  inline_loops,   ///< loops of that kind
+  separated,      ///< it left a CPU that it shared with a member it waited for
+  waits_spun,     ///< waits that were over while it polled,
   waits_yielded,  ///< while it yielded,
   waits_slept,    ///< and when it had slept
   how_many
 };
 
-/// Which segments are chosen, of meetings or of regions: LEDGER-2. The first member decides, the others follow.
+/// Which segments of meetings, or of regions, are chosen: LEDGER-2. The first member decides, the others follow.
 class ledger_pace {
  public:
   static constexpr std::uint32_t first_ones = 64, usual = 128;
 
-  /// Segments of so many ticks are all chosen.
+  /// Segments of `long_ticks` on average are all chosen.
   void begin(std::uint64_t long_ticks) noexcept {
     long_ = long_ticks;
     reset();
@@ -120,17 +120,17 @@ class ledger_pace {
     mean_ = 0;
     one_in_.store(1, memory_order_relaxed);  // 1
   }
-  /// How often the segment of that number counts; 0: it is not chosen.
+  /// How often the segment of that number counts; 0 if it is not chosen.
   std::uint32_t weight_of(std::uint32_t number) const noexcept {
     const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
     return one_in == 1 || is_chosen(number) ? one_in : 0;
   }
-  /// Whether neither that segment is chosen nor the next one, which begins where it ends.
+  /// Whether that segment is not chosen, nor the next one, which begins where it ends.
   bool leaves_out(std::uint32_t number) const noexcept {
     const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
     return one_in != 1 && !is_chosen(number) && !is_chosen(number + 1);
   }
-  /// By the first member: a segment that was chosen took so long.
+  /// Only for the first member: a segment that was chosen took so long.
   void took(std::uint64_t ticks) noexcept {
     if (ticks > 8 * long_) ticks = 8 * long_;
     mean_ = mean_ - mean_ / 8 + ticks / 8;
@@ -161,8 +161,8 @@ struct ledger_paces {
   ledger_pace meetings;
   line_gap between;
   ledger_pace regions;
-  const char* label = nullptr;  ///< of the region that runs: the user's region around its caller
-  std::size_t cpus = 0;         ///< for the members
+  const char* label = nullptr;  ///< of the user's region around the caller of the region that runs
+  std::size_t cpus = 0;         ///< how many the members have
   line_gap after;
 };
 
@@ -185,28 +185,28 @@ class member_ledger {
   std::uint64_t count_of(ledger_count what) const noexcept {
     return counts_[static_cast<unsigned>(what)].get();
   }
-  /// By the caller of loops: on how many members one was run.
+  /// For the caller of loops: how many loops ran on so many members.
   tally& loops_on(std::size_t members) noexcept { return of_loops_[members]; }
   std::uint64_t loops_on(std::size_t members) const noexcept { return of_loops_[members].get(); }
 
-  /// The last part of a chosen region that this member has run: when it began, when it last came out of a construct (0:
-  /// not known), when it ended.
+  /// The last part of a chosen region that this member has run: its region, when it began, when the member last came
+  /// out of a construct (0: not known), when it ended.
   tally part_of_region, part_begin, part_segment, part_end;
 
   // The member's own.
   std::uint64_t segment_begin = 0;  ///< 0: not known
   std::uint64_t long_wait =
-      0;  ///< in waits that outlasted their first polls, since the last arrival
+      0;  ///< ticks in waits that outlasted their first polls, since the last arrival
   std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
-  bool is_meeting = false;                              ///< of which it is told
-  std::size_t at = 0;                                   ///< the last construct
+  bool is_meeting = false;                              ///< in one that is not only counted
+  std::size_t at = 0;                                   ///< the account of the last construct
   std::uint32_t stands_for = 0;                         ///< and how often its meeting counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
   std::uint32_t known_releases =
-      0;                        ///< so many times more in this region it looks when it was let go
+      0;                        ///< after so many more meetings of this region it takes the time
   const char* label = nullptr;  ///< of the user's region that the member is in
 
-  /// A part of a region begins, in which that phase is the first.
+  /// A part of a region begins. Its first phase is `first_phase`.
   void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
     meeting_weight = paces.meetings.weight_of(first_phase);
     begin_to_time(region, meeting_weight);
@@ -214,12 +214,12 @@ class member_ledger {
     label = paces.label;
     accounts.compare_again();
   }
-  /// The same of a loop, whose parts one thread runs one after the other.
+  /// The same for a loop: one thread runs its parts one after the other.
   void begin_loop(std::uint32_t region) noexcept {
     loop = region;
     begin_to_time(region, 0);
   }
-  /// The member had to wait for a node of a plan, whose name lives for ever. Nodes take half of the places at most.
+  /// The member had to wait for a node of a plan. The name lives for ever. Nodes get at most half of the accounts.
   void note_node(const char* name, source_place plan, std::uint64_t ticks) noexcept {
     const construct_key key = {"node", plan, nullptr, name};
     construct_account& to = accounts[accounts.find_if_few(key, account_table::most / 2)];
@@ -236,7 +236,7 @@ class member_ledger {
     accounts[at].passes.add(1);
     segment_begin = 0;
   }
-  /// The same of one that was to be counted only, with a long wait in it.
+  /// The same for a meeting that is only counted. A long wait in it is counted as well.
   void count_light(const char* kind, source_place where) noexcept {
     count_meeting(kind, where);
     meeting_weight = 0;
@@ -250,14 +250,14 @@ class member_ledger {
     is_meeting = true;
   }
   void end_part() noexcept {
-    // A store would delay the report.
+    // No store if there is nothing to note: it would delay the report.
     if ((region_weight | long_wait) == 0) return;
     long_wait = 0;
     if (region_weight == 0) return;
     part_segment.set(segment_begin);
     part_end.set(tick_clock::now());
   }
-  /// A wait that was measured, if its construct was chosen, else 0 ticks; or a long one.
+  /// Notes a long wait, or the wait at a construct that was chosen: `ticks`, with its `weight`. Not chosen: weight 0.
   void note_wait(construct_account& to, std::uint64_t ticks, std::uint64_t weight) const noexcept {
     if (long_wait != 0) {
       to.note_wait(weight != 0 ? ticks : long_wait, 1);
@@ -268,7 +268,7 @@ class member_ledger {
 
   /// Room for the times of the members that meet.
   busy_time* times() noexcept { return times_.data(); }
-  /// Notes a segment of `count` members, whose times are in times(), and which was over then.
+  /// Notes a segment of `count` members, which was over at the tick `over`. Their times are in times().
   void note_segment(std::size_t account, std::size_t count, std::uint64_t over,
                     std::uint64_t weight) noexcept {
     const segment_figures figures = figures_of(times(), count);
@@ -279,7 +279,7 @@ class member_ledger {
       accounts.busy(account, k).add(weight * time);
     });
   }
-  /// From the first begin of a part to the last one.
+  /// Notes the time from the first begin of a part to the last one.
   void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
     accounts[account].skew.add(weight * ticks);
     accounts[account].longest_skew.raise_to(ticks);
@@ -294,7 +294,7 @@ class member_ledger {
  private:
   static constexpr std::uint32_t most_known_releases = 16;
 
-  /// `others`: what else is chosen that begins now.
+  /// `others`: the weight of anything else that begins now.
   void begin_to_time(std::uint32_t region, std::uint32_t others) noexcept {
     region_weight = paces.regions.weight_of(region);
     if ((region_weight | others) == 0) return;
@@ -317,7 +317,7 @@ class ledger_board {
   /// Larger teams keep none.
   static constexpr std::size_t most_members = 1024;
 
-  /// A second has so many ticks. The members have so many CPUs.
+  /// `cpus`: how many the members have.
   ledger_board(std::size_t members, double ticks_per_second, std::size_t cpus = ~std::size_t{0});
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
@@ -339,16 +339,16 @@ class ledger_board {
 
  private:
   const double ticks_per_second_;
-  tally kept_since_, kept_before_;  ///< tick, or 0: it is not kept; ticks
+  tally kept_since_, kept_before_;  ///< on since that tick, or 0: off; ticks that it was on before
   ledger_paces paces_;
   aligned_array<owner<member_ledger>> members_;
 };
 
-/// The board of a team, also when the ledger is off; null: never made.
+/// The board of a team, also when its ledger is off; null if it was never on.
 inline ledger_board* made_board(const team_view& of) noexcept {
   return of.made.load(memory_order_acquire);  // 2
 }
-/// Where to keep accounts; null: nowhere.
+/// The board of a team whose ledger is on; else null.
 inline ledger_board* kept_board(const team_view& of) noexcept {
   return of.kept.load(memory_order_acquire);  // 3
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// src/trace/names.hpp -- texts that live as long as the process, the names of objects, values that others read (layer: trace)
+// src/trace/names.hpp -- texts that live for ever, names of objects, and values that other threads read (layer: trace)
 //
-// The names of constructs and files are literals of the module whose code calls. A module that is unloaded takes them with
-// it, and what observers know of it stays. So they keep copies, each once. The names of named_object.hpp are in lists that
-// only grow, by the address; entries are changed under a lock that is held around fork(), and read without.
+// The names of constructs and files are literals of the calling module. They are gone when the module is unloaded, but
+// observers still know of it. So observers keep copies, one of each text. The names of named_object.hpp are in lists
+// that only grow, by their address. Entries are changed under a lock, which fork() holds, and read without a lock.
 //
-//   LOG-2  A reader of a shown value gets a whole one: if the writer was in the way it tries again, and gives up after
-//          some tries.
+//   LOG-2  A reader of a shown value gets a whole one. If the writer was in the way, the reader tries again, and gives
+//          up after some tries.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -16,9 +16,9 @@
 //   3  count.add           relaxed  -      a limit; where 2 fails, nothing is read of the text that was before it
 //   4  first.load          relaxed  -      under the lock under which it is stored
 //   5  sequence.store      relaxed  -      odd: the stores of the words, which follow, are release
-//   6  word.store          release  7      who sees the word sees the odd number before it, by 7
+//   6  word.store          release  7      a reader that sees the word by 7 sees the odd number before it
 //   7  word.load           acquire  6      the other half
-//   8  sequence.store      release  9      who sees the even number sees the words
+//   8  sequence.store      release  9      a reader that sees the even number sees the words
 //   9  sequence.load       acquire  8      the other half
 //   10 sequence.load       relaxed  -      7 orders it after the words
 #ifndef LOCKSTEP_SRC_TRACE_NAMES_HPP
@@ -38,10 +38,10 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A text that lives for ever, equal to this one. Any thread, at any time; no signal handler.
+/// A text that lives for ever, equal to this one. For any thread, at any time, but not for signal handlers.
 const char* keep_text(const char* given) noexcept;
 
-/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
+/// Lists that only grow. They have no lock, so that a thread that forks may keep texts at any time.
 struct kept_texts {
   struct text {
     text* next;
@@ -54,11 +54,11 @@ struct kept_texts {
   static const char* content(const text* of) noexcept {
     return reinterpret_cast<const char*>(of + 1);
   }
-  /// Null: no memory.
+  /// The table of the process; null: no memory.
   static kept_texts* of_process() noexcept;
 };
 
-/// The same for one thread, which asks again and again.
+/// keep_text() for one thread, which asks for the same texts again and again.
 class text_keeper {
  public:
   const char* kept(const char* text) noexcept {
@@ -81,7 +81,7 @@ class text_keeper {
   known_text texts_[known_texts] = {};
 };
 
-/// A value that one thread writes, and others read while it does.
+/// A value that one thread writes, and that others may read at the same time.
 template <class Type>
 class shown {
  public:
@@ -93,11 +93,11 @@ class shown {
     for (std::size_t i = 0; i < words; ++i) words_[i].store(image[i], memory_order_release);  // 6
     sequence_.store(odd + 1, memory_order_release);                                           // 8
   }
-  /// Nothing is shown until the next value is: as if the writer was in the way.
+  /// Readers get nothing until the next value is shown, as if the writer was in the way.
   void hide() noexcept {
     sequence_.store(sequence_.load(memory_order_relaxed) | 1u, memory_order_relaxed);  // 5, 10
   }
-  /// False if nothing was shown yet, or the writer was in the way each time.
+  /// False if nothing was shown yet, or if the writer was in the way each time.
   bool read(Type& out, unsigned tries = 1000) const noexcept {
     for (unsigned i = 0; i < tries; ++i) {
       const std::uint32_t before = sequence_.load(memory_order_acquire);  // 9
@@ -119,7 +119,7 @@ class shown {
   observer_atomic<std::uint64_t> words_[words] = {};
 };
 
-/// The name of a file without its directories, and the line. Line 0: the name is that of a function.
+/// The name of a file without its directories, and the line. If `line` is 0, `file` is the name of a function.
 std::string site_text(const char* file, std::uint64_t line);
 
 struct object_name {
@@ -128,11 +128,11 @@ struct object_name {
 };
 
 struct object_names {
-  /// Null or "" takes the name away. False if there is no memory, or no object.
+  /// Gives the object a name; null or "" takes the name away. False if there is no memory, or no object.
   static bool set(const void* object, const char* name) noexcept;
   /// False if it has none.
   static bool find(const void* object, object_name& out) noexcept;
-  /// The table is whole in the child.
+  /// Nothing to do: the table is whole in the child.
   static void in_child() noexcept {}
 };
 

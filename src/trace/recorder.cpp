@@ -15,8 +15,8 @@ namespace detail {
 LOCKSTEP_INLINE record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
   slot* const places = static_cast<slot*>(std::calloc(room, sizeof(slot)));
   if (places == nullptr) return nullptr;
-  // The others are zeros until they are written, which is what these are: a program that records little takes no more
-  // memory.
+  // All places are zeros from calloc(), but the later ones get memory only when they are written: a program that
+  // records little takes no more memory.
   for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (places + i) slot();
   record_ring* const made = new (std::nothrow) record_ring(places, room, before);
   if (made == nullptr) std::free(places);
@@ -26,7 +26,7 @@ LOCKSTEP_INLINE record_ring* record_ring::make(std::size_t room, record_ring* be
 LOCKSTEP_INLINE void record_ring::begin(std::uint32_t trace, std::size_t records,
                                         bool stops) noexcept {
   count_.store(0, memory_order_relaxed);  // 13
-  lost_.store(0, memory_order_relaxed);   // 2
+  lost_.store(0, memory_order_relaxed);   // 13
   records_ = records;
   stops_ = stops;
   trace_.store(trace, memory_order_release);  // 14
@@ -42,7 +42,7 @@ LOCKSTEP_INLINE std::size_t record_ring::copy(trace_record* to, std::size_t room
       to[at - first].words[k] = from.words[k].load(memory_order_acquire);  // 12
     }
   }
-  // The thread may be writing the two records behind its count now.
+  // The thread may be writing the two records after its count now.
   const std::uint64_t now = count_.load(memory_order_relaxed);  // 13
   const std::uint64_t whole = now + 2 > records_ ? now + 2 - records_ : 0;
   std::uint64_t begin = first;
@@ -109,7 +109,7 @@ LOCKSTEP_INLINE bool recorder::is_running() noexcept {
   return of != nullptr && of->is_running;
 }
 
-/// That of the thread, or a larger one in its place; null: no memory.
+/// The ring of the thread, or a larger one that replaces it; null: no memory.
 LOCKSTEP_INLINE record_ring* recorder::ring_with_room(thread_log& log,
                                                       std::size_t records) noexcept {
   record_ring* const known = log.ring.load(memory_order_relaxed);  // 7

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: MIT
 // src/trace/recorder.hpp -- writes what threads do into a ring of records for each thread (layer: trace)
 //
-// For users: trace.hpp. trace_file.cpp makes the file. A record is 32 bytes: what began when, how long it took, a text, a
-// number. A longer one takes two records; the second is the `rest`. One thread writes a ring; it never waits, and takes
-// no lock.
+// trace.hpp is for users, and trace_file.cpp makes the file. A record has 32 bytes: when something began, how long it
+// took, a text, a number. A longer record takes two places: the second is its `rest`. Only its thread writes a ring.
+// The thread never waits, and takes no lock.
 //
-//   RECORD-1  At most one trace runs in a process. Its rings are those that carry its number.
+//   RECORD-1  At most one trace runs in a process. The rings with its number belong to it.
 //   RECORD-2  A child of fork() records nothing until it starts a trace of its own.
-//   RING-1  A record is read whole or not at all, also while its thread writes on: the reader looks how far the
-//           writer is after it has read, and drops what may have been written over meanwhile.
+//   RING-1  A record is read whole or not at all, also while its thread goes on writing. After reading, the reader
+//           looks how far the writer is, and drops the records that the writer may have overwritten.
 //   RING-2  A ring that is full loses its oldest records, or takes no more, as the trace says. It counts what is lost.
-//   RING-3  A ring is of one trace. Its thread begins it anew in the next one, when it has something to write.
+//   RING-3  A ring belongs to one trace. In the next trace, its thread begins it anew when it has something to write.
 //
-//   words of a record
-//     0  tick at which it began                       of a rest: a text
-//     1  bits 0..7 kind, 8..15 detail, 16..63 duration in ticks: more than a day
-//                                                     of a rest: 0..7 kind, 8..31 rank, 32..55 size or awaited
-//     2  a text                                       of a rest: a number
-//     3  a number or an address                       of a rest: two numbers of 32 bits
+//   words of a record                                          words of a rest
+//     0  tick at which it began                                a text
+//     1  bits 0..7 kind, 8..15 detail, 16..63 duration in      bits 0..7 kind, 8..31 rank, 32..55 size or awaited
+//        ticks: more than a day
+//     2  a text                                                a number
+//     3  a number or an address                                two numbers of 32 bits
 //
 // Memory order (# marks the line)
 //   #  access           order    pairs  why it suffices
 //   1  session.load     acquire  2      a session is made before its address is seen
 //   2  session.store    release  1      as 1
-//   3  number.load      acquire  4      what the trace wants is set before its number
+//   3  number.load      acquire  4      the options of the trace are set before its number
 //   4  number.store     release  3      as 3
 //   5  options          relaxed  -      ordered by 3 and 4
-//   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.hpp)
-//   7  ring, number     relaxed  -      the thread's own ring, or of one before it; a number that stands for itself
+//   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.cpp)
+//   7  ring, number     relaxed  -      the ring of the thread, or of an earlier one; a number that stands for itself
 //   8  place            relaxed  -      a hint that is whole in itself
-//   9  count.store      release  11     who sees the count sees the records before it
-//   10 word.store       release  12     who sees a word of a later round sees the count before it
+//   9  count.store      release  11     a reader that sees the count sees the records before it
+//   10 word.store       release  12     a reader that sees a word of a later round sees the count before it
 //   11 count.load       acquire  9      as 9
 //   12 word.load        acquire  10     as 10: the count that is read next is not older
-//   13 count, lost      relaxed  -      its own thread; of others a number that stands for itself, or ordered by 12, 14
-//   14 trace.store      release  15     what the ring is for, and its counts, are set before
+//   13 count, lost      relaxed  -      its own thread; else a number that stands for itself, or ordered by 12, 14
+//   14 trace.store      release  15     the trace of the ring and its counts are set before
 //   15 trace.load       acquire  14     as 14
 //
 // Cost   two looks at the tick clock for what takes time (10 ns each here), and 5 to 10 ns a record.
@@ -58,7 +58,7 @@ enum class record_kind : std::uint8_t {
   region,  ///< number: the team. Rest: text user's region; 2 iterations; 3 number of the region, parts of a share
   part,    ///< detail: 1 of a loop; number: the team. Rest: 3 number of the region, part
   construct,  ///< number: the team. Rest: text file; 2 line, and after how many ticks it arrived; 3 region, phase
-  wait,  ///< number: the object; detail: wait_stage, and from bit 2 on wait_kind. Rest: text file; 2 what it sleeps on; 3 phase, line
+  wait,  ///< number: team or object; detail: wait_stage, wait_kind. Rest: text file; 2 what it sleeps on; 3 phase, line
   stage,  ///< of a wait
   node,   ///< number: the iteration
   user,
@@ -69,7 +69,7 @@ enum class record_kind : std::uint8_t {
   rest,
   label,  ///< text: what the program calls the object of the wait before
   site,   ///< behind a region. Text: the file in which it was called; number: the line
-  let_go  ///< behind a wait; number: the log's number of the thread that let it go, detail 1: and woke it; from when to when that took
+  let_go  ///< behind a wait; number: track of the thread that let it go; detail 1: it woke it; time: from then on
 };
 
 struct trace_record {
@@ -94,7 +94,7 @@ struct trace_record {
 
   record_kind kind() const noexcept { return static_cast<record_kind>(words[1] & 0xFF); }
   std::uint8_t detail() const noexcept { return static_cast<std::uint8_t>(words[1] >> 8); }
-  /// Of a wait.
+  /// The detail of a wait: its stage, and from bit 2 on its kind.
   static std::uint8_t detail_of(wait_stage furthest, wait_kind of) noexcept {
     static_assert(static_cast<unsigned>(wait_kind::how_many) <= 64, "6 bits");
     return static_cast<std::uint8_t>(static_cast<unsigned>(furthest) | static_cast<unsigned>(of)
@@ -128,20 +128,20 @@ static_assert(sizeof(trace_record) == 32, "two a cache line");
 
 class record_ring {
  public:
-  /// So many records have their memory from the first on. A record that is the first on its page takes 0.3 us more.
+  /// So many records get their memory at once. A record that is the first on its page takes 0.3 us more.
   static constexpr std::size_t touched_at_once = 65536;
 
-  /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
-  /// `before`: the ring that it replaces, which somebody may be reading; or null.
+  /// Makes a ring with room for so many records, a power of two above 1; null if there is no memory. It is never freed.
+  /// `before`: the ring that it replaces, which a thread may be reading, or null.
   static record_ring* make(std::size_t room, record_ring* before) noexcept;
 
   std::size_t room() const noexcept { return room_; }
   const record_ring* before() const noexcept { return before_; }
-  /// Begins anew, for a trace of that number, with so many records at most. By its thread.
+  /// Begins anew, for the trace of that number, with so many records at most. Only for its thread.
   void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 15
 
-  /// One or two records. By its thread.
+  /// Writes one or two records. Only for its thread.
   void put(const trace_record* of, unsigned count) noexcept {
     const std::uint64_t at = count_.load(memory_order_relaxed);  // 13
     if (stops_ && at + count > records_) {
@@ -156,7 +156,7 @@ class record_ring {
     count_.store(at + count, memory_order_release);  // 9
   }
 
-  /// How many records there were, with those that are lost.
+  /// How many records there were, including lost ones.
   std::uint64_t count() const noexcept {
     return count_.load(memory_order_relaxed) + lost_.load(memory_order_relaxed);  // 13
   }
@@ -165,10 +165,10 @@ class record_ring {
     const std::uint64_t so_far = count_.load(memory_order_relaxed);  // 13
     return so_far < records_ ? static_cast<std::size_t>(so_far) : records_;
   }
-  /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
+  /// Copies what there is, the oldest first, to `to`, which has room for `room` records. Returns their number.
   std::size_t copy(trace_record* to, std::size_t room) const noexcept;
 
-  std::uint64_t thread = 0;  ///< that writes it: its thread's own
+  std::uint64_t thread = 0;  ///< the thread that writes it, and that alone uses this
 
  private:
   struct slot {
@@ -187,11 +187,11 @@ class record_ring {
   observer_atomic<std::uint64_t> count_{0}, lost_{0};
 };
 
-/// Which thread let the waiters of a word go last, when, and whether it has woken one. A notifier that finds no sleeper
-/// does not know the waiters, so a waiter looks here when its wait is over. Words that share a place overwrite each other:
+/// Which thread last let go the waiters of a word, when, and whether it woke any. A notifier that finds no sleeper does
+/// not know the waiters, so a waiter looks here when its wait is over. Words that share a place overwrite each other:
 /// then an arrow is missing.
 ///
-///   bits of a place  0..40 tick, 41 wakes, 42..55 number of the log, 56..63 of the hash of the word's address
+///   bits of a place  0..40 tick, 41 wakes, 42..55 track, 56..63 a part of the hash of the word's address
 struct last_notify {
   std::uint32_t track;
   std::uint64_t at;  ///< tick
@@ -206,7 +206,7 @@ class last_notifies {
                                      (by.wakes ? wakes_bit : 0) | (by.at & tick_mask),
                                  memory_order_relaxed);  // 8
   }
-  /// False if nobody is known who did after `since` and not after `now`.
+  /// False if no such thread is known from after `since` and until `now`.
   bool find(const void* word, std::uint64_t since, std::uint64_t now,
             last_notify& by) const noexcept {
     const std::uint64_t hash = hash_of(word);
@@ -231,7 +231,7 @@ class last_notifies {
   unseamed_atomic<std::uint64_t> places_[places] = {};  // too many for the explorer
 };
 
-/// The trace of the process: the one that runs, or ran last. Made once, never freed.
+/// The trace of the process: the one that runs, or ran last. It is made once, and never freed.
 struct trace_session {
   observer_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
   observer_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
@@ -240,7 +240,7 @@ struct trace_session {
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
   std::uint64_t begin = 0, end = 0;  ///< ticks
-  bool is_to_be_written = false;     ///< when the program ends, to the path
+  bool is_to_be_written = false;     ///< to the path, when the program ends
   char path[4096];
 };
 
@@ -248,7 +248,7 @@ struct recorder {
   static trace_session* session() noexcept {
     return static_cast<trace_session*>(process().trace.load(memory_order_acquire));  // 1
   }
-  /// The ring of the calling thread, for the trace that runs; null: no memory.
+  /// The ring of the calling thread, for the trace that runs or ran last; null: no trace yet, or no memory.
   static record_ring* ring_of(thread_log& log) noexcept {
     const trace_session* const of = session();
     record_ring* const ring = log.ring.load(memory_order_relaxed);                           // 7
@@ -272,7 +272,7 @@ struct recorder {
 
   static constexpr std::size_t most_records = std::size_t{1} << 30;
 
-  /// The same, if there is room for so many records of the calling thread.
+  /// start(), if there is memory for so many records of the calling thread. False also above most_records.
   static bool start_with_room(std::size_t records, bool stops) noexcept;
   /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
   static bool start(std::size_t records, bool stops) noexcept;

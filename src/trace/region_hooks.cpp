@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// src/trace/region_hooks.cpp -- the hooks of observe/hooks.hpp that are of members, regions and teams (layer: trace)
+// src/trace/region_hooks.cpp -- the hooks of observe/hooks.hpp for members, regions and teams (layer: trace)
 //
-// What is left on is to be fast: in most meetings the ledger only counts, and it does so when the member was let go.
-// What is stored before a member arrives delays the others: a few stores cost a barrier 50 ns, in the shadow of the next
-// work they cost nothing that could be measured. Of the ways below only those in meetings and regions that the ledger
-// has chosen, and where somebody else watches, are cold.
+// Programs may leave the ledger on, so it must be fast. In most meetings it only counts, after the member was let go.
+// A few stores before a member arrives delay the others: they cost a barrier 50 ns. Stores after the release, beside
+// the next work, cost nothing that could be measured. The only cold paths below are those for chosen meetings and
+// regions, and for other observers.
 //
-//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the team_view: who has seen it
-//           may use it until its team ends.
-//   KEEP-2  observer::accounts is on as long as a ledger of the process is.
+//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the team_view: a thread that has
+//           seen it may use it until the team ends.
+//   KEEP-2  observer::accounts is not 0 as long as a ledger of the process is on.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  made.store        release  -      the board is made before its address is seen (2 of ledger_board.hpp)
-//   2  kept.store        release  -      as 1: the board, where one is to be kept (3 of ledger_board.hpp)
+//   2  kept.store        release  -      as 1, for a ledger that is on (3 of ledger_board.hpp)
 //   3  kept.store        relaxed  -      null: nothing to see there
 //
 // Cost   off: none but the look at observers().
@@ -85,7 +85,7 @@ LOCKSTEP_INLINE void print_ledger(const ledger& of, const ledger_output& to) {
                to.given, std::strerror(errno));
 }
 
-// In destructors: where there is no memory it says so.
+// Destructors call it: it prints a message if there is no memory.
 LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name,
                                  const ledger_output& to) noexcept {
   const ledger_board* const board = made_board(of);
@@ -101,7 +101,7 @@ LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name,
 #endif
 }
 
-/// The accounts of the calling thread from now on. Null: none.
+/// From now on the calling thread adds to these accounts; null: to none.
 inline void work_for(member_ledger* own) noexcept {
   if (thread_log* const log = log_of_this_thread()) log->accounts = own;
 }
@@ -109,7 +109,7 @@ LOCKSTEP_INLINE void worker_ends() noexcept { work_for(nullptr); }
 
 // Members and their meetings.
 
-/// What the thread of that log is in from now on, by what the member has noted.
+/// From now on the thread of that log is in the construct that the member has noted.
 LOCKSTEP_INLINE void enter_construct(thread_log& log, const member_view& self) noexcept {
   const construct_note& in = self.in_construct;
   const observed_member who = self.observed();
@@ -137,14 +137,15 @@ LOCKSTEP_INLINE void member_comes(member_view& self, const char* kind, source_pl
   if ((on & observer::watches) != 0) log->show_visit();
 }
 
-/// The member begins to wait for all others, in a construct that it may have come to without a word. Null: no log.
+/// The member begins to wait for all others, in a construct for which member_comes() may not have been called. Returns
+/// null if there is no log.
 LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log != nullptr) {
     delay_if_on(*log, on);
     construct_note& in = self.in_construct;
     const bool is_known = in.kind != nullptr;
-    if (!is_known) in.where = source_place{nullptr, 0};  // of another construct, as its `came`
+    if (!is_known) in.where = source_place{nullptr, 0};  // it is of another construct, as `came` is
     enter_construct(*log, self);
     construct_visit& here = log->here;
     if (!is_known) here.kind = log->texts.kept("a barrier of the team");
@@ -153,7 +154,7 @@ LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) no
     if (!is_known || here.came == 0) here.came = here.arrived;
     if ((on & observer::watches) != 0) log->show_visit();
   }
-  self.in_construct.came = 0;  // it may meet the others once more
+  self.in_construct.came = 0;  // the construct may meet once more
   return log;
 }
 
@@ -174,14 +175,14 @@ LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
                                             here.region, here.phase)});
 }
 
-/// A meeting that is not only counted.
+/// The begin of a meeting that is not only counted.
 LOCKSTEP_INLINE meeting_view begin_to_see_meeting(member_view& self, bool arrives,
                                                   std::uint32_t on) noexcept {
   self.meets_in = watch_others_than_ledger(on) ? show_arrival(self, on) : nullptr;
   member_ledger* const own = (on & observer::accounts) != 0 ? self.accounts : nullptr;
   if (own == nullptr) return self.meets_in != nullptr ? meeting_view::all : meeting_view::none;
   own->begin_meeting();
-  // Where another arrives for it, others may read by now: the meeting is counted, and not measured.
+  // If another member arrives for this one, others may read by now: the meeting is counted, but not measured.
   if (own->meeting_weight != 0 && arrives) {
     self.segments[self.next_phase() & 1u] = {own->segment_begin, tick_clock::now(), self.region(),
                                              self.next_phase()};
@@ -201,20 +202,20 @@ LOCKSTEP_INLINE meeting_view meeting_begins(member_view& self, const char* kind,
   return meeting_view::count;
 }
 
-/// Rank 0 looks at the times of all, which they have told for this phase.
+/// Rank 0 looks at the times that all members have left for this phase.
 LOCKSTEP_INLINE void look_at_segment(const member_view& self, std::uint64_t over) noexcept {
   member_ledger& own = *self.accounts;
   busy_time* const times = own.times();
   for (std::size_t rank = 0; rank < self.size(); ++rank) {
     const segment_note& of = self.member_of(rank).segments[self.phase & 1u];
-    // One that keeps no accounts, or did not when it came.
+    // The member keeps no accounts, or did not when it came.
     if (of.region != self.region() || of.phase != self.phase || of.begin == 0) return;
     times[rank] = {of.begin, of.arrival, self.member_of(rank).rank_in_team()};
   }
   own.note_segment(own.at, self.size(), over, own.stands_for);
 }
 
-/// The ledger has seen the meeting.
+/// The end of a meeting of which the ledger has seen the begin.
 LOCKSTEP_INLINE void leave_meeting(member_view& self, member_ledger& own) noexcept {
   if (!self.has_left) {
     own.count_meeting(self.in_construct.kind, self.in_construct.where);
@@ -251,7 +252,7 @@ LOCKSTEP_INLINE void meeting_ends(member_view& self, meeting_view seen, const ch
 
 // Regions.
 
-/// Members read it when they begin their parts.
+/// Sets the label of a region, which members read when they begin their parts.
 LOCKSTEP_INLINE void name_region(const char*& label, const char* name) noexcept {
   if (name == nullptr) {
     label = nullptr;
@@ -266,7 +267,7 @@ LOCKSTEP_INLINE void region_comes(region_view& of) noexcept {
   ledger_board* const board = (on & observer::accounts) != 0 ? kept_board(of.team) : nullptr;
   const thread_log* const log = board != nullptr ? log_of_this_thread() : nullptr;
   if (log == nullptr) return;
-  // No store, where the user has no regions: it would delay the announcement.
+  // No store if the user has no regions: it would delay the announcement.
   const char*& label = board->of(0).paces.label;
   if (LOCKSTEP_UNLIKELY(log->region_name != nullptr || label != nullptr)) {
     name_region(label, log->region_name);
@@ -292,7 +293,7 @@ LOCKSTEP_INLINE void region_begins(region_view& of, const observed_region& what)
   if (LOCKSTEP_UNLIKELY(of.weight != 0)) of.begin = tick_clock::now();
 }
 
-/// The caller looks at the times of the members, which they have left before they reported.
+/// The caller looks at the times that the members left before they reported.
 LOCKSTEP_INLINE void look_at_parts(const region_view& of, std::uint64_t over) noexcept {
   member_ledger& own = *of.own;
   busy_time* const times = own.times();
@@ -300,7 +301,7 @@ LOCKSTEP_INLINE void look_at_parts(const region_view& of, std::uint64_t over) no
   std::uint64_t first = ~std::uint64_t{0}, last = 0;
   for (std::size_t rank = 0; rank < of.what.size; ++rank) {
     const member_ledger& other = of.board->of(rank);
-    // In a loop members may not have come.
+    // Not every member comes to a loop.
     if (other.part_of_region.get() != of.what.region) continue;
     const std::uint64_t begin = other.part_begin.get(), end = other.part_end.get();
     if (begin < first) first = begin;
@@ -312,7 +313,7 @@ LOCKSTEP_INLINE void look_at_parts(const region_view& of, std::uint64_t over) no
   own.note_skew(of.account, last - first, of.weight);
 }
 
-/// A region that was chosen, or that its caller has waited for.
+/// Notes a region that was chosen, or in which its caller had a long wait.
 LOCKSTEP_INLINE void finish_account(const region_view& of) noexcept {
   member_ledger& own = *of.own;
   construct_account& to = own.accounts[of.account];

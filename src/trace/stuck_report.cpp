@@ -40,7 +40,7 @@ struct stuck_questions {
   static const construct_visit* last_visit(const seen_thread& one) noexcept {
     return one.visit_count != 0 ? &one.visits[one.visit_count - 1] : nullptr;
   }
-  /// The construct in which the thread waits. One that does not meet others is never said to end.
+  /// The construct in which the thread waits. Nothing shows the end of a construct that has no meeting.
   static const construct_visit* visit_under_way(const seen_thread& one) noexcept {
     const construct_visit* const last = last_visit(one);
     const shown_wait* const wait = wait_of(one);
@@ -48,20 +48,20 @@ struct stuck_questions {
                        wait->since >= last->came && one.part.ended <= last->came;
     return is_in ? last : nullptr;
   }
-  /// The construct in which it waits for all others.
+  /// The construct in which the thread waits for all others.
   static const construct_visit* meeting_of(const seen_thread& one) noexcept {
     const construct_visit* const in = visit_under_way(one);
     return in != nullptr && in->phase != 0 && in->arrived != 0 ? in : nullptr;
   }
 
-  /// The thread that is this member, or was it last in this region.
+  /// The thread that is this member, or that was it last in this region.
   std::size_t member(const void* team, std::uint32_t region, std::uint32_t rank) const noexcept {
     std::size_t found = none;
     for (std::size_t i = 0; i < all.threads.size(); ++i) {
       const seen_thread& one = at(i);
       const open_part& part = one.part;
       if (part.team == team && part.region == region && part.rank == rank) return i;
-      // Of a sub-team: known by its constructs only.
+      // A member of a sub-team is known by its constructs only.
       for (std::uint32_t k = 0; k < one.visit_count; ++k) {
         const construct_visit& visit = one.visits[k];
         if (visit.team == team && visit.region == region && visit.rank == rank) found = i;
@@ -70,7 +70,7 @@ struct stuck_questions {
     return found;
   }
 
-  /// The thread that was this member in the last region that it was in.
+  /// The thread that was this member in the thread's last region.
   std::size_t former_member(const void* team, std::uint32_t rank) const noexcept {
     for (std::size_t i = 0; i < all.threads.size(); ++i) {
       if (at(i).part.team == team && at(i).part.rank == rank) return i;
@@ -95,7 +95,7 @@ struct stuck_questions {
     return a.object == b.object && a.phase == b.phase && a.expected == b.expected &&
            a.object != nullptr;
   }
-  /// The thread that waited at this object as this rank, and does not wait there now.
+  /// The thread that waited at this object with this rank, and does not wait there now.
   std::size_t former_rank(const wait_subject& at_object, std::uint32_t rank) const noexcept {
     for (std::size_t i = 0; i < all.threads.size(); ++i) {
       const shown_wait* const now = wait_of(at(i));
@@ -188,7 +188,7 @@ LOCKSTEP_INLINE std::vector<std::size_t> awaited_by(const stuck_snapshot& all, s
   return found;
 }
 
-/// Depth first: a thread on the way that is met again closes a ring.
+/// A search depth first. A thread of the way that is met again closes a ring.
 struct ring_search {
   enum mark : unsigned char { fresh, on_way, done };
 
@@ -223,7 +223,7 @@ LOCKSTEP_INLINE std::vector<std::size_t> find_ring(const stuck_snapshot& all) {
   return search.way;
 }
 
-/// Whether they are at different places.
+/// Whether the two visits are at different places.
 LOCKSTEP_INLINE bool differ(const construct_visit& a, const construct_visit& b) noexcept {
   const auto are_unlike = [](const char* x, const char* y) {
     return x != nullptr && y != nullptr && std::strcmp(x, y) != 0;
@@ -234,7 +234,7 @@ LOCKSTEP_INLINE bool differ(const construct_visit& a, const construct_visit& b) 
 
 LOCKSTEP_INLINE bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
                                    construct_mismatch& found) {
-  // The first member whose visits of this region differ from those of another, in the earliest phase.
+  // Finds the earliest phase of this region in which two members were at different places.
   bool is_found = false;
   const auto compare = [&](const construct_visit& a, const construct_visit& b) {
     if (a.phase != b.phase || a.rank >= b.rank || !differ(a, b)) return;
@@ -278,7 +278,7 @@ class stuck_text {
     append(text_, "%s", kind != nullptr ? kind : "a construct");
     add_place(where);
   }
-  /// Line 0: what is called a file is the name of a function.
+  /// If the line is 0, the file is the name of a function.
   void add_place(source_place where) {
     if (where.file == nullptr) return;
     append(text_, " (%s", where.file);
@@ -294,7 +294,7 @@ class stuck_text {
     if (name != nullptr) append(text_, " '%s'", one_line(name).c_str());
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
-  /// In growing order: ranks 0-6, 8.
+  /// Requires: the ranks ascend. As "ranks 0-6, 8".
   void add_ranks(const std::vector<std::uint32_t>& ranks) {
     append(text_, ranks.size() == 1 ? "rank " : ranks.empty() ? "none" : "ranks ");
     for (std::size_t i = 0, end = 0; i < ranks.size(); i = end) {
@@ -343,7 +343,7 @@ class stuck_text {
     text_.append(one.stage == wait_stage::sleep   ? ", asleep"
                  : one.stage == wait_stage::yield ? ", yielding"
                                                   : ", spinning");
-    if (ask_.meeting_of(one) != nullptr) return;  // who is missing is said below
+    if (ask_.meeting_of(one) != nullptr) return;  // add_missing() names the missing members
     for (const std::size_t other : awaited_by(all_, thread)) {
       text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
       add_label(other);
@@ -355,7 +355,7 @@ class stuck_text {
     const construct_visit* const in = ask_.visit_under_way(one);
     if (in != nullptr && in->kind != nullptr) {
       add_visit(*in);
-      // What the construct waits for, where it is not the barrier.
+      // What the construct waits for, if that is not the barrier.
       if (ask_.meeting_of(one) == nullptr && text_of(what) != nullptr) {
         text_.append(": ");
         add_object(what);
@@ -372,7 +372,7 @@ class stuck_text {
     }
   }
 
-  /// As "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
+  /// For example "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
   void add_object(const wait_subject& what) {
     const char* const kind = text_of(what);
     append(text_, "%s", kind != nullptr ? kind : "something");
@@ -382,11 +382,11 @@ class stuck_text {
     }
     add_place(what.where);
   }
-  /// Of each object at which others are to arrive, and each phase, once: by the first that waits there.
+  /// Once for each object at which others are to arrive, and each phase: for the first thread that waits there.
   void add_arrivals(std::size_t thread) {
     const shown_wait* const wait = wait_of(ask_.at(thread));
     if (wait == nullptr || (wait->what.expected == 0 && wait->what.left == 0)) return;
-    const shown_wait* last = wait;  // to begin
+    const shown_wait* last = wait;  // the last to begin
     std::size_t count = 0;
     for (std::size_t i = 0; i < all_.threads.size(); ++i) {
       const shown_wait* const other = wait_of(ask_.at(i));
@@ -460,7 +460,7 @@ class stuck_text {
     }
   }
 
-  /// Of each phase that is waited for, once: by the first that waits for it.
+  /// Once for each phase that is awaited: for the first thread that waits for it.
   void add_missing(std::size_t thread) {
     const seen_thread& one = ask_.at(thread);
     std::vector<std::uint32_t> come, missing;

@@ -12,7 +12,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Ends the log with its thread, and says so afterwards.
+/// Ends the log when its thread ends. Afterwards has_ended is true.
 struct log_of_thread {
   thread_log* log = nullptr;
   bool has_ended = false;
@@ -39,7 +39,7 @@ LOCKSTEP_INLINE thread_log* thread_logs::make() noexcept {
   own.log = log;
   const thread_label label = label_of_this_thread();
   thread_name name = {};
-  // The name in the label is in quotes.
+  // The label has the name in quotes.
   const char* const quote = std::strchr(label.text, '\'');
   std::snprintf(name.text, sizeof name.text, "%s", quote != nullptr ? quote + 1 : label.text);
   if (char* const end = std::strrchr(name.text, '\'')) *end = 0;
@@ -160,7 +160,7 @@ LOCKSTEP_INLINE void thread_log::part_ends(open_part& what, std::uint64_t now,
   if (is_watched) part.show(what);
 }
 
-/// A part that has ended is shown until its region has. Then the one from which that was called is again.
+/// A part that has ended is shown until its region has ended. Then the part that called the region is shown again.
 LOCKSTEP_INLINE void thread_log::show_outer_part() noexcept {
   if (!shows_ended_part_ || open_parts == 0) return;
   shows_ended_part_ = false;
@@ -185,7 +185,7 @@ LOCKSTEP_INLINE void thread_log::lock_taken(const void* object) noexcept {
   locks.show(held_);
 }
 LOCKSTEP_INLINE void thread_log::lock_left(const void* object) noexcept {
-  // The last first: locks are given up in reverse mostly.
+  // Begins with the last one: locks are mostly given up in reverse order.
   for (std::uint32_t i = held_.count; i-- > 0;) {
     if (held_.objects[i] != object) continue;
     held_.objects[i] = held_.objects[--held_.count];

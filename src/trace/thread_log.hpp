@@ -2,15 +2,15 @@
 // src/trace/thread_log.hpp -- what observers know of a thread, readable by all others (layer: trace)
 //
 // A thread gets a log at the first hook that it passes while an observer is on. Only the thread itself writes to it,
-// except the name of a thread that has ended. What it does now is noted once: the construct and the parts of regions that
-// it is in, for all observers. Others read what is shown while the thread runs: the watchdog its waits, constructs, part,
-// node and locks, the exporter its records.
+// except the watchdog's `told_wait`. The log has what the thread does now, once for all observers: its construct, and
+// its parts of regions. Other threads read what is shown while the thread runs: the watchdog reads its waits,
+// constructs, part, node and locks, the exporter its records.
 //
-//   LOG-1  A log is never freed. A thread's log is used again by a later thread after it has ended; `thread` tells them
-//          apart, and who sees the later one finds nothing of the one before.
+//   LOG-1  A log is never freed. When its thread has ended, a later thread uses it again. `thread` tells the two apart,
+//          and nothing is left of what the earlier thread did once the later one is seen.
 //   LOG-3  In a child of fork() all threads but the caller have ended.
-//   LOG-4  A thread that runs the destructors of its thread_local objects may have no log any more: what it does then is
-//          not seen.
+//   LOG-4  A thread that runs the destructors of its thread_local objects may have no log any more. What it does then
+//          is not seen.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -19,9 +19,9 @@
 //   2  first.load          acquire  3      a log is whole before it is in the list
 //   3  first.compare_exch  release  2      as 2
 //   4  owner.compare_exch  acquire  5      the next thread sees all that the one before has written
-//   5  owner.store         release  4,6    as 4; what is left of the thread before is gone before the next one is seen
+//   5  owner.store         release  4,6    as 4; what the thread before did is removed before the next one is seen
 //   6  owner.load          acquire  5      as 5
-//   7  depth, visit_count  release  8      who counts a wait or a visit reads that one, or a later one
+//   7  depth, visit_count  release  8      a reader that counts a wait or a visit reads that one, or a later one
 //      .store
 //   8  depth, visit_count  acquire  7      as 7
 //      .load
@@ -44,19 +44,19 @@ namespace detail {
 class member_ledger;
 class record_ring;
 
-/// A visit of a member to a construct of its region: from when it came to when it was let go. Its texts live for ever.
+/// A visit of a member to a construct of its region, from its call until it was let go. Its texts live for ever.
 struct construct_visit {
-  const char* kind;  ///< the name of member's function; null: none yet
+  const char* kind;  ///< the name of the function of `member`; null: none yet
   source_place where;
   std::size_t extent;  ///< iterations, or the size of a value
   const void*
       team;  ///< the address of what the members share: the same for all members of the region
-  std::uint32_t region;  ///< its number
+  std::uint32_t region;  ///< the number of the region
   std::uint32_t rank, size;
   std::uint32_t phase;     ///< of the barrier in which all meet; 0: it does not meet
   std::uint64_t came;      ///< tick at which the member called
   std::uint64_t arrived;   ///< tick at which it began to wait for the others; 0: not yet
-  std::uint64_t released;  ///< tick at which it went on; 0: it is in it
+  std::uint64_t released;  ///< tick at which it went on; 0: it is still there
 };
 
 /// A part that the thread runs, of a region or of a loop.
@@ -68,14 +68,14 @@ struct open_part {
   bool is_of_loop;
 };
 
-/// A node of a graph that a thread runs, or has run last.
+/// The node of a graph that a thread runs, or has run last.
 struct node_visit {
-  char name[40];               ///< cut, and a copy: the node may end before it is read
+  char name[40];               ///< a copy, cut: the node may be gone before it is read
   std::uint64_t began, ended;  ///< began is 0: none yet
 };
 
-/// The last objects outside of regions at which the thread waited for others, as which rank, and in which phase. The
-/// latest first.
+/// The last objects outside of regions at which the thread waited for others, with its rank and the phase. The latest
+/// comes first.
 struct last_meetings {
   static constexpr std::uint32_t most = 4;
   struct meeting {
@@ -87,7 +87,7 @@ struct last_meetings {
   meeting all[most];
 };
 
-/// More than `most` are not known.
+/// The locks that a thread holds. Those above `most` are not known.
 struct held_locks {
   static constexpr std::uint32_t most = 8;
 
@@ -110,7 +110,7 @@ class thread_log {
 
   /// The track of the thread: 0 for the first log of the process.
   std::uint32_t track() const noexcept { return track_; }
-  /// Of its thread: number_of_this_thread(); 0 once it has ended.
+  /// The number_of_this_thread() of its thread; 0 once that has ended.
   std::uint64_t thread() const noexcept {
     const std::uint64_t owner = owner_.load(memory_order_acquire);  // 6
     return owner != changes_owner ? owner : 0;
@@ -123,39 +123,38 @@ class thread_log {
   thread_log* next() const noexcept { return next_; }
 
   shown<thread_name> name;
-  /// How many waits the thread is in, one inside the other, and what they are; more than most_waits are not shown.
+  /// How many waits the thread is in, one inside the other, and what they are. Those above most_waits are not shown.
   observer_atomic<std::uint32_t> depth{0};
   shown<shown_wait> waits[most_waits];
   observer_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
-  /// How many visits were shown, modulo 2^32; the last ones are at their numbers modulo most_visits.
+  /// How many visits were shown, modulo 2^32. Visit n is at n modulo most_visits; the last ones are there.
   observer_atomic<std::uint32_t> visit_count{0};
   shown<construct_visit> visits[most_visits];
-  shown<open_part> part;  ///< the innermost that runs, or the last
+  shown<open_part> part;  ///< the innermost part that runs, or the last one
   shown<node_visit> node;
   shown<held_locks> locks;
   shown<last_meetings> meetings;
   /// For the recorder (recorder.hpp).
   observer_atomic<record_ring*> ring{nullptr};
 
-  std::uint64_t told_wait =
-      0;  ///< the watchdog's own: since when the wait lasts that it has told of
+  std::uint64_t told_wait = 0;  ///< the watchdog's own: the begin of the wait that it has reported
 
   // The thread's own.
   std::uint64_t number = 0;                  ///< its thread()
-  std::uint64_t delays = 0;                  ///< how many it has drawn, or one before it
-  text_keeper texts;                         ///< of what it shows to others
-  open_part parts[most_parts];               ///< that it is in, the outermost first
-  std::uint32_t open_parts = 0;              ///< of these
+  std::uint64_t delays = 0;                  ///< how many delays threads with this log have drawn
+  text_keeper texts;                         ///< for what it shows to others
+  open_part parts[most_parts];               ///< the parts that it is in, the outermost first
+  std::uint32_t open_parts = 0;              ///< how many these are
   construct_visit here = construct_visit();  ///< the construct that it is in, or was in last
   const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
-  member_ledger* accounts = nullptr;         ///< of the team whose ledger is on that it works for
+  member_ledger* accounts = nullptr;         ///< in the team that it works for, if the ledger is on
 
-  // By its thread. What the watchdog alone reads is shown where it watches.
-  /// A wait begins, inside of those that it is in.
+  // Only for its thread. What only the watchdog reads is shown only if the watchdog is on.
+  /// A wait begins, inside of the waits that the thread is in.
   void wait_begins(const shown_wait& what, bool is_watched) noexcept;
   void wait_ends(bool is_watched) noexcept;
-  /// A member has come to the construct `here`; it arrives in a phase, or goes on: the same visit, by its `came`, with
-  /// more in it.
+  /// A member has come to the construct `here`, arrives in a phase, or goes on. Each shows the same visit, known by its
+  /// `came`, with more in it.
   void show_visit() noexcept;
   /// Null: there is no room for one more.
   open_part* part_begins(const open_part& what, bool is_watched) noexcept;
@@ -164,10 +163,10 @@ class thread_log {
   void node_ends(std::uint64_t now) noexcept;
   void lock_taken(const void* object) noexcept;
   void lock_left(const void* object) noexcept;
-  /// Nothing of the thread before is left.
+  /// Removes what the thread before did.
   void reset() noexcept;
 
-  /// How the watchdog reads a wait, the outermost first; false if there is none at that depth.
+  /// Reads a wait for the watchdog. Index 0 is the outermost one. False if there is none at that depth.
   bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
     const std::uint32_t in = depth.load(memory_order_acquire);  // 8
     return index < in && index < most_waits && waits[index].read(out);
@@ -175,7 +174,7 @@ class thread_log {
 
  private:
   friend struct thread_logs;
-  /// Between two threads.
+  /// The owner while the log passes from one thread to the next.
   static constexpr std::uint64_t changes_owner = ~std::uint64_t{0};
 
   thread_log() = default;
@@ -195,13 +194,13 @@ class thread_log {
 };
 
 struct thread_logs {
-  /// All that there are, in no order: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
+  /// All logs: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
   static thread_log* first() noexcept {
     return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 2
   }
-  /// For the calling thread, which has none. Null: LOG-4, or no memory.
+  /// Makes a log for the calling thread, which has none. Null: LOG-4, or no memory.
   static thread_log* make() noexcept;
-  /// A log for a thread of that number: that of a thread that has ended, or a new one. Null: no memory.
+  /// A log for the thread of that number: one whose thread has ended, or a new one. Null: no memory.
   static thread_log* take(std::uint64_t thread) noexcept;
   /// Its thread ends.
   static void give_back(thread_log& of) noexcept;
@@ -215,9 +214,9 @@ inline thread_log* log_of_this_thread() noexcept {
   return known != nullptr ? known : thread_logs::make();
 }
 
-/// What people read for a kind of wait; null for of_construct.
+/// The text for a kind of wait; null for of_construct.
 const char* text_of(wait_kind kind) noexcept;
-/// The same of a wait, or the construct that the thread is in; null: neither is known.
+/// The text for a wait: that of its kind, or the construct that the thread is in. Null: neither is known.
 const char* text_of(const wait_subject& what) noexcept;
 
 }  // namespace detail

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// src/trace/trace_file.cpp -- trace.hpp: starts and stops traces, writes one as Trace Event JSON, and as a text (layer: trace)
+// src/trace/trace_file.cpp -- trace.hpp: starts and stops traces, writes Trace Event JSON and a summary (layer: trace)
 //
 // The file opens in Perfetto and chrome://tracing. Events by category:
 //     region, part       a region or loop on its caller (args.where); what each member, or another for it, ran of it
-//     construct          from a member's call to when it went on; args.waited: for the others
-//     wait, stage        from the first poll on; how long of it the thread yielded and slept
-//     node, user         of plans; of trace_scope
+//     construct          from a member's call until it went on; args.waited: how long it waited for the others
+//     wait, stage        a wait, from the end of its first poll on; how long of it the thread yielded, and slept
+//     node, user         nodes of plans; scopes of trace_scope
 //     decision, woken, anticipated, missed wake-up, share taken over, separated, crowded, user   instants; args.why
-//     wake, arrow        who woke a sleeper; arrows from the thread that released to the one released:
+//     wake, arrow        a thread wakes sleepers; arrows from the thread that releases to the thread released:
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),
-//                        wake (of a sleeper), end of part, node, step, and notify: of any other wait
+//                        wake (of a sleeper), end of part, node, step, and notify, for any other wait
 //
-// A thread of which records were lost has "thread_lost" among its metadata: how many, and from when to when there are all.
+// A thread that lost records has "thread_lost" in its metadata: how many, and from when to when none is missing.
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
-//   EXPORT-2  Slices of a track nest; their begins do not go back.
-//   EXPORT-3  A file that cannot be written is told by its name, once, with the system's reason.
+//   EXPORT-2  Slices of a track nest, and are in the order of their begins.
+//   EXPORT-3  If a file cannot be written, a message names it, with the system's reason.
 //
 // Cost   0.3 us a record.
 #include <errno.h>
@@ -72,7 +72,7 @@ class trace_writer {
   static constexpr std::size_t most_open = 64;
 
   json_writer& place(std::size_t track) { return out_.field("pid", process_).field("tid", track); }
-  /// Arguments follow, as of all events.
+  /// The arguments follow, as in all events.
   json_writer& meta(std::size_t track, const char* name) {
     out_.put("{").field("name", name).field("ph", "M");
     return place(track).field("args").put("{");
@@ -107,7 +107,7 @@ class trace_writer {
   json_writer& instant(const trace_view::event& of, const char* name, const char* category,
                        const char* phase, std::uint64_t begin) {
     head(of, "", name, nullptr, category, phase, begin);
-    if (category != nullptr) out_.field("s", "t");  // of its thread
+    if (category != nullptr) out_.field("s", "t");  // on its thread only
     return out_.field("args").put("{");
   }
   json_writer& slice(const trace_view::event& of, const char* name, const char* category,
@@ -213,7 +213,7 @@ class trace_writer {
   json_writer out_;
 };
 
-/// What a name took, over all threads. Of regions: a name and a place.
+/// The time that a name took, over all threads. Regions are told apart by name and place.
 struct named_time {
   const char *name, *file;
   std::uint64_t line;
@@ -221,7 +221,7 @@ struct named_time {
   std::uint64_t count, sum, most;  ///< nanoseconds
 };
 
-/// What the table calls it; null: it is not there.
+/// The word for a kind in the table; null if the kind is not in it.
 LOCKSTEP_INLINE const char* shown_kind(record_kind kind) noexcept {
   switch (kind) {
     case record_kind::region: return "region";
@@ -234,7 +234,7 @@ LOCKSTEP_INLINE const char* shown_kind(record_kind kind) noexcept {
   }
 }
 
-/// Texts are kept once: equal ones have one address.
+/// Adds an event to the times of its name. Each text is kept once, so equal texts have one address.
 LOCKSTEP_INLINE void add_named_time(std::vector<named_time>& to, const trace_view& all,
                                     const trace_view::event& one, std::uint64_t took) {
   const trace_record& record = all.record_of(one);
@@ -258,7 +258,7 @@ LOCKSTEP_INLINE void add_named_time(std::vector<named_time>& to, const trace_vie
   sums.most = (std::max)(sums.most, took);
 }
 
-/// Its line of the table of threads. What it did is counted by names as well.
+/// Adds the line of a track to the table of threads, and its events to the times of their names.
 LOCKSTEP_INLINE void add_track_line(std::string& text, std::vector<named_time>& names,
                                     const trace_view& all, const trace_view::track& at) {
   std::uint64_t parts = 0, inside = 0, waiting = 0, waiting_inside = 0, part_end = 0, wait_end = 0;
@@ -285,7 +285,7 @@ LOCKSTEP_INLINE void add_track_line(std::string& text, std::vector<named_time>& 
          whole > 0 ? 100 * static_cast<double>(busy) / static_cast<double>(whole) : 0);
 }
 
-/// Whose file that is to be, since LOCKSTEP_TRACE has started it; from now on nobody's. Empty if there is none.
+/// The path for the trace that LOCKSTEP_TRACE has started; from now on it has none. Empty if there is none.
 LOCKSTEP_INLINE std::string take_trace_path() {
   trace_session* const of = recorder::session();
   if (of == nullptr) return std::string();

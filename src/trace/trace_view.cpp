@@ -42,7 +42,7 @@ LOCKSTEP_INLINE trace_view::trace_view() {
   join_waits();
 }
 
-/// Where the system keeps no names.
+/// Gives a track a name if the thread has none, as on systems that keep no names.
 LOCKSTEP_INLINE void trace_view::name_if_nameless(track& of) noexcept {
   if (of.name.text[0] != 0) return;
   std::snprintf(of.name.text, sizeof of.name.text, "thread %llu",
@@ -63,7 +63,7 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
     if (is_behind(at.kind())) {
-      if (!has_track) records[i].words[1] = 0;  // of one that is lost
+      if (!has_track) records[i].words[1] = 0;  // it belongs to a record that is lost
       continue;
     }
     const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
@@ -90,7 +90,7 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
     tracks.back().last = events.size();
   }
   if (lost_here != 0 && tracks.size() > first_track) {
-    // Records come in the order of their ends: of a ring that overwrites the first threads have lost some, else the last.
+    // Records are in the order of their ends. A ring that overwrites has lost the first ones, another one the last.
     track& whose = stops ? tracks.back() : tracks[first_track];
     whose.lost = lost_here;
     if (stops) whose.whole_until = newest;
@@ -99,7 +99,7 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
   if (events.size() > first) sort_events(first);
 }
 
-/// Of events that are equal, the one that was written later encloses the other.
+/// If two events have the same times, the one that was written later encloses the other.
 LOCKSTEP_INLINE void trace_view::sort_events(std::size_t first) {
   std::sort(events.begin() + static_cast<std::ptrdiff_t>(first), events.end(),
             [](const event& a, const event& b) {
@@ -140,8 +140,8 @@ LOCKSTEP_INLINE void trace_view::find_ends() {
 LOCKSTEP_INLINE void trace_view::join_meetings() {
   for (std::size_t i = 0, next = 0; i < ends_.size(); i = next) {
     if (ends_[i].kind != end_kind::meeting) return;
-    // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
-    // somebody was let go: then it is the next one.
+    // Numbers repeat if members make one sub-team after another. After a member was let go, none arrives in the same
+    // meeting any more: an arrival belongs to the next one.
     std::uint64_t over = ends_[i].until;
     for (next = i + 1; next < ends_.size(); ++next) {
       const end_point& at = ends_[next];
@@ -157,11 +157,11 @@ LOCKSTEP_INLINE void trace_view::join_meetings() {
   }
 }
 
-/// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
-/// a loop it takes by itself.
+/// The caller announces the region to the others: one arrow goes to the first part that each of them runs. A member
+/// takes further parts of a loop by itself.
 LOCKSTEP_INLINE void trace_view::join_calls() {
   std::vector<const end_point*> told(
-      tracks.size());  // for each track the last caller that has told it
+      tracks.size());  // for each track the last caller that has an arrow to it
   const end_point* caller = nullptr;
   for (const end_point& each : ends_) {
     if (each.is_caller) caller = &each;
@@ -182,7 +182,7 @@ LOCKSTEP_INLINE const trace_view::end_point* trace_view::last_of(end_kind kind, 
   return later != ends_.begin() && later[-1].is_of(sought) ? &later[-1] : nullptr;
 }
 
-/// Of the thread that had the log at that time.
+/// The track of the thread that had the log at that time.
 LOCKSTEP_INLINE std::uint32_t trace_view::track_of(std::uint32_t log, std::uint64_t at) const {
   std::uint32_t found = no_track;
   for (std::uint32_t i = 0; i < tracks.size(); ++i) {
@@ -216,8 +216,8 @@ LOCKSTEP_INLINE void trace_view::join_waits() {
   }
 }
 
-/// Who woke it, or let it go, if the thread itself has found that; else what the member has ended that was awaited. None
-/// where a meeting or a region has its arrow.
+/// An arrow from the thread that woke this one or let it go, if this one has found that thread. Else from what the
+/// awaited member has ended. No arrow if the meeting or the region has one.
 LOCKSTEP_INLINE void trace_view::join_wait(const event& of, const open_slices& around) {
   const trace_record& at = record_of(of);
   if (rest_of(of) == nullptr) return;
@@ -243,7 +243,7 @@ LOCKSTEP_INLINE void trace_view::join_awaited(const event& wait, const open_slic
   if (kind == wait_kind::step_of_member) {
     const end_point* const member =
         last_of(end_kind::seat, record_of(wait).number(), awaited, wait.end);
-    // It published at a moment that nobody has recorded.
+    // No record says when the member published.
     if (member != nullptr) add_arrow("step", member->track, wait, wait.end, true);
     return;
   }
@@ -266,8 +266,8 @@ LOCKSTEP_INLINE void trace_view::add_arrow(const char* name, std::uint32_t from,
   if (from != to.track) arrows.push_back({name, from, to.track, sent, to.end, leaves_end, true});
 }
 
-/// The node whose end a wait for a step was for: the last one before the waiter went on, if that was at once. A waiter
-/// that had no CPU meanwhile has waited for the first one that ended.
+/// The node whose end ended a wait for a step. If the waiter went on at once, that is the last node before. If the
+/// waiter had no CPU meanwhile, it is the first node that ended during the wait.
 LOCKSTEP_INLINE const trace_view::end_point* trace_view::node_of(const end_point& member,
                                                                  const event& wait) const {
   const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // src/trace/trace_view.hpp -- all records of a trace, in order (layer: trace)
 //
-// A copy of all rings of the trace that runs or ran last. For trace_file.cpp.
+// It is a copy of all rings of the trace that runs or ran last, for trace_file.cpp.
 //
-//   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
-//   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
-//           So whatever encloses an event comes before it.
-//   VIEW-3  An arrow goes from a thread that released others to one of them, and never back in time. A wait has one at
-//           most, and a region one to each thread.
+//   VIEW-1  Each thread has a track. Threads that had the same log one after the other have different tracks.
+//   VIEW-2  Events of a track are in the order of their begins, the longer one first if two begin together. So an event
+//           comes after those that enclose it.
+//   VIEW-3  An arrow goes from a thread that released others to one of them, and never back in time. A wait has one
+//           arrow at most, and a region one to each thread.
 #ifndef LOCKSTEP_SRC_TRACE_TRACE_VIEW_HPP
 #define LOCKSTEP_SRC_TRACE_TRACE_VIEW_HPP
 
@@ -30,17 +30,17 @@ class trace_view {
   struct track {
     thread_name name;
     std::uint64_t shown_number;
-    std::uint32_t log;        ///< its number
-    std::size_t first, last;  ///< of events
-    // Of its records: what ended before the one tick, or after the other, is lost.
+    std::uint32_t log;        ///< the track() of its log
+    std::size_t first, last;  ///< of its events; the last is past the end
+    // How many records are lost. Those that ended between the two ticks are all there.
     std::uint64_t lost, whole_from, whole_until;
   };
-  /// From the thread that released the other, in ticks.
+  /// From the thread that released the other one. Times are ticks.
   struct arrow {
     const char* name;
     std::uint32_t from, to;  ///< tracks
     std::uint64_t sent, came;
-    bool leaves_end, comes_to_end;  ///< of a slice: so it lies inside of that
+    bool leaves_end, comes_to_end;  ///< begins, ends at the end of a slice: it must lie inside
   };
 
   /// Copies what there is.
@@ -49,7 +49,7 @@ class trace_view {
   trace_view& operator=(const trace_view&) = delete;
 
   const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
-  /// The record of that kind that belongs to it, behind its own; or null.
+  /// The record of that kind that follows the event's own record and belongs to it; or null.
   const trace_record* behind(const event& of, record_kind kind) const noexcept {
     for (std::size_t at = std::size_t{of.record} + 1;
          at < records.size() && is_behind(records[at].kind()); ++at) {
@@ -63,7 +63,7 @@ class trace_view {
   std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
   }
-  /// Since the trace began.
+  /// Nanoseconds since the trace began.
   std::uint64_t time(std::uint64_t tick) const noexcept {
     return tick > begin ? nanoseconds(tick - begin) : 0;
   }
@@ -75,18 +75,18 @@ class trace_view {
   std::uint64_t begin = 0, end = 0;  ///< of the trace, in ticks
   std::uint64_t lost = 0;            ///< records
   std::uint32_t members = 0;         ///< of the largest region
-  bool stops = false;                ///< what did not fit was left out; else the oldest was
+  bool stops = false;  ///< what did not fit was left out; false: the oldest was overwritten
   double nanoseconds_a_tick = 1;
 
  private:
-  /// What an event may be to arrows, in one form, for it is sorted: by kind, by whom and what, then by time.
+  /// A point where an arrow may begin or end. Points are sorted by kind, by whom and what, then by time.
   enum class end_kind : std::uint8_t {
-    meeting,  ///< of a team; region and phase: who arrived, until it was let go
-    call,     ///< of a team; region: its caller, and who runs a part of it
-    part,     ///< of a team; region and rank: a part ended
-    share,    ///< of a team; region and rank: a part began
-    seat,     ///< of a team; rank: who it is, by what it did
-    node      ///< of a track: a node ended
+    meeting,  ///< whom: team; what: region and phase. A member arrived, until it was let go
+    call,     ///< whom: team; what: region. Its caller, or a thread that runs a part of it
+    part,     ///< whom: team; what: region and rank. A part ended
+    share,    ///< whom: team; what: region and rank. A part began
+    seat,     ///< whom: team; what: rank. A thread was this member
+    node      ///< whom: track. A node ended
   };
   struct end_point {
     end_kind kind;
@@ -105,10 +105,10 @@ class trace_view {
       return at != other.at ? at < other.at : is_caller && !other.is_caller;
     }
   };
-  /// What a wait lies in: numbers of events, or none.
+  /// The slices around a wait: numbers of events, or none.
   struct open_slices {
     static constexpr std::size_t none = ~std::size_t{0};
-    std::size_t region = none, construct = none;  ///< region: or part
+    std::size_t region = none, construct = none;  ///< region: or the part of one
   };
   static constexpr std::uint32_t no_track = ~std::uint32_t{0};
 
@@ -132,7 +132,7 @@ class trace_view {
   void join_waits();
   void join_wait(const event& of, const open_slices& around);
   void join_awaited(const event& wait, const open_slices& around);
-  /// The last one of those, at or before `until`; or null.
+  /// The last such point at or before `until`; or null.
   const end_point* last_of(end_kind kind, std::uint64_t whom, std::uint64_t what,
                            std::uint64_t until) const;
   const end_point* node_of(const end_point& member, const event& wait) const;

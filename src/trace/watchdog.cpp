@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/trace/watchdog.cpp -- watchdog.hpp (layer: trace)
+// src/trace/watchdog.cpp -- the bodies of watchdog.hpp (layer: trace)
 //
-// The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
-// it wakes once in that time, and a little more often where waits are nearly too long. Where a signal may ask, it wakes
-// ten times a second: what wakes a thread is not safe in a signal handler on every system, so the handler only sets a word.
+// The watchdog's thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait
+// may last. So it wakes once in that time, and a little more often if waits are nearly too long. If a signal may ask,
+// it wakes ten times a second: a handler cannot safely wake a thread on every system, so it only sets a word.
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
@@ -37,21 +37,21 @@ namespace detail {
 
 /// Made once, never freed; process().watchdog_forks guards it.
 struct watchdog_state {
-  wait_word must_end{0};  ///< on which the thread sleeps
+  wait_word must_end{0};  ///< the thread sleeps on it
   unseamed_atomic<bool> is_asked{false};
   plain_thread thread;
   question_signal signal;
   watchdog_options how;
   bool runs = false, has_signal = false;
-  const void* module = nullptr;  ///< whose code the thread runs
+  const void* module = nullptr;  ///< the mark of the module with the code that the thread runs
 
-  /// That of the process, or null.
+  /// The one of the process, or null.
   static watchdog_state* known() noexcept {
     return static_cast<watchdog_state*>(process().watchdog);
   }
 };
 
-/// Something of this module that no other has.
+/// Data of this module that no other module has: its address stands for the module.
 template <class Name>
 struct LOCKSTEP_MODULE_LOCAL module_mark {
   static unseamed_atomic<bool> is_set;
@@ -100,7 +100,7 @@ class watchdog {
     if (watchdog_state* const of = watchdog_state::known()) end(*of);
   }
 
-  /// What was seen of all threads.
+  /// Takes the snapshot of all threads.
   static void look(stuck_snapshot& all) {
     all.now = tick_clock::now();
     all.ticks_per_second = tick_clock::rate();
@@ -114,7 +114,7 @@ class watchdog {
       }
       for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
     }
-    // By team and rank; then in the order in which they were first seen.
+    // By team and rank, then by the number of the thread.
     std::sort(all.threads.begin(), all.threads.end(),
               [](const seen_thread& a, const seen_thread& b) {
                 if (a.part.team != b.part.team) return a.part.team > b.part.team;
@@ -181,7 +181,7 @@ class watchdog {
     }
   }
 
-  /// Until that time has passed since `begin`, or the thread is to end. True: until a signal asked.
+  /// Sleeps until `time` has passed since `begin`, or the thread is to end. True if a signal asked meanwhile.
   bool sleep(std::uint64_t begin, std::uint64_t time) {
     constexpr std::uint64_t second = 1000000000;
     const std::uint64_t most = how_.on_signal() ? second / 10 : 3600 * second;
@@ -195,7 +195,7 @@ class watchdog {
     return false;
   }
 
-  /// Looks for waits that are too old. The time until there may be one.
+  /// Looks for waits that are too old, and reports them. Returns the time until there may be one.
   std::uint64_t guard(std::uint64_t limit) {
     const std::uint64_t now = tick_clock::now();
     const double ticks = static_cast<double>(limit) * tick_clock::rate() * 1e-9;
@@ -254,7 +254,7 @@ class watchdog {
     return false;
   }
 
-  /// False for a log that says nothing: its thread has ended, and was no member.
+  /// Reads what a log shows. False if its thread has ended, and was no member.
   static bool look_at(const thread_log& log, seen_thread& one) {
     one.number = log.thread();
     static_cast<void>(log.part.read(one.part));
@@ -282,7 +282,7 @@ class watchdog {
     return true;
   }
 
-  /// As /proc tells it, where there is one.
+  /// The state of a thread as /proc tells it, on systems that have /proc.
   static char state_of(std::uint64_t thread) {
     const std::string text =
         file_text("/proc/self/task/%llu/stat", static_cast<unsigned long long>(thread));
