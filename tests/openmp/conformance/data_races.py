@@ -66,7 +66,7 @@ def compile_all(sources, directory, options):
 
     def one(source):
         made = directory / f"{source.parent.name}_{source.name}.o"
-        subprocess.run([*conformance.COMPILERS[".cpp"][:1], *options, "-c", str(source), "-o", str(made)], check=True)
+        subprocess.run([*conformance.GCC[".cpp"][:1], *options, "-c", str(source), "-o", str(made)], check=True)
         return made
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -75,7 +75,7 @@ def compile_all(sources, directory, options):
 
 def link(objects, directory):
     library = directory / "libgomp.so.1"
-    subprocess.run([*conformance.COMPILERS[".cpp"][:1], *OPTIONS, "-shared", *map(str, objects), "-o", str(library),
+    subprocess.run([*conformance.GCC[".cpp"][:1], *OPTIONS, "-shared", *map(str, objects), "-o", str(library),
                     "-Wl,-soname,libgomp.so.1", f"-Wl,--version-script={ROOT / 'openmp' / 'version.map'}",
                     "-Wl,-z,nodelete", "-ldl"], check=True)
     return library
@@ -83,7 +83,7 @@ def link(objects, directory):
 
 def executable(source, directory):
     made = directory / Path(source).name.replace(".", "_")
-    subprocess.run([*conformance.COMPILERS[Path(source).suffix], "-fopenmp", "-w", *OPTIONS, str(conformance.HERE / source),
+    subprocess.run([*conformance.GCC[Path(source).suffix], "-fopenmp", "-w", *OPTIONS, str(conformance.HERE / source),
                     "-o", str(made), "-ldl"], check=True)
     return made
 
@@ -113,7 +113,7 @@ def has_thread_sanitizer(directory):
     probe = directory / "probe.cpp"
     probe.write_text("int main() {}\n", encoding="utf-8")
     made = directory / "probe"
-    compiler = conformance.COMPILERS[".cpp"][0]
+    compiler = conformance.GCC[".cpp"][0]
     return (shutil.which(compiler) is not None
             and subprocess.run([compiler, *OPTIONS, str(probe), "-o", str(made)], capture_output=True, check=False).returncode == 0
             and subprocess.run([str(launched(made))], capture_output=True, check=False).returncode == 0)
