@@ -99,8 +99,11 @@ def meanings(cache, source, compiler):
     """What the words with % stand for, in the order in which they are replaced."""
     c, cxx = keeping_compilers(cache, compiler)
     tests = source / "runtime/test"
-    # There GCC would find a libgomp.so that is LLVM's, and make programs that ask for libomp.so.5.
-    more = f"-L {LLVM}/lib -Wno-everything" if compiler == "clang" else "-w"
+    # There GCC would find a libgomp.so that is LLVM's, and make programs that ask for libomp.so.5. What libgomp has not
+    # is looked for when the program runs; and a program exports what it is a tool by, which libgomp does not ask for.
+    more = "-w -rdynamic -Wl,--unresolved-symbols=ignore-all"
+    if compiler == "clang":
+        more = f"-L {LLVM}/lib -Wno-everything"
     flags = f"-I {tests} -I {headers_of_openmp(cache)} -I {tests}/ompt -fno-omit-frame-pointer {more}"
     result = []
     for kind, command, more in (
