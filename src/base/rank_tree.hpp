@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/base/rank_tree.hpp -- who tells whom, and who reports to whom: a pure function of ranks and groups (layer: base)
+// src/base/rank_tree.hpp -- which ranks announce to which, and report to which: from ranks and groups (layer: base)
 //
 // The ranks of a team form a tree of lines. Each line has a leader and up to width - 1 watchers. Down the tree a leader
 // publishes a line, and its watchers read it (region_board.hpp). Up the tree the leader and the watchers count
@@ -26,8 +26,8 @@
 // The tree is made once for a team, as tables, and then only read.
 //
 // Cost   20 bytes a member, 16 a line. The look-ups are loads.
-// Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
-// from each other faster than level follows level. Up: the combining tree [YTL87].
+// Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of a line fetch it from each other
+//        faster than one level follows another. Up the tree: the combining tree [YTL87].
 #ifndef LOCKSTEP_SRC_BASE_RANK_TREE_HPP
 #define LOCKSTEP_SRC_BASE_RANK_TREE_HPP
 

@@ -67,7 +67,7 @@ LOCKSTEP_INLINE void lock_for_fork() {
 }
 
 LOCKSTEP_INLINE void unlock_after_fork(bool is_child) {
-  if (!process().forks.is_held()) return;  // the module has joined since
+  if (!process().forks.is_held()) return;  // the module has joined since lock_for_fork()
   for (const bool is_first_in_child : {true, false}) {
     for_each_table(is_first_in_child, [is_child](const fork_table& table) {
       if (!table.section().is_held()) return;

@@ -46,7 +46,7 @@ LOCKSTEP_INLINE calm_writes::~calm_writes() {
     sigemptyset(&only);
     sigaddset(&only, each);
     int taken = 0;
-#if !defined(__wasm__)  // where nothing raises them
+#if !defined(__wasm__)  // nothing raises them there
     sigwait(&only, &taken);
 #endif
   }

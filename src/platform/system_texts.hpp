@@ -28,7 +28,7 @@ std::string file_text(const char* path, ...) LOCKSTEP_PRINTS(1);
 /// The text after its leading blanks.
 const char* skip_blanks(const char* text) noexcept;
 
-/// A name for one line of a message: without control characters, which could end the line or change the terminal.
+/// A text for one line of a message, without control characters: these could end the line or change the terminal.
 std::string one_line(const char* text);
 /// Whether the value of a variable means no: 0 or false, in capital or small letters. Blanks may stand around it.
 bool is_switched_off(const char* text) noexcept;

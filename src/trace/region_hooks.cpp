@@ -215,7 +215,7 @@ LOCKSTEP_INLINE void look_at_segment(const member_view& self, std::uint64_t over
   own.note_segment(own.at, self.size(), over, own.stands_for);
 }
 
-/// The end of a meeting of which the ledger has seen the begin.
+/// The end of a meeting. The ledger has seen its begin.
 LOCKSTEP_INLINE void leave_meeting(member_view& self, member_ledger& own) noexcept {
   if (!self.has_left) {
     own.count_meeting(self.in_construct.kind, self.in_construct.where);

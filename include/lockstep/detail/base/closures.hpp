@@ -18,7 +18,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
+/// Whether f(arguments...) compiles. The types are given with const and reference.
 template <class Function, class... Arguments>
 struct is_callable {
   template <class Closure>
@@ -30,7 +30,7 @@ struct is_callable {
   static constexpr bool value = decltype(test<Function>(0))::value;
 };
 
-/// A function's name, which ends with that of the Type and a bracket.
+/// The name of a function. It ends with the name of the Type and a bracket.
 struct function_name {
   const char* text;
   std::size_t length;
