@@ -55,7 +55,7 @@ LOCKSTEP_INLINE node_index root_of(node_list& forest, node_index node) {
   return node;
 }
 
-/// The edges of a cycle, one after the other. Requires that there is one, so that `order` lacks some.
+/// The edges of one cycle, in order. Requires that there is a cycle: then `order` lacks some nodes.
 LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge>& edges,
                                                     const std::vector<std::uint32_t>& order,
                                                     std::size_t count) {
@@ -64,7 +64,7 @@ LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge
   for (const std::uint32_t each : order) is_missing[each] = false;
   std::uint32_t at = 0;
   while (!is_missing[at]) ++at;
-  // Each of them misses another one: backwards, until one comes again.
+  // Each missing node has a predecessor that is missing too. So going backwards reaches one of them twice.
   std::vector<std::uint32_t> back(count, 0);  // the edge by which it was left
   while (!seen[at]) {
     seen[at] = true;
@@ -82,7 +82,7 @@ LOCKSTEP_INLINE std::vector<std::uint32_t> cycle_of(const std::vector<model_edge
   return found;
 }
 
-/// Nodes have the same number if ways lead from each of them to the others.
+/// Numbers groups of nodes: two nodes have the same number if each can be reached from the other.
 LOCKSTEP_INLINE node_list rings_of(const std::vector<model_edge>& edges, std::size_t count) {
   const adjacency out = edges_by(edges, count, false), in = edges_by(edges, count, true);
   node_list left, way, ring(count, no_node);
@@ -116,7 +116,7 @@ LOCKSTEP_INLINE node_list rings_of(const std::vector<model_edge>& edges, std::si
   return ring;
 }
 
-/// Finds the structure of a graph, step by step, until something is wrong.
+/// Finds the structure of a graph, step by step. Stops at the first fault.
 class flow_builder {
  public:
   explicit flow_builder(const graph_model& of) : of_(of) {}
@@ -197,7 +197,7 @@ class flow_builder {
   };
 
   std::string find_loops() {
-    std::vector<found_loop> loops;  // the longest first
+    std::vector<found_loop> loops;  // the one with most nodes first
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop()) continue;
       found_loop made = {each.from, each.to, body_of(each)};
@@ -221,7 +221,7 @@ class flow_builder {
     return std::string();
   }
 
-  /// The nodes on ways from `to` to `from`, in order.
+  /// The nodes on paths from `to` to `from`, in order.
   node_list body_of(const model_feedback& loop) const {
     std::vector<bool> ahead(size(), false), behind(size(), false);
     ahead[loop.to] = behind[loop.from] = true;
@@ -271,7 +271,7 @@ class flow_builder {
     return std::string();
   }
 
-  /// The edge, or the one between the loops that its ends lie in, where these lie beside each other.
+  /// The edge between items of the innermost block that has both ends. An end in a loop there becomes that loop.
   item_edge raised(const model_edge& edge) const {
     const std::uint32_t nodes = static_cast<std::uint32_t>(size());
     std::uint32_t a = made_.block_of[edge.from], b = made_.block_of[edge.to];
@@ -291,8 +291,8 @@ class flow_builder {
     return made;
   }
 
-  /// GRAPH-5: what depends on a loop comes after all its turns, what it depends on before. Loops that lie apart may need
-  /// that of each other.
+  /// GRAPH-5: what depends on a loop comes after all its turns; what the loop depends on comes before them. It is a
+  /// fault if two loops would have to run after each other.
   std::string sort_items() {
     const std::size_t items = size() + made_.blocks.size();
     std::vector<model_edge> edges;
@@ -336,10 +336,10 @@ class flow_builder {
     }
   }
 
-  /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
+  /// The answers that a node needs to run. An answer is twice the number of the node that gives it, plus 1 for true.
   using answers = std::vector<std::uint32_t>;
 
-  /// What one of them has, or both have. All are sorted.
+  /// What is in one of two sorted lists, or only what is in both. The result is sorted.
   static answers merged(const answers& a, const answers& b, bool only_common) {
     answers made;
     for (std::size_t i = 0, k = 0; i < a.size() || k < b.size();) {
@@ -353,14 +353,14 @@ class flow_builder {
   }
   static void add(answers& to, const answers& more) { to = merged(to, more, false); }
 
-  /// Whether it leads from the node that decides a loop to one outside: what that node has returned last is not true.
+  /// Whether the edge leads from the node that decides a loop to a node outside. Then that node's last answer is false.
   bool is_over_before(const model_edge& edge) const noexcept {
     const std::uint32_t loop = made_.loop_from[edge.from];
     return loop != 0 && !made_.is_inside(made_.block_of[edge.to], loop);
   }
 
   std::string contradictions() {
-    std::vector<answers> known(size());  // nothing of a node that is never skipped
+    std::vector<answers> known(size());  // empty for a node that is never skipped
     for (const node_index node : made_.order) {
       if (!made_.may_be_skipped[node]) continue;
       answers here, common;
@@ -381,7 +381,6 @@ class flow_builder {
       }
       add(here, common);
       for (std::size_t i = 1; i < here.size(); ++i) {
-        // A node in a loop may be asked in one turn and seen in another.
         const node_index asked = here[i] / 2;
         if (here[i - 1] / 2 != asked || here[i] == here[i - 1]) continue;
         return "no iteration can reach " + name(node) + ": " + name(asked) +
@@ -407,22 +406,22 @@ class flow_builder {
     for (const model_edge& each : made_.edges) {
       if (made_.may_be_skipped[each.to] && tells(each)) add_delay({each.to, each.from, 1});
     }
-    // The members of a team-wide node do not follow each other by themselves.
+    // Nothing else keeps one member of a team-wide node from beginning the next iteration before the others.
     for (node_index i = 0; i < size(); ++i) {
       if (of_.nodes[i].is_wide) add_delay({i, i, 1});
     }
     return edge_without_bound();
   }
 
-  /// The outermost loop that the node is in, by its first node; or else the node.
+  /// The first node of the outermost loop around the node. If it is in no loop: the node itself.
   node_index outermost(node_index node) const {
     std::uint32_t block = made_.block_of[node];
     while (made_.blocks[block].depth > 1) block = made_.blocks[block].parent;
     return block == 0 ? node : made_.blocks[block].to;
   }
 
-  /// GRAPH-4: nodes that edges join, but for channels, are of one stage. Iterations of nodes stay in order unless they are of
-  /// different stages, and a way of edges and channels joins those.
+  /// GRAPH-4: edges that are no channels join nodes to one stage. Nodes of two stages may overlap if edges and channels
+  /// join these stages. All other nodes keep their iterations in order.
   void keep_order() {
     node_list stage(size());
     for (node_index i = 0; i < size(); ++i) stage[i] = outermost(i);
@@ -446,7 +445,8 @@ class flow_builder {
     }
   }
 
-  /// Each edge lies on a way that leads back, with some delay, or within a loop.
+  /// A message for the first edge without a bound. An edge has one if a path with delays leads from its end back to its
+  /// beginning, or if both ends are in one loop.
   std::string edge_without_bound() const {
     std::vector<model_edge> ways;
     for (const model_edge& each : made_.edges) {

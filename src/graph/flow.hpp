@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow.hpp -- a checked graph: its order, its loops, what may be skipped (layer: graph)
 //
-// Pure. make_flow() takes what the user has said, and finds what is wrong with it, or its structure:
+// Pure. make_flow() checks the user's graph_model. It returns what is wrong with it, or else its structure:
 //   FLOW-1  `order` is an order of all nodes in which each edge goes forward.
-//   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that
-//           it is in. All nodes of a loop come after its `to` and before its `from`, which lies in no loop further
-//           inside.
-//           A loop runs as a whole: `item_order` is an order of all items, loops and nodes, in which edges between
-//           those that lie beside each other in a block go forward.
-//   FLOW-3  `delayed` has the feedback between nodes that are not of one loop, what keeps iterations in order beside channels,
-//           and what makes sure that no node is asked for an iteration when it is in the next one already. Where iterations
-//           do not overlap it is empty.
+//   FLOW-2  Two blocks lie apart, or one lies in the other. Block 0 is the graph. Every other block is a loop, and has
+//           a higher number than the block around it. All nodes of a loop come after its `to` and before its `from`. No
+//           inner loop contains `from`. A loop runs as a whole. `item_order` is an order of all items, that is loops
+//           and nodes. In it, edges go forward between items that lie beside each other in a block.
+//   FLOW-3  `delayed` is empty where iterations do not overlap. Else it has the feedback between nodes that share no
+//           loop, and feedback that keeps three rules: iterations stay in order beside channels, no node is asked about
+//           an iteration when it is in the next one, and the members of a team-wide node are in the same iteration.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_HPP
 
@@ -43,8 +42,8 @@ struct adjacency {
   }
 };
 
-/// Between two that lie beside each other in a block: nodes, or loops with what is in them. An item is a node by its
-/// number, or a loop by its block's number after all nodes.
+/// An edge between two items that lie beside each other in a block. An item is a node, or a loop with all that is in
+/// it. The number of a loop as an item is that of its block plus the number of nodes.
 struct item_edge {
   std::uint32_t block;
   std::uint32_t from, to;
@@ -56,7 +55,7 @@ struct flow_block {
   node_index from = no_node, to = no_node;  ///< of a loop
 };
 
-/// Whether what its beginning returns counts.
+/// Whether the edge depends on what the node at its beginning returns.
 inline bool asks(edge_kind kind) noexcept {
   return kind == edge_kind::if_true || kind == edge_kind::if_false;
 }
@@ -72,10 +71,10 @@ struct flow {
   std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
   std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
   std::vector<model_feedback> delayed;
-  bool overlaps = false;  ///< iterations do
+  bool overlaps = false;  ///< iterations may overlap
   std::uint32_t most_delay = 0;
   std::vector<bool> may_be_skipped;
-  std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
+  std::vector<bool> is_asked;  ///< other nodes look at what it returned, or whether it ran
 
   /// Whether the node at its end may be skipped because of this edge.
   bool tells(const model_edge& edge) const { return asks(edge.kind) || may_be_skipped[edge.from]; }
@@ -85,22 +84,22 @@ struct flow {
   }
 };
 
-/// An order of so many in which edges go forward; without those that lie on a cycle or after one.
+/// An order of `count` nodes in which edges go forward. It lacks nodes that lie on a cycle or after one.
 std::vector<std::uint32_t> order_of(const std::vector<model_edge>& edges, const adjacency& out,
                                     std::size_t count);
 
 flow make_flow(const graph_model& of);
 
-/// In a forest where each node knows one nearer to its root, or itself.
+/// The root of a node. In `forest` each node has a node nearer to its root, and a root has itself.
 node_index root_of(node_list& forest, node_index node);
 
-/// The name of a node, and its number among several of that name, from 1.
+/// The name of a node. If several nodes have that name, its number among them follows, from 1.
 std::string name_of(const graph_model& of, node_index node);
 inline std::string quoted(const graph_model& of, node_index node) {
   return "'" + name_of(of, node) + "'";
 }
 
-/// Of the edges between so many nodes, by their beginning or their end.
+/// Groups edges by the node at their end, or at their beginning. `nodes`: how many nodes there are.
 adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes, bool by_end);
 
 }  // namespace detail

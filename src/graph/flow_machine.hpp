@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_machine.hpp -- a plan with its functions, ready to be run (layer: graph)
 //
-// What the members of a run share, and what each has for itself. The caller of runs prepares it, the members walk
-// through it (flow_walk.hpp), and it is at rest in between: each lane has done all that it has claimed, and every
-// lane of the graph as many turns.
+// It holds what the members of a run share, and what each has for itself. The thread that calls a run prepares it, and
+// the members walk through it (flow_walk.hpp). Between runs it is at rest: each lane has done all that it has claimed,
+// and all lanes of the graph have done the same number of turns.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_MACHINE_HPP
 
@@ -26,7 +26,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A call of a node, with all that is needed for it in one place.
+/// A call of a node, with all that it needs in one place.
 struct bound_call {
   enum : std::uint16_t { is_wide = 1, may_be_skipped = 2, is_asked = 4 };
 
@@ -37,19 +37,19 @@ struct bound_call {
   std::uint16_t flags;
 };
 
-/// The question of a node that may be skipped to another node.
+/// What a node that may be skipped asks another node.
 struct bound_question {
-  node_index node;  ///< none: one that always runs
+  node_index node;  ///< no_node: the other node always runs
   edge_kind kind;
 };
 
-/// The measured times of a node. Written by the thread that runs it: its runs follow each other.
+/// The measured times of a node. The thread that runs the node writes them: runs of one node do not overlap.
 struct node_times {
   std::uint64_t count = 0, sum = 0, most = 0, least = ~std::uint64_t{0};  ///< ticks
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
-/// How long an empty node takes with two looks at the clock, in ticks. The median: two looks that follow each other at once may see the same tick now and then.
+/// The ticks of an empty node with two looks at the clock: a median, because two looks may see the same tick.
 inline std::uint64_t time_of_nothing() noexcept {
   constexpr std::size_t count = 31;
   const node_function::caller volatile nothing = [](void*, std::size_t, member*) -> bool {
@@ -66,8 +66,8 @@ inline std::uint64_t time_of_nothing() noexcept {
 }
 
 /// The mean in ticks, without the clock's own time. The longest of several runs does not count: it may have been
-/// preempted. For a short node it is the shortest run, because a cache miss would take as long as the node. A node that
-/// takes less than the clock itself counts as 0.
+/// preempted. For a short node the result is the shortest run, because a cache miss takes as long as the node. A node
+/// that takes less time than the clock counts as 0.
 inline double usual_time(const node_times& of, std::uint64_t clock) noexcept {
   const bool has_many = of.count > 2;
   const std::uint64_t count = has_many ? of.count - 1 : of.count;
@@ -79,14 +79,14 @@ inline double usual_time(const node_times& of, std::uint64_t clock) noexcept {
   return static_cast<double>(sum - clock * count) / static_cast<double>(count);
 }
 
-/// Whether to stop, as the user or a region answers.
+/// Asks the user or a region whether to stop.
 struct stop_question {
   void* held;
   bool (*call)(void* held);
 
   bool operator()() const { return call(held); }
 };
-/// Whether no other iteration begins: asked on the caller's thread.
+/// True if no other iteration is to begin. The caller's thread asks.
 using iteration_gate = stop_question;
 
 /// The turns of the graph that a run makes.
@@ -94,7 +94,7 @@ struct turn_range {
   std::uint64_t first, last;
 };
 
-/// A team-wide node: what its members share.
+/// What the members of a team-wide node share.
 struct wide_part {
   wide_part(std::size_t width, wait_policy policy, stop_source& stop)
       : shared(width, policy, stop) {}
@@ -107,22 +107,22 @@ struct wide_part {
 struct lane_place {
   std::uint32_t lane = no_lane;
   std::uint32_t at = 0;    ///< the step of the turn
-  std::uint64_t step = 0;  ///< since the plan was made
+  std::uint64_t step = 0;  ///< counted since the plan was made
   std::uint64_t turn = 0;
   bool is_behind = false;  ///< `done` is not stored yet
 };
 
-/// A member's own.
+/// What each member has for itself.
 struct walker_state {
   wait_history history = {};
   backoff_trust patience = {};      ///< whether others come while it polls for them
-  std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
+  std::vector<std::uint64_t> seen;  ///< of each lane: the `done` that this member saw last
   std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
   std::vector<std::uint32_t>
       entered;  ///< of each team-wide node: the region in which the member came to it last
 };
 
-/// Where misuse is diagnosed: buffers are told which iteration the calling thread runs.
+/// Notes for checked buffers which iteration the calling thread runs. Only in builds that diagnose misuse.
 class iteration_mark {
  public:
   explicit iteration_mark(std::uint64_t iteration) noexcept {
@@ -142,7 +142,7 @@ class iteration_mark {
 
 class flow_machine {
  public:
-  /// `stop` and `policy`: of the team; without a team it only runs alone.
+  /// `stop` and `policy`: those of the team. A plan without a team has none, and never runs.
   flow_machine(const graph_model& of, const flow& checked, flow_plan made,
                const std::vector<node_function>& functions, wait_policy policy, stop_source* stop)
       : plan(std::move(made)),
@@ -173,7 +173,7 @@ class flow_machine {
     }
     for (std::size_t rank = 0; rank < plan.members; ++rank) {
       walker_state& own = walkers[rank].value;
-      // What a member writes all the time must not share lines with other members' data: some room after it.
+      // A member writes these all the time. The room after them keeps other members' data off their cache lines.
       own.seen.reserve(plan.lanes.size() + 2 * cache_line_size / sizeof(std::uint64_t));
       own.seen.assign(plan.lanes.size(), 0);
       own.entered.assign(wide_parts_.size(), 0);
@@ -193,7 +193,7 @@ class flow_machine {
   flow_machine(const flow_machine&) = delete;
   flow_machine& operator=(const flow_machine&) = delete;
 
-  /// Before a run of many members: `iterations` of them, or as many as the gate lets through.
+  /// Before a run by several members, of `iterations` iterations, or of as many as the gate lets through.
   void prepare(std::uint64_t iterations, const iteration_gate* asks) {
     look_at_run();
     const std::uint64_t most = most_turns_ - turns.first;
@@ -207,7 +207,7 @@ class flow_machine {
       each->phase = each->shared.set_size(each->shared.most());
     }
   }
-  /// After the run. A stopped run leaves lanes anywhere: puts them in order.
+  /// After the run. A stopped run leaves lanes at any step: then it resets them.
   void come_to_rest(bool was_stopped) {
     for (const owner<wide_part>& each : wide_parts_) {
       each->shared.come_to_rest(was_stopped);
@@ -268,7 +268,7 @@ class flow_machine {
     return iteration >= looked_at ? what.call(what.held, converted<std::size_t>(iteration), me)
                                   : run_watched(what, iteration, me);
   }
-  /// The same, unless it is to be skipped; keeps what it returns.
+  /// Calls a node unless it is to be skipped, and keeps what it returns.
   void run_asked(const bound_call& what, std::uint64_t iteration, member* me) {
     std::uint8_t said = 0;
     if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
@@ -281,24 +281,24 @@ class flow_machine {
 
   const flow_plan plan;
   flow_board board;
-  std::vector<bound_call> calls;  ///< as in the plan; then those of the line
-  std::vector<bound_call> line;
+  std::vector<bound_call> calls;    ///< as in the plan
+  std::vector<bound_call> line;     ///< in the order for one member
   std::vector<wide_part*> wide_of;  ///< of each node, or null
   std::vector<std::uint32_t> wide_number;
   std::vector<node_times> times;
   aligned_array<padded<walker_state>> walkers;
-  // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
+  // The next run times nodes in its first `timed_iterations` iterations, each until it has `most_samples` samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
-  source_place where = {nullptr, 0};   ///< the plan was made, for the ledger
+  source_place where = {nullptr, 0};   ///< where the plan was made, for the ledger
   /// For observers.
   const char* name_of(node_index node) const noexcept {
     const bool has_name = model != nullptr && node < model->nodes.size();
     return has_name ? model->nodes[node].name.c_str() : "node";
   }
 
-  // Of the run: written by its caller before it, and only where it changes, since members read these lines.
-  std::uint64_t looked_at = 0;  ///< timed_iterations, or all while nodes are watched
+  // Of the run. Its caller writes these before it, and only if they change, because members read these cache lines.
+  std::uint64_t looked_at = 0;  ///< iterations to watch: timed_iterations, or all for an observer
   const iteration_gate* gate = nullptr;
   std::uint64_t ahead = 0;  ///< how many turns the gate may be ahead of the slowest lane
 
@@ -328,7 +328,7 @@ class flow_machine {
     const std::uint64_t now = are_watched ? ~std::uint64_t{0} : timed_iterations;
     if (looked_at != now) looked_at = now;
   }
-  /// Where no node has to be asked anything. A loop as short as it can be: nodes may take as little as a nanosecond.
+  /// For graphs without conditions, loops and team-wide nodes. The loop is short because a node may take only 1 ns.
   bool run_plain(std::uint64_t iterations, const stop_question& stop) {
     const bound_call *const begin = line.data(), *const end = begin + line.size();
     for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -381,7 +381,7 @@ class flow_machine {
   void reset() noexcept {
     for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
       const plan_lane& of = plan.lanes[lane];
-      // A loop in the graph is over as often as the graph has turns.
+      // A loop that lies directly in the graph is over once in each turn of the graph.
       const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
       board.reset(lane, of.block == 0 ? turns.first * of.steps : 0,
                   loop_decision(is_outer ? turns.first : 0, 0));
@@ -393,17 +393,17 @@ class flow_machine {
     }
   }
 
-  bool is_plain_ = true;  ///< all nodes of the line are only called
+  bool is_plain_ = true;  ///< no node of the line is asked, skipped or team-wide
   std::vector<std::uint32_t> questions_begin_;
   std::vector<bound_question> questions_;
   std::vector<std::uint8_t> answers_;
   std::vector<owner<wide_part>> wide_parts_;
-  std::uint64_t origin_;      ///< the first turn of all: so that delays reach back
-  std::uint64_t most_turns_;  ///< whose steps can be counted: "for ever" is as many
+  std::uint64_t origin_;      ///< the number of the first turn: no delay reaches below 0
+  std::uint64_t most_turns_;  ///< how many turns can be counted; no run has more
 
  public:
   line_gap before_turns;
-  turn_range turns;  ///< of the run: its caller's own, which tells them to the members with the job
+  turn_range turns;  ///< of the run. Only its caller reads them: the job has a copy for the members
 };
 
 }  // namespace detail

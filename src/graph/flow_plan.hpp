@@ -2,17 +2,17 @@
 // src/graph/flow_plan.hpp -- which member runs which node, and waits for what (layer: graph)
 //
 // Pure: the same flow, costs and members give the same plan. Each block (the graph, and each loop in it) has a lane for
-// each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and
-// where it comes to a loop, down its lane of the loop, turn after turn. How many steps of a lane are done is one
-// number.
+// each member that takes part in it: a list of steps. A member runs its lane of the graph once in each turn. If a step
+// is a loop, it runs its lane of that loop, turn after turn. One number says how many steps of a lane are done.
 //
-//   FPLAN-1  A step begins when the lane's steps before it are done, and for each of its waits the lane that it names
-//            has done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
-//   FPLAN-2  So every edge, feedback, and GRAPH-3 hold. A wait that others imply is left out.
-//   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a
-//            plan can get stuck: tests go through plans without threads.
-//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
-//            all of them. To wait for a loop is to wait until the member of that lane has left it.
+//   FPLAN-1  A step begins when the lane's earlier steps are done, and all its waits are over. A wait names a lane and
+//            a number: it is over when that lane has done so many steps, in the same turn or `delay` turns before.
+//            Steps of a lane are done in order.
+//   FPLAN-2  So every edge and every feedback is obeyed, and GRAPH-3 holds. A wait that others imply is left out.
+//   FPLAN-3  All lanes follow one order of the nodes (`line`). A wait within one turn names a step that is earlier in
+//            this order. So no run of a plan can get stuck. Tests go through plans without threads.
+//   FPLAN-4  At the end of a turn of a loop, the lane with `from` waits for all other lanes, and they wait for it. A
+//            wait for a loop ends when the member of that lane has left the loop.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
 
@@ -30,26 +30,26 @@ namespace detail {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};
 
-/// Nanoseconds, from 0 on. No floating-point numbers: where these are kept with more digits than are stored (x87), one
-/// that is compared with itself may be the lesser one, and an order is none.
+/// Nanoseconds, from 0 on. This is no floating-point type. The x87 computes with more digits than it stores: there a
+/// number may compare less than itself, and sorting fails.
 using plan_time = std::int64_t;
 constexpr plan_time most_time = (std::numeric_limits<plan_time>::max)();
-/// The cost of an edge between members, and of a node of which nothing is known.
+/// The assumed cost of an edge between members, and of a node whose cost is not known.
 constexpr plan_time crossing_time = 100, usual_node_time = 1000;
 
-/// The end of what begins then and takes so long. At most the longest time.
+/// The sum, or most_time if that is less.
 inline plan_time time_after(plan_time begin, plan_time length) noexcept {
   return begin < most_time - length ? begin + length : plan_time{most_time};
 }
 inline plan_time whole_time(double nanoseconds) noexcept {
-  // The conversion of most_time is one more.
+  // Converted to double, most_time is one more.
   return nanoseconds < static_cast<double>(most_time) ? static_cast<plan_time>(nanoseconds + 0.5)
                                                       : plan_time{most_time};
 }
 
 struct plan_wait {
   std::uint32_t lane;
-  std::uint32_t steps;  ///< so many of the lane's must be done
+  std::uint32_t steps;  ///< how many steps of the lane must be done
   std::uint32_t delay;  ///< in turns
 };
 
@@ -63,17 +63,17 @@ struct plan_step {
   std::uint32_t first_wait, last_wait;
   std::uint32_t loop;  ///< the block that is run here, or 0
   bool is_open;        ///< any member may run it
-  bool is_awaited;     ///< somebody waits for it
+  bool is_awaited;     ///< another lane waits for it
   bool decides;        ///< it has the loop's `from`
   bool
-      is_followed;  ///< it decides, and if the loop goes on the lane's first step tells: all others wait for that
+      is_followed;  ///< it decides; if the loop goes on, the others wait for the lane's first step instead
 };
 
 struct plan_lane {
   std::uint32_t block, member;
   std::uint32_t first_step, steps;
   std::uint32_t parent;       ///< the same member's lane of the block around
-  std::uint32_t parent_step;  ///< where that has this loop
+  std::uint32_t parent_step;  ///< the step of `parent` that is this loop
 };
 
 struct flow_plan {
@@ -88,7 +88,7 @@ struct flow_plan {
   node_list from;                      ///< of each loop
   node_list line;                      ///< the order for one member
   std::vector<std::uint32_t>
-      again;  ///< for each place in it: where its loop begins, if it decides one, else none
+      again;  ///< for each place in `line`: if the node decides a loop, where that begins; else no_lane
   std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
   std::vector<std::uint32_t> width_of;
   std::vector<plan_time> costs;

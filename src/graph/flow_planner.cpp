@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_planner.cpp -- makes a plan of a graph (layer: graph)
 //
-// Three passes over the blocks: schedule (flow_schedule.hpp); lay, where each item becomes an operation on the lanes of its
-// members; wait, which keeps for each lane, operation by operation, how far every other lane must be by then. What a lane knows
-// already needs no wait. Then operations that nobody waits for in between are cut to steps.
+// Four passes. "schedule" is in flow_schedule.hpp. "lay" makes each item an operation on the lanes of its members.
+// "wait" goes through the operations of each lane, and keeps how far every other lane must be by then: what a lane
+// knows already needs no wait. "cut" joins operations to one step if no lane waits for those in between.
 #include "flow_plan.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace detail {
 
 class flow_planner : private flow_scheduler {
  public:
-  /// `made` has members and costs.
+  /// Requires: `made` has costs.
   flow_planner(const graph_model& of, const flow& checked, std::size_t members, flow_plan& made)
       : flow_scheduler(of, checked, members, made), spots_(nodes_ + checked.blocks.size()) {}
 
@@ -37,7 +37,7 @@ class flow_planner : private flow_scheduler {
   }
 
  private:
-  /// What a lane has at one place, before operations are joined to steps.
+  /// One place of a lane, before operations are joined to steps.
   struct lane_operation {
     std::uint32_t item;
     std::uint32_t rank;   ///< of a team-wide node
@@ -45,7 +45,7 @@ class flow_planner : private flow_scheduler {
     std::uint32_t first_wait, last_wait;
     std::uint32_t step;
     bool is_awaited;
-    bool is_decision;  ///< nothing else
+    bool is_decision;  ///< it decides the loop, and calls no node
   };
   struct lane_spot {
     std::uint32_t lane, at;
@@ -81,7 +81,7 @@ class flow_planner : private flow_scheduler {
     return at;
   }
 
-  /// `members`: whom the numbers of the block's schedule stand for.
+  /// `members`: for each number in the block's schedule, the member that it stands for.
   void lay(std::uint32_t block, const std::vector<std::uint32_t>& members, plan_time begin) {
     const std::uint32_t begin_of_line = static_cast<std::uint32_t>(made_.line.size());
     std::uint32_t order = 0;
@@ -114,7 +114,7 @@ class flow_planner : private flow_scheduler {
       if (ends_loop) add_decision(block, each.item);
     }
   }
-  /// The node that decides a loop. If it is team-wide, the decision is an operation of its own: after all members.
+  /// For the node that decides a loop. If that is team-wide, an operation of its own decides, after all members.
   void add_decision(std::uint32_t block, std::uint32_t item) {
     const std::uint32_t lane = spots_[item][0].lane;
     made_.decider[block] = lane;
@@ -125,15 +125,15 @@ class flow_planner : private flow_scheduler {
   }
   void lay_loop(std::uint32_t item, const std::vector<std::uint32_t>& own, plan_time begin) {
     const std::uint32_t inner = item - nodes_;
-    // A bound loop's members are known by their own numbers.
+    // A number in the schedule of a bound loop is the member's own.
     lay(inner, blocks_[inner].is_bound ? numbers_below(blocks_[inner].used) : own, begin);
     for (const lane_spot& each : spots_[item]) {
       made_.lanes[made_.lane(inner, member_of(each))].parent = each.lane;
     }
   }
 
-  /// How long an iteration will take after others. Where they overlap, no member can be busy for longer, and feedback keeps
-  /// what it joins apart.
+  /// Predicts the time from one iteration to the next. Where they overlap, it is what the busiest member takes, or the
+  /// longest time by which feedback keeps iterations apart, whichever is more.
   void predict() {
     made_.critical_path = blocks_[0].critical_path;
     made_.predicted_time = blocks_[0].length;
@@ -155,7 +155,7 @@ class flow_planner : private flow_scheduler {
 
   // --- wait ---
 
-  /// In `block` or further inside: the item of the block that has the node.
+  /// The item of `block` that is the node or has it. Requires: the node is in the block.
   std::uint32_t item_in(std::uint32_t block, node_index node) const noexcept {
     std::uint32_t at = flow_.block_of[node];
     if (at == block) return node;
@@ -166,7 +166,7 @@ class flow_planner : private flow_scheduler {
     return static_cast<std::int64_t>(operations_[lane].size());
   }
 
-  /// The operation after which the item is done: a loop is over when the member that decides has left it.
+  /// Adds the operations after which the item is done. A loop is over when the member that decides has left it.
   void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
     const std::int64_t order = std::int64_t{operation_at(spots_[item][0]).order} -
                                std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
@@ -180,15 +180,14 @@ class flow_planner : private flow_scheduler {
   bool decides(std::uint32_t block, std::uint32_t item) const noexcept {
     return block != 0 && item == flow_.blocks[block].from;
   }
-  /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to
-  /// leave it.
+  /// Adds the end of each lane: all nodes come before the one that decides, but members may have to leave inner loops.
   void need_turn(std::vector<need>& needs) {
     for (const std::uint32_t lane : own_) {
       const std::uint32_t last = static_cast<std::uint32_t>(operations(lane).size() - 1);
       needs.push_back({{lane, last}, 0, operations(lane)[last].order});
     }
   }
-  /// Whether the member of this lane runs the first node of the item, or all of it.
+  /// Whether the item is a node, or a loop whose first node the member of this lane runs.
   bool enters(std::uint32_t item, std::uint32_t lane) const {
     if (item < nodes_) return true;
     for (const lane_spot& each : spots_[flow_.blocks[item - nodes_].to]) {
@@ -204,7 +203,7 @@ class flow_planner : private flow_scheduler {
     }
     const adjacency delayed = edges_by(delays, of.items.size(), true);
 
-    // Lanes of a block were made one by one, between those of loops: by their own numbers here.
+    // Lanes of one block do not have successive numbers, as loops have lanes in between. Here they count from 0.
     number_.assign(made_.lanes.size(), no_lane);
     own_.clear();
     for (std::uint32_t m = 0; m < made_.members; ++m) {
@@ -252,7 +251,7 @@ class flow_planner : private flow_scheduler {
 
   std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
 
-  /// Adds the waits that nothing known implies; the latest first, since they imply others.
+  /// Adds the waits that the lane's knowledge does not imply. It begins with the latest, because that implies others.
   void wait_for(const lane_spot& here, std::vector<need>& needs) {
     lane_operation& own = operation_at(here);
     own.first_wait = own.last_wait = static_cast<std::uint32_t>(waits_.size());
@@ -270,7 +269,7 @@ class flow_planner : private flow_scheduler {
       known[k] = (std::max)(known[k], reach);
     }
   }
-  /// What was known after that operation.
+  /// Adds what the other lane knew after that operation.
   void learn(std::int64_t* known, const lane_spot& from) {
     if (!keeps_all_) return;
     const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
@@ -295,8 +294,8 @@ class flow_planner : private flow_scheduler {
     rows.insert(rows.end(), known, known + lanes_);
   }
 
-  /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
-  /// Whatever else comes first on a lane waits for such a node.
+  /// GRAPH-3: an item that depends on nothing, and is the first of its lane, waits for the whole iteration before. Any
+  /// other item that is the first of a lane waits for such an item.
   void wait_for_iteration(const block_schedule& of) {
     std::vector<need> ends;
     for (const placed_item& each : of.placed) {
@@ -307,7 +306,7 @@ class flow_planner : private flow_scheduler {
       if (!of.in.of(local_[each.item]).empty()) continue;
       for (const lane_spot& here : spots_[each.item]) {
         if (here.at != 0 || !enters(each.item, here.lane)) continue;
-        // What the lane knew at the end of the iteration before; then the last of each lane first.
+        // It begins with what the lane knew at the end of the iteration before.
         knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
         lane_operation& own = operation_at(here);
         own.first_wait = static_cast<std::uint32_t>(waits_.size());
@@ -329,7 +328,7 @@ class flow_planner : private flow_scheduler {
     return of.item < nodes_ && !is_wide(of.item) && of_.nodes[of.item].pin == no_node;
   }
 
-  /// Operations that nobody waits for in between become one step.
+  /// Joins operations to one step if no lane waits for those in between.
   void cut() {
     for (std::uint32_t lane = 0; lane < made_.lanes.size(); ++lane) {
       plan_lane& of = made_.lanes[lane];
@@ -387,7 +386,7 @@ class flow_planner : private flow_scheduler {
 
   std::vector<std::vector<lane_operation>> operations_;  ///< of each lane
   std::vector<std::vector<lane_spot>> spots_;            ///< of each item
-  std::vector<plan_wait> waits_;                         ///< `steps` is the place of an operation
+  std::vector<plan_wait> waits_;  ///< here `steps` is the place of an operation
 
   // Of the block whose waits are sought.
   std::size_t lanes_ = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_schedule.hpp -- which member runs which item of a block, and when (layer: graph)
 //
-// Pure, the first half of flow_planner.cpp. Of the items that could begin, the one with the longest path to the end is next. It
-// goes to the member on which it can begin first; a value from another member arrives `crossing_time` later. [KA99]
+// Pure, the first half of flow_planner.cpp. Of the items that could begin, the one with the longest path to the end is
+// next. It goes to the member that can begin it first. Values from other members arrive `crossing_time` later. [KA99]
 //
-// Inner loops first: a loop is scheduled for members that are numbers only, and is one item of the block around, which chooses
-// which members they are; these are in the loop until it ends. Where a node is pinned, they are as they are numbered.
+// Inner loops come first. The schedule of a loop numbers its members. In the block around, the loop is one item, and a
+// member is chosen for each number: it is in the loop until that ends. With a pinned node, numbers are members' own.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_SCHEDULE_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_SCHEDULE_HPP
 
@@ -24,7 +24,7 @@ namespace detail {
 
 class flow_scheduler {
  protected:
-  /// A node is an item by its number; a loop by its block's, after all nodes.
+  /// The number of an item: that of a node; or that of a loop's block plus the number of nodes.
   struct placed_item {
     std::uint32_t item;
     plan_time start;
@@ -36,7 +36,7 @@ class flow_scheduler {
     adjacency in, out;
     std::vector<placed_item> placed;  ///< in order
     std::uint32_t used = 0;           ///< how many members
-    bool is_bound = false;            ///< to their numbers
+    bool is_bound = false;            ///< the numbers are the members' own
     plan_time length = 0;
     plan_time critical_path = 0;
   };
@@ -74,11 +74,11 @@ class flow_scheduler {
   std::vector<block_schedule> blocks_;
   std::vector<std::uint32_t> local_;  ///< of each item: its place in its block's `items`
   node_list
-      group_of_;  ///< of each node: one of those that it is kept near, the same for all; empty: no wishes
+      group_of_;  ///< of each node: the node that stands for all that are kept near it; empty: no wishes
 
  private:
   struct arrival {
-    plan_time latest, second;  ///< when the last value is there; the last from another member
+    plan_time latest, second;  ///< when the last value is there; the last one not from `home`
     std::uint32_t home;
   };
   /// What is known of an item when its member is chosen.
@@ -86,11 +86,11 @@ class flow_scheduler {
     std::uint32_t item;
     arrival at;
     std::uint32_t next;  ///< the member that waits for it in the next turn, or none
-    std::uint32_t wish;  ///< the member of those that it is kept near, or none
+    std::uint32_t wish;  ///< the member that runs the nodes it is kept near, or none
     node_list writers;   ///< members that run what it depends on, the latest first
   };
 
-  /// Which items a block has, and which edges there are between them.
+  /// Finds the items of each block, and the edges between them.
   void collect() {
     local_.resize(nodes_ + blocks_.size());
     const auto add = [this](std::uint32_t block, std::uint32_t item) {
@@ -119,7 +119,7 @@ class flow_scheduler {
     blocks_[0].is_bound = true;
   }
 
-  /// Nodes of one block that are kept near each other.
+  /// Groups the nodes of one block that are kept near each other.
   void collect_wishes() {
     if (of_.wishes.empty()) return;
     group_of_ = numbers_below(nodes_);
@@ -143,7 +143,7 @@ class flow_scheduler {
   /// How far each item is from the end of its block.
   std::vector<plan_time> ways_to_end(block_schedule& in) const {
     const std::vector<std::uint32_t> order = order_of(in.edges, in.out, in.items.size());
-    // With and without what edges between members cost.
+    // `way` has the cost of edges between members, `bare` has not.
     std::vector<plan_time> way(order.size(), 0), bare(order.size(), 0);
     for (std::size_t k = order.size(); k-- > 0;) {
       const std::uint32_t i = order[k], item = in.items[i];
@@ -167,7 +167,7 @@ class flow_scheduler {
       plan_time key;
       std::uint32_t item;
     };
-    // At the top: the longest way; the earliest arrival. Then the lower number.
+    // The longest way is on top, or the earliest arrival. Among equals it is the lower number.
     const auto shorter_way = [](const entry& a, const entry& b) {
       return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
     };
@@ -200,7 +200,7 @@ class flow_scheduler {
       const std::uint32_t i = ready.top().item, item = in.items[i];
       ready.pop();
 
-      // What ends a turn, or an iteration, is best where the next one begins.
+      // The end of a turn or an iteration is best on the member that begins the next one.
       const bool is_end =
           block != 0 ? item == flow_.blocks[block].from : !flow_.overlaps && in.out.of(i).empty();
       const std::uint32_t next = is_end && !in.placed.empty() ? in.placed[0].members[0] : no_lane;
@@ -244,7 +244,7 @@ class flow_scheduler {
     }
   }
 
-  /// Who runs an item: of a loop, the one that has its first node is the first.
+  /// The members that run an item. If it is a loop that is not bound, the first of them runs its first node.
   std::vector<std::uint32_t> members_for(const candidate& of,
                                          const std::vector<plan_time>& free) const {
     const std::uint32_t item = of.item, next = of.next;
@@ -290,7 +290,7 @@ class flow_scheduler {
       soonest = start;
       best = m;
     }
-    // Of several that are as good, one that has its data.
+    // Among members that are equally good, take one that has its data.
     for (std::size_t k = 0; k < of.writers.size() && best != next && best != of.at.home; ++k) {
       if (start_for_next(of.writers[k]) == soonest) return {of.writers[k]};
     }

@@ -2,15 +2,15 @@
 // src/graph/flow_walk.hpp -- a member goes through its lanes, and helps where it would wait (layer: graph)
 //
 // walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes,
-// and tells those who wait (flow_board.hpp).
+// and publishes that the step is done (flow_board.hpp).
 //
-//   WALK-1  A member that waits looks now and then at the step that it waits for, and at the steps which that one waits
-//           for: if one of them could begin and has not, it runs that step for the other member.
-//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at
-//           the top to find out where it is.
-//   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
-//   WALK-4  It helps only with steps that could begin, so help never waits.
-//   WALK-5  A member publishes all that it has done before it waits or helps. So while it is late, perhaps preempted,
+//   WALK-1  A member that waits looks now and then at the next step of the member that it waits for; if that waits for
+//           a third member, at the next step there, and so on. It runs such a step if the step could begin and has not.
+//   WALK-2  So another thread may run or have run a member's own step. The member learns this when a claim fails. Then
+//           it starts again from its lane of the graph to find its place.
+//   WALK-3  A stop of the region ends every wait (stop_source.hpp).
+//   WALK-4  A member helps only with steps that could begin, so help never waits.
+//   WALK-5  A member publishes all that it has done before it waits or helps. If it is late then, perhaps preempted,
 //           others see what its next step waits for, and can run that step.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_WALK_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_WALK_HPP
@@ -81,7 +81,7 @@ class flow_walk {
     return (turn - wait.delay) * plan_.lanes[wait.lane].steps + wait.steps;
   }
 
-  /// Waits until a lane has done so many steps. False once the region is stopped.
+  /// Waits until a lane has done `steps` steps. False once the region is stopped.
   bool await(std::uint32_t lane, std::uint64_t steps) {
     return own_.seen[lane] >= steps || has_done(lane, steps) || await_slowly(lane, steps);
   }
@@ -91,7 +91,7 @@ class flow_walk {
     return now >= steps;
   }
 
-  /// The awaited step is named by its last node: that of a loop, by the node that decides.
+  /// For the ledger. An awaited step has the name of its last node; a loop has that of the node that decides it.
   void count_wait(std::uint32_t lane, std::uint64_t steps, std::uint64_t ticks) const noexcept {
     const plan_lane& on = plan_.lanes[lane];
     if (on.steps == 0 || steps == 0) return;
@@ -145,7 +145,7 @@ class flow_walk {
       has_found = self.find(member, found);
       return has_found;
     }
-    /// Wakes up now and then: a member that has not begun may never come.
+    /// Sleeps for 2 ms at most, because a member that has not begun may never come.
     void sleep(deadline until) override {
       const deadline soon = deadline::after(std::chrono::milliseconds(2));
       at().sleep(soon.nanoseconds() < until.nanoseconds() ? soon : until);
@@ -204,7 +204,7 @@ class flow_walk {
 
   // --- where the member is ---
 
-  /// Where a lane is, when nobody runs a step of it. False once the region is stopped.
+  /// Finds where a lane is, once no thread runs a step of it. False once the region is stopped.
   bool find_place(std::uint32_t lane, lane_place& at) {
     std::uint64_t step = of_.board.claimed(lane);
     while (of_.board.done(lane).value() < step) {
@@ -220,7 +220,7 @@ class flow_walk {
     return true;
   }
 
-  /// At the beginning, and where a claim has failed.
+  /// Finds the member's place, at the beginning and after a claim has failed.
   bool start() {
     catch_up();
     depth_ = 0;
@@ -272,7 +272,7 @@ class flow_walk {
     if (of_.board.decided(plan_.decider[step.loop]).has_ended(here().turn + 1)) return leave();
     own_.places[depth_ + 1].is_behind = false;
     if (!find_place(lane, own_.places[depth_ + 1])) return false;
-    // If this loop was not left, that was a place in it; or it is over, which begin_turn() finds.
+    // If the step was claimed, another thread has left the loop. Else the place is in it, or begin_turn() leaves it.
     if (of_.board.claimed(here().lane) != here().step) return start();
     ++depth_;
     return here().at != 0 || begin_turn();
@@ -295,7 +295,7 @@ class flow_walk {
     return leave();
   }
 
-  /// The loop is over in which the member is.
+  /// Ends the step that is a loop, which is over.
   bool leave() {
     lane_place& at = here();
     const plan_step& step = step_of(at);
@@ -354,14 +354,14 @@ class flow_walk {
       state.enter(part.shared.most(), stop_.region, part.phase);
       state.set_rank_in_team(rank_);
     } else if (!state.is_alone() && part.shared.progress.used()) {
-      // Steps begin at 0 in each run of the node, as in a region. All see that they were used before one resets them.
+      // The steps of publish() begin at 0 in each run of the node. All members look before rank 0 resets them.
       if (!state.sync()) return;
       if (what.rank == 0) part.shared.progress.reset();
       if (!state.sync()) return;
     }
     member_access access(state);
     of_.run_asked(what, iteration(), &access.self);
-    // A member that has returned too early is missed here.
+    // Here the others find out if a member has returned too early.
     if (diagnoses_misuse && !stop_.requested()) {
       static_cast<void>(state.sync("the end of a team-wide node"));
     }
@@ -381,7 +381,7 @@ class flow_walk {
     if (is_awaited) of_.board.done(at.lane).publish(at.step);
   }
 
-  /// Member 0, which is to wait for the others anyway, waits for their lanes, and so helps.
+  /// Member 0 has to wait for the others anyway. It waits for their lanes, because it can help meanwhile.
   void finish_run() {
     catch_up();
     if (rank_ != 0) return;
@@ -477,9 +477,9 @@ class flow_walk {
   const stops_with_region stop_;
   const unsigned looks_each_;
   const bool counts_waits_;          ///< for the ledger
-  std::uint64_t ticks_of_help_ = 0;  ///< given while it waits, if it counts
+  std::uint64_t ticks_of_help_ = 0;  ///< spent on help during a wait, if waits are counted
   std::size_t depth_ = 0;
-  // What this member has decided itself: it does not read the line that it has just published.
+  // The last decision of this member, so that it need not read the line that it has just published.
   std::uint32_t decided_lane_ = no_lane;
   loop_decision decided_{};
 };

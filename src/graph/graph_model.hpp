@@ -25,7 +25,7 @@ constexpr node_index no_node = ~node_index{0};
 struct model_node {
   std::string name;
   double cost = -1;           ///< nanoseconds; below 0: not known
-  node_index pin = no_node;   ///< the rank of its member, or of none
+  node_index pin = no_node;   ///< the rank of its member, or no_node
   std::uint32_t width = 1;    ///< how many members run it together; 0: all
   bool is_wide = false;       ///< its function takes a member
   bool returns_bool = false;  ///< so others may ask it
@@ -42,7 +42,7 @@ struct model_feedback {
   static constexpr std::uint32_t while_true = ~std::uint32_t{0};
 
   node_index from, to;
-  std::uint32_t delay;  ///< in iterations; while_true: `to` comes again while `from` returns true
+  std::uint32_t delay;  ///< in iterations; while_true: `to` runs again while `from` returns true
 
   bool is_loop() const noexcept { return delay == std::uint32_t{while_true}; }
 };
@@ -68,7 +68,7 @@ struct graph_body {
   graph_body& operator=(const graph_body&) = delete;
 
   graph_model model;
-  std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
+  std::vector<node_function> functions;  // one for each node; an empty one does nothing
 };
 struct graph_access {
   static graph_body& body_of(const graph& of) { return of.own(); }

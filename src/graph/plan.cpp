@@ -57,7 +57,7 @@ LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
     if (of.count == 0) continue;
     has_some = true;
     double ticks = detail::usual_time(of, clock);
-    // Of few samples several may have been preempted.
+    // With few samples, several may have been preempted.
     if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
     costs[i] = nanoseconds_a_tick * ticks;
   }
@@ -90,7 +90,7 @@ LOCKSTEP_INLINE bool plan_body::are_times_as_guessed() const noexcept {
 LOCKSTEP_INLINE void plan_body::learn() {
   constexpr std::uint64_t most_samples = 16, enough = 5;
   iterations_to_time -= machine->timed_iterations;
-  // Loops take many samples in an iteration.
+  // A node in a loop has several samples in one iteration.
   std::uint64_t samples = 0;
   for (const node_times& each : machine->times) samples += each.count;
   if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
@@ -135,7 +135,8 @@ LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
               function, misuse::lives_for_plans(&graph) ? "team" : "graph");
 }
 
-/// Also while the caller joins it: its part is a part of the run. Before start() has returned the region is not known.
+/// Also true while the caller joins the run, because the caller's part belongs to it. While the region is not known,
+/// the run counts as open: start() may not have returned.
 LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
   if (!has_started) return false;
   const std::uint32_t region = stop.region();
@@ -143,7 +144,7 @@ LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
 }
 
 LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
-  // The program may end inside of a node, by exit() or on another thread.
+  // The program may end inside a node, by exit() or on another thread.
   if (is_running) return false;
   if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
   if (has_started) end_started();
@@ -213,8 +214,7 @@ LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* a
   return here.is_complete;
 }
 
-/// The plan learns what more members gain from how long runs take: from the first runs, then from one in 16, and from
-/// all long ones.
+/// The plan times runs to learn what more members gain: the first 4 runs, then one in 16, and all long ones.
 LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
   constexpr double worth_a_look = 10000;
   const flow_plan& plan = machine->plan;
@@ -254,7 +254,7 @@ LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
   machine->prepare(count, nullptr);
   stop.begin();
   in_flight = exceptions_in_flight();
-  // Before the region: its nodes may ask. Taken back where the team refuses.
+  // Set before the region begins, because its nodes may ask. Taken back if the team refuses.
   struct mark {
     plan_body& of;
     bool is_kept;
@@ -320,7 +320,7 @@ LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::
   return new plan_body(graph_access::body_of(of), on, members, where);
 }
 
-/// Runs look at the clock while it lives.
+/// While it lives, runs time all nodes.
 class timed_plan {
  public:
   explicit timed_plan(plan_body& of) : machine_(*of.machine) {
@@ -383,7 +383,7 @@ LOCKSTEP_INLINE bool plan::measure(std::size_t iterations) {
   const detail::timed_plan here(body());
   const std::uint64_t begin = detail::monotonic_nanoseconds();
   const bool completed = body().run(iterations, nullptr, "measure");
-  if (!completed) return false;  // how many there were is not known
+  if (!completed) return false;  // the number of iterations is not known
   body().measured_time += detail::monotonic_nanoseconds() - begin;
   body().measured_iterations += iterations;
   return true;
@@ -402,7 +402,7 @@ LOCKSTEP_INLINE timed_run plan::run_by(deadline until) {
   made.took = std::chrono::nanoseconds(end - begin);
   made.in_time = end <= until.nanoseconds();
   if (made.in_time) return made;
-  // A deadline keeps no time before it was made.
+  // A deadline keeps no time that was past when it was made. So the run is late by its own length at most.
   made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
   made.cause = detail::cause_of_delay(body(), made.excess);
   return made;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
 //
-// Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has
-// members (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs
-// every member.
+// There are two kinds of regions. If any thread may run any step of the plan, the region is like a loop with one share
+// for each member (team_core.hpp), and does not wait for a member that does not come. A plan with team-wide or pinned
+// nodes needs every member.
 #ifndef LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
 #define LOCKSTEP_SRC_GRAPH_PLAN_BODY_HPP
 
@@ -24,7 +24,7 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// The team of a plan; or none: a plan to look at.
+/// The team of a plan. A plan without one is only to look at.
 struct plan_team {
   plan_team() = default;
   explicit plan_team(team_host& of)
@@ -48,22 +48,21 @@ struct plan_body {
   void make();
   /// Takes over the times that were measured. False if there are none.
   bool take_times(double nanoseconds_a_tick);
-  /// The same, and makes the plan anew with them.
+  /// Takes over the times, and makes the plan anew with them. False if there are none.
   bool refine(double nanoseconds_a_tick);
-  /// Whether nearly all nodes (99 % of the time) took about the same time, near the time that is assumed where nothing
-  /// is
-  /// known: another plan would gain little.
+  /// Whether nearly all nodes (99 % of the time) took about the same time, near the one that is assumed where nothing
+  /// is known. Then another plan would gain little.
   bool are_times_as_guessed() const noexcept;
-  /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
+  /// Before a run of a plan that learns: has the run timed, or makes the plan anew.
   void learn();
-  /// A run: of many members, or alone.
+  /// A run by several members, or on the calling thread alone.
   bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
   /// A member's part of a run.
   void take_part(loop_share& me, const turn_range& turns);
   void take_part(member& me, const turn_range& turns);
-  /// The same as a job, which has all that members need of what changes from run to run.
+  /// take_part() as a job. The job carries what changes from run to run.
   template <class Argument>
   job part();
   void check_ready(const char* function);
@@ -71,12 +70,12 @@ struct plan_body {
   void check_lives(const char* function) const;
   /// Whether a run was started, and is not over.
   bool is_open() const noexcept;
-  /// A run that was started, and has been joined since.
+  /// Ends a run that was started, and has been joined since.
   void end_started();
-  /// Before the end of the plan. False where members may still use it: the caller is not to delete it.
+  /// Before the plan ends. False if members may still use it: then the caller must not delete it.
   bool let_go() noexcept;
-  /// A run on the calling thread alone, inside a region: a stop of the region ends the run, a stop of the run not the
-  /// region.
+  /// A run on the calling thread alone, inside a region. A stop of the region ends the run. A stop of the run does not
+  /// end the region.
   void run_on_caller(const stops_with_region& around);
 
   const graph_body& graph;
@@ -84,7 +83,7 @@ struct plan_body {
   flow checked;
   const std::vector<node_function>& functions;
   plan_team host;
-  source_place where;  ///< it was made
+  source_place where;  ///< where the plan was made
   std::size_t most_members;
   std::vector<double> costs;
   owner<flow_machine> machine;
@@ -92,26 +91,26 @@ struct plan_body {
   line_gap before_;  // members read what is above, and the caller writes what follows in each run
   bool is_running = false;
   bool has_started = false;
-  bool was_alone = false;   ///< the run: on one thread, without the lanes
-  bool is_stopped = false;  ///< a run inside of a region was
-  int in_flight = 0;        ///< exceptions, at start()
+  bool was_alone = false;   ///< the run was on one thread, without the lanes
+  bool is_stopped = false;  ///< a run inside a region was stopped
+  int in_flight = 0;        ///< how many exceptions were in flight at start()
   plan_stop stop;
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
 
-  // Of a graph whose nodes have no hints: the plan times the first iterations, and is made anew before the run after.
+  // If no node has a hint, the plan times its first iterations, and is made anew before the next run.
   bool learns = false;
   std::uint64_t iterations_to_time = 5;
   std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
-  std::uint64_t learnt_from = 0;  ///< runs; 0 if the plan is the first one, or that of refine()
+  std::uint64_t learnt_from = 0;  ///< how many runs; 0 for the first plan, and for that of refine()
 
-  // Measured: how long an iteration takes one thread of late, and how many runs there were.
+  // Measured: the recent time of an iteration on one thread, and the number of runs.
   double time_alone = 0;
   std::uint64_t runs = 0;
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
-/// The node whose last run exceeded its earlier mean most.
+/// The node whose last run exceeded its earlier mean by the most.
 const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
 /// What is predicted, what was measured, and where time is lost.
 std::string report_of(const plan_body& of);

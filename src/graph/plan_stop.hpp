@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 // src/graph/plan_stop.hpp -- a request that ends the run of one plan, and nothing else (layer: graph)
 //
-// A run is a region of its team, whose number is known when the first member is in it; or it is part of a region or of
-// another plan, on one thread, and has a number and a source of its own. One word says which.
+// Most runs are a region of the team. The region's number is known once a member is in it. A run inside a region or
+// another plan is on one thread, and has a number and a source of its own. One word says which it is.
 //
 //   kind     meaning                                              set by
 //   idle     there is no run                                      end()
 //   begun    there is one, and its number is not known yet        begin()
-//   asked    the same, and it is to end when it is known          request()
+//   asked    the same, and the run is to end once it is known     request()
 //   in_team  the run is this region of the team                   enter()
 //   alone    the run is this number of the plan's own source      enter_alone()
 //
-//   PSTOP-1  request() ends the run that goes on at some moment of the call, or none. It may use a number that is out
-//            of date by then: that stops nothing (STOP-1 of stop_source.hpp).
-//   PSTOP-2  begin(), enter_alone() and end() are called by the thread that runs the plan; enter() too, when it is in the
-//            region, and by whoever asks in a node that was faster: part_of_plan says which region that is in. So what
-//            a node asks for holds at once on its thread.
+//   PSTOP-1  request() ends a run that goes on at some moment of the call. If there is none, it ends nothing. It may
+//            use a number that is out of date by then: that stops nothing (STOP-1 of stop_source.hpp).
+//   PSTOP-2  The thread that runs the plan calls begin(), enter_alone() and end(). Member 0 calls enter() in the
+//            region, and so does start() when it knows the region. A node's request() may come before both: then it
+//            calls enter() with the region of part_of_plan. So a stop that a node requests holds at once on its thread.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
 //   1  word.store          relaxed  -      the number is all that a request needs
 //   2  word.load           relaxed  -      a guess, which 3 tests; or a number, PSTOP-1
 //   3  word.compare_exch   release  4      the nodes that are released see what came before the request
-//   4  word.compare_exch   acquire  3      the other half, where it fails: it is passed on by stop_source. Before C++17
-//                                          success may not be weaker than failure
+//   4  word.compare_exch   acquire  3      the other half, where it fails; stop_source passes it on. Before C++17
+//                                          success may not have a weaker order than failure
 //
-// Cost   a run: one RMW and two stores on a line that only its caller uses, unless somebody asks.
+// Cost   a run: one RMW and two stores, on a line that only its caller uses unless there is a request.
 #ifndef LOCKSTEP_SRC_GRAPH_PLAN_STOP_HPP
 #define LOCKSTEP_SRC_GRAPH_PLAN_STOP_HPP
 
@@ -73,9 +73,9 @@ class plan_stop {
   void begin() noexcept { word_.store(begun, memory_order_relaxed); }  // 1
   void end() noexcept { word_.store(idle, memory_order_relaxed); }     // 1
 
-  /// The run is this region of its team, whose source this is.
+  /// The run is this region of its team. `of_team`: the source of the team.
   void enter(stop_source& of_team, std::uint32_t region) { enter(of_team, region, in_team); }
-  /// The run is on one thread, and its own number of alone_source().
+  /// The run is on one thread. Returns its number in alone_source().
   std::uint32_t enter_alone() {
     if (++number_ == 0) number_ = 1;
     alone_.keep_near(number_);

@@ -27,7 +27,7 @@ LOCKSTEP_INLINE std::string dot_edge(const graph_model& of, node_index from, nod
          (attributes.empty() ? "" : " [" + attributes + "]") + ";\n";
 }
 
-/// The nodes of a block, and of the loops in it as boxes.
+/// The nodes of a block. The loops in it are boxes.
 LOCKSTEP_INLINE std::string dot_block(const graph_model& of, const flow& checked,
                                       std::uint32_t block) {
   std::string text;

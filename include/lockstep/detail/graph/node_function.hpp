@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/node_function.hpp -- a node's function of any type, as a pointer and a call (layer: graph)
 //
-// Owns a copy of the user's function on the heap, at the alignment of its type, and calls it through one pointer. What
-// it is called with is the same for all: the iteration, and the member that runs it where the node is team-wide.
+// Owns a copy of the user's function on the heap, at the alignment of its type, and calls it through one pointer. All
+// functions get the same arguments: the iteration, and the member that runs it if the node is team-wide.
 #ifndef LOCKSTEP_DETAIL_GRAPH_NODE_FUNCTION_HPP
 #define LOCKSTEP_DETAIL_GRAPH_NODE_FUNCTION_HPP
 
@@ -33,7 +33,7 @@ struct node_form {
   using in_team = std::integral_constant<int, wide ? 2 : wide_counted ? 3 : -1>;
 };
 
-/// True also for functions that return nothing: then all nodes that depend on it may run.
+/// Also true for functions that return nothing: then all nodes that depend on the node may run.
 template <class Result>
 struct node_result {
   static_assert(std::is_same<Result, bool>::value,
@@ -71,7 +71,7 @@ class node_function {
     ::operator delete(memory_);
   }
 
-  /// Form: one of those of node_form.
+  /// Form: node_form::alone or node_form::in_team.
   template <class Form, class Function>
   static node_function of(Function&& f) {
     using kept = typename std::decay<Function>::type;
@@ -132,7 +132,7 @@ class node_function {
   caller call_ = nullptr;
   void (*destroy_)(void* held) = nullptr;
   void* held_ = nullptr;
-  void* memory_ = nullptr;  ///< null: it holds none
+  void* memory_ = nullptr;  ///< null: it holds no function
 };
 
 }  // namespace detail
