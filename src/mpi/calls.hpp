@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/calls.hpp -- calls of MPI: their errors, which thread may make them, waiting for them (layer: mpi)
 //
-// All of lockstep's own calls of MPI are on a communicator whose errors come back as codes; checked() turns them into
-// exceptions. Where the program must not call MPI at all, the functions say so before they call it.
+// All of lockstep's own calls of MPI are on a communicator whose errors come back as codes. checked() turns the codes
+// into exceptions. If MPI must not be called at all, functions fail before they call it.
 //
 // MPI runs at a thread level that the program has chosen. call_permit is held around each call of ours:
 //   FUNNELED    only the thread that initialised MPI may call it: another one is refused
 //   SERIALIZED  any thread, one at a time: a lock, one for the process
 //   MULTIPLE    any thread at any time: nothing
-// The lock keeps our calls apart. The program's own calls have to stay apart from ours: under SERIALIZED it makes none
-// while a region of world::run is in progress, but in member 0 outside of what it calls of ours.
+// The lock keeps our calls apart. The program has to keep its own calls apart from ours. Under SERIALIZED, while a
+// region of world::run is in progress, only member 0 calls MPI for the program, and not inside a call of lockstep.
 //
 // MPI_Wait polls until it is done, and takes the CPU from the rank that it waits for. await_requests polls MPI_Testall on
 // the ladder of the wait engine: it polls, then yields, and then naps between looks (polling_nap.hpp). Each look also lets
 // the MPI library make progress. The permit is taken for each look, not for the wait: under SERIALIZED other members send
 // and receive meanwhile.
 //
-// Order  what happens before the end of one permit happens before the next one, but with MULTIPLE.
+// Order  what happens before the end of one permit happens before the next one, except with MULTIPLE.
 // Cost   a permit: with FUNNELED a call of MPI_Is_thread_main, with MULTIPLE nothing, with SERIALIZED two
 //        read-modify-writes. A wait for what is complete already: one MPI_Testall, some 50 ns.
 #ifndef LOCKSTEP_SRC_MPI_CALLS_HPP
@@ -47,7 +47,7 @@ namespace mpi {
   fail<std::runtime_error>(message);
 }
 
-/// Fails with std::runtime_error where an MPI call returned an error; `call` is its name.
+/// Fails with std::runtime_error if an MPI call returned an error. `call`: the name of the call.
 inline void checked(int code, const char* call) {
   if (LOCKSTEP_UNLIKELY(code != MPI_SUCCESS)) fail_call(call, code);
 }
@@ -85,13 +85,13 @@ inline int checked_level(const char* who) {
   return level;
 }
 
-/// The lock of SERIALIZED. MPI is one for the process, so this is.
+/// The lock of SERIALIZED. A process has one MPI, so it has one lock.
 inline short_lock& lock_of_calls() noexcept {
   static short_lock lock;
   return lock;
 }
 
-/// Fails with std::logic_error where MPI runs at FUNNELED and the calling thread did not initialise it. `what`: in the
+/// Fails with std::logic_error if MPI runs at FUNNELED and the calling thread did not initialise it. `what`: for the
 /// message, what needs the call.
 inline void check_may_call(int level, const char* what) {
   if (level != MPI_THREAD_FUNNELED) return;
@@ -106,7 +106,7 @@ inline void check_may_call(int level, const char* what) {
 
 class call_permit {
  public:
-  /// Blocks while another thread holds one, with SERIALIZED.
+  /// With SERIALIZED, blocks while another thread holds one.
   call_permit(int level, const char* what) : is_locked_(level == MPI_THREAD_SERIALIZED) {
     if (is_locked_) {
       lock_of_calls().lock();
@@ -124,7 +124,7 @@ class call_permit {
   const bool is_locked_;
 };
 
-/// What the wait engine looks at. Stop: bool requested(), after which nobody waits any more.
+/// What the wait engine looks at. Stop has bool requested(): true ends the wait.
 template <class Stop>
 class awaited_requests final : public waitable {
  public:
@@ -132,7 +132,7 @@ class awaited_requests final : public waitable {
                    const Stop& stop) noexcept
       : level_(level), what_(what), count_(count), requests_(requests), stop_(stop) {}
 
-  /// Also after an error, which is kept: the engine's looks do not throw.
+  /// True also after an error. The error is kept, because a look of the engine must not throw.
   bool ready() noexcept override {
     if (is_complete_ != 0 || code_ != MPI_SUCCESS || stop_.requested()) return true;
     const call_permit permit(level_, what_);
@@ -141,7 +141,7 @@ class awaited_requests final : public waitable {
   }
   void sleep(deadline) override { nap_.take(); }
 
-  /// Whether all are complete; false where it was stopped. Fails with what MPI said.
+  /// Whether all are complete; false if the wait was stopped. Fails with MPI's error.
   bool result() const {
     checked(code_, "MPI_Testall");
     return is_complete_ != 0;
@@ -157,8 +157,8 @@ class awaited_requests final : public waitable {
   polling_nap nap_;
 };
 
-/// Blocks until all requests are complete; false if a stop was requested before. `what`: for messages, what waits. `level`:
-/// that of MPI. With FUNNELED it is called by the thread that initialised MPI: else it fails with std::logic_error.
+/// Blocks until all requests are complete; false if a stop was requested before. `what`: what waits, for messages.
+/// `level`: that of MPI. With FUNNELED it fails with std::logic_error unless the calling thread initialised MPI.
 template <class Stop = never_stops>
 bool await_requests(int level, const char* what, wait_policy policy, int count,
                     MPI_Request* requests, const Stop& stop = Stop()) {

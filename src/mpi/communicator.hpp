@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/communicator.hpp -- a communicator of our own, and polite waits on it (layer: mpi)
 //
-// For a halo or a graph: its messages meet no others. Every call of MPI takes the permit of calls.hpp, and collectives begin
-// without waiting: ranks that wait for each other poll as polling_nap.hpp says, instead of taking each other's CPU in a
-// blocking call.
+// A halo or a graph has its own, so its messages meet no others. Every call of MPI takes the permit of calls.hpp. The
+// collectives do not block: ranks that wait for each other poll as polling_nap.hpp says, and leave each other the CPU.
 #ifndef LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
 #define LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
 
@@ -19,10 +18,10 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// One thread of each rank at a time, but for await() and begin().
+/// One thread of each rank uses it at a time. Only await() and begin() may be called by several at once.
 class communicator {
  public:
-  /// Collective. `who`: in messages, whose it is.
+  /// Collective. `who`: the name of its owner, for messages.
   communicator(MPI_Comm of, int level, wait_policy policy, const char* who)
       : level_(level), policy_(policy), who_(who) {
     check_may_call(level, who);
@@ -35,7 +34,7 @@ class communicator {
     checked(MPI_Comm_size(comm_, &number), "MPI_Comm_size");
     size_ = static_cast<std::uint32_t>(number);
   }
-  /// Collective, unless the stack is unwound, which may be so on one rank alone.
+  /// Collective. Does nothing while the stack is unwound, because that may happen on one rank only.
   ~communicator() {
     if (comm_ != MPI_COMM_NULL && is_active() && exceptions_in_flight() == 0) free();
   }
@@ -54,7 +53,7 @@ class communicator {
   }
   void await(MPI_Request& request) const { await(1, &request); }
 
-  /// Begins what give(request) begins, and waits until it is over.
+  /// Begins an operation by give(request), and waits until it is over.
   template <class Give>
   void perform(const char* call, const Give& give) const {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -80,7 +79,7 @@ class communicator {
     return text;
   }
 
-  /// Fails with std::invalid_argument on all ranks if one has a problem: with that of the lowest, which it names.
+  /// Fails with std::invalid_argument on all ranks if one has a problem. The text is from the lowest such rank.
   void agree(const std::string& problem) {
     std::int64_t first = problem.empty() ? size_ : rank_;
     perform("MPI_Iallreduce", [&](MPI_Request* request) {
@@ -90,7 +89,7 @@ class communicator {
     const std::string text = broadcast(static_cast<std::uint32_t>(first), problem);
     refuse("on rank " + std::to_string(first) + ": " + text);
   }
-  /// Where all ranks find the same problem.
+  /// Collective: all ranks have found the same problem.
   [[noreturn]] void refuse(const std::string& problem) {
     free();
     fail_argument("%s: %s", who_, problem.c_str());

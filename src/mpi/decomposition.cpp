@@ -24,7 +24,7 @@ namespace mpi {
       ranks, text);
 }
 
-/// Tries all grids of so many ranks; keeps the best: CUT-3.
+/// Tries all grids of `ranks` ranks, and keeps the best: CUT-3.
 template <std::size_t Dimensions>
 class grid_search {
  public:
@@ -197,7 +197,7 @@ std::vector<halo_neighbour> decomposition<Dimensions>::neighbours_of(std::size_t
         width, d, grid_[d], least, least);
   }
   const extents own = local_extents(rank);
-  // The box of cells next to the border in this direction: of the rank's own, or of ghosts.
+  // The box of cells next to the border in this direction: the rank's own cells, or ghosts.
   const auto box = [&](const direction& to, bool is_ghost) {
     std::size_t of[Dimensions], size[Dimensions], from[Dimensions];
     for (std::size_t d = 0; d < Dimensions; ++d) {

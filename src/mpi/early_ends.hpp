@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/early_ends.hpp -- a rank whose part ends early tells the others, and no message stays on its way (layer: mpi)
 //
-// For what has messages beside the meetings of ranks: halos and plans. Messages go by ways, one way for each pair of ends.
+// For halos and plans, which have messages beside the meetings of ranks. Messages between two ends go by one way.
 //
-//   LEAVE-1  A rank whose part ends early tells its peers, the ranks at the other ends. Ranks that wait for messages look for
-//            that now and then.
-//   LEAVE-2  When all ranks know that the end was early, each has told its peers once, early or then, and has heard of each.
-//            So no word of it is left for a later run.
-//   LEAVE-3  Then they tell each other how many messages each way has carried, and what is under way is received. So no request
-//            is left, and all goes on with the next run.
+//   LEAVE-1  A rank whose part ends early sends a word to its peers, the ranks at the other ends. A rank that waits for
+//            messages looks for such a word now and then.
+//   LEAVE-2  When all ranks know that the end was early, every rank has sent one word to each peer, and receives one
+//            from each. So no word is left for a later run.
+//   LEAVE-3  Then peers exchange how many messages each way has carried, and receive those that are still under way. So
+//            no request is left, and the next run can begin.
 //
 // Cost   a look: one MPI_Test.
 #ifndef LOCKSTEP_SRC_MPI_EARLY_ENDS_HPP
@@ -45,7 +45,7 @@ class early_ends {
   // Before open().
 
   void add_peer(int rank) { static_cast<void>(peer_of(rank)); }
-  /// `key`: the same at both ends, and of no other way between the two ranks. `way`: what open ends call it here.
+  /// `key`: the same at both ends, and different for each way between the two ranks. `way`: its number for settle().
   void add_way_to(int rank, int key, std::size_t way) { peer_of(rank).to.push_back({key, way}); }
   void add_way_from(int rank, int key, std::size_t way) {
     peer_of(rank).from.push_back({key, way});
@@ -64,11 +64,11 @@ class early_ends {
     expect_word();
   }
 
-  /// Whether a peer has left. One thread at a time. Returns what MPI said.
+  /// Sets `has_left` if a peer has left. One thread at a time. Returns MPI's code.
   int look(bool& has_left) noexcept {
     if (peers_.empty()) return MPI_SUCCESS;
     const call_permit permit(ranks_.level(), ranks_.who());
-    int has_come = 0;  // stays so: the request is not started again before settle()
+    int has_come = 0;  // once it is 1 it stays so: only settle() starts the request again
     const int code = MPI_Test(&told_, &has_come, MPI_STATUS_IGNORE);
     has_left = has_left || has_come != 0;
     return code;
@@ -86,7 +86,7 @@ class early_ends {
       });
     }
   }
-  /// Whether words may not have gone yet. They may stand behind large messages, so others wait for what this rank sends.
+  /// Whether words may still be under way. They may be behind large messages, which others wait for.
   bool is_leaving() const noexcept { return has_left_ && !have_gone_; }
   void push_words() noexcept {
     if (!is_leaving()) return;
@@ -95,8 +95,8 @@ class early_ends {
     MPI_Testall(static_cast<int>(words_.size()), words_.data(), &flag, MPI_STATUSES_IGNORE);
     have_gone_ = flag != 0;
   }
-  /// LEAVE-2 and LEAVE-3, on all ranks. sent(way): how many messages have left by it. take(way, count): receives those that are
-  /// missing to `count`. Both modulo 2^32.
+  /// LEAVE-2 and LEAVE-3, on all ranks. sent(way): how many messages were sent by it. take(way, count): receives until
+  /// `count` messages have come by it. Counts are modulo 2^32.
   template <class Sent, class Take>
   void settle(const Sent& sent, const Take& take) {
     leave();
@@ -157,7 +157,7 @@ class early_ends {
   const communicator& ranks_;
   std::vector<peer> peers_;
   std::vector<MPI_Request> words_;       ///< to each peer
-  MPI_Request told_ = MPI_REQUEST_NULL;  ///< by any of them
+  MPI_Request told_ = MPI_REQUEST_NULL;  ///< a word from any of them
   bool has_left_ = false;                ///< words of this run are on their way
   bool have_gone_ = false;               ///< they have left this rank
 };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// src/mpi/graph_messages.hpp -- the order of a graph across ranks, and what they tell each other (layer: mpi)
+// src/mpi/graph_messages.hpp -- the order of a graph across ranks, and the messages between them (layer: mpi)
 //
 // Pure, and the same on all ranks. The nodes and edges are those of an ordinary graph_model. Beside it stand the rank of
 // each node, and which bytes travel along which edge.
 //
-// The order is the one in which the planner of a single process would begin the nodes, with
-// a rank in place of a member: by the longest way to the end. In it all edges go forward, and a loop is a range.
+// The order is the one in which the planner of a single process would begin the nodes, if each rank were a member: the
+// longest way to the end first. In it all edges go forward, and a loop is a range.
 //
-//   WMSG-1  An edge between ranks is a message, once in each turn of the innermost block that both ends lie in. One that
-//           leaves a loop is sent after the loop's last turn; one that enters a loop is received before its first.
+//   WMSG-1  An edge between ranks is one message in each turn of the innermost block that has both ends. An edge that
+//           leaves a loop is sent after the loop's last turn. One that enters a loop is received before its first turn.
 //   WMSG-2  A loop with nodes of several ranks is shared. The rank of its test tells the other ranks of the loop, in
 //           each turn, whether there is another.
-//   WMSG-3  Nobody on another rank waits for a node that may be skipped: such graphs are refused.
+//   WMSG-3  No node waits for a node of another rank that may be skipped: such graphs are refused.
 #ifndef LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP
 #define LOCKSTEP_SRC_MPI_GRAPH_MESSAGES_HPP
 
@@ -56,8 +56,8 @@ inline std::string placed(const placed_graph& of, node_index node) {
   return quoted(*of.nodes, node) + " on rank " + std::to_string(of.rank_of[node]);
 }
 
-/// All that has to be equal on all ranks, a line for each node, edge, loop and wish: in the order in which they were
-/// made. Addresses are not in it.
+/// A text of all that has to be equal on all ranks: a line for each node, edge, loop and wish, in the order in which
+/// they were made. It has no addresses.
 inline std::string lines_of(const placed_graph& of) {
   const graph_model& from = *of.nodes;
   std::string lines;
@@ -95,7 +95,7 @@ inline std::string lines_of(const placed_graph& of) {
   return lines;
 }
 
-/// The first line of all in which two ranks differ, as the end of a sentence; empty if there is none.
+/// The first line in which two ranks differ, as the end of a sentence; empty if there is none.
 inline std::string difference_of(const std::string& own, std::size_t own_rank,
                                  const std::string& other, std::size_t other_rank) {
   if (own == other) return std::string();
@@ -109,14 +109,13 @@ inline std::string difference_of(const std::string& own, std::size_t own_rank,
          line_of(other, at) + ", rank " + std::to_string(own_rank) + " has " + line_of(own, at);
 }
 
-/// What is carried: nothing or the user's bytes; what a node has returned, for edge_if and edge_unless; whether a loop
-/// goes on.
+/// A message carries the user's bytes or none, what a node returned (edge_if, edge_unless), or whether a loop goes on.
 enum class message_kind : std::uint8_t { bytes, answer, decision };
 
 struct graph_message {
   message_kind kind;
   edge_kind edge;       ///< how the receiver's node looks at an answer
-  std::uint32_t block;  ///< in whose turns it is sent
+  std::uint32_t block;  ///< it is sent in the turns of this block
   node_index from, to;  ///< of a decision: the test twice
   std::uint32_t from_item,
       to_item;  ///< beside each other in the block: nodes, or loops after all nodes
@@ -143,7 +142,7 @@ struct graph_split {
   }
 };
 
-/// Makes one, step by step, until something is wrong.
+/// Makes a graph_split, step by step. Stops at the first fault.
 class message_planner {
  public:
   message_planner(const placed_graph& of, std::size_t ranks)

@@ -2,17 +2,17 @@
 // src/mpi/halo.cpp -- mpi/halo.hpp: neighbours that fit each other, and their persistent requests (layer: mpi)
 //
 // When a halo is made, each rank tells its neighbours once what it will send them and what it expects. So lists that do
-// not fit each other are found there, on all ranks, and not as a wait that never ends.
+// not fit each other are found at once, on all ranks. Without that, a wait would never end.
 //
 //   MATCH-1  Every neighbour has one partner: on the other rank, the neighbour whose receive_tag is this one's send_tag,
 //       and the other way round. Blocks that meet have as many bytes.
-//   MATCH-2  An error on one rank is thrown on all: the text of the lowest rank that has one, which it names.
+//   MATCH-2  An error on one rank is thrown on all. The text has the lowest rank with an error, and that error.
 //
 // For each neighbour there are a send and a receive, made once by MPI_Send_init and MPI_Recv_init and started in each
 // exchange. Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
 //
-// What is under way when a region ends early is ended by early_ends.hpp. Partners differ by one exchange at most (HALO-3): the
-// one that is behind starts one more, with this partner alone. What arrives in ghosts then is of no use.
+// When a region ends early, early_ends.hpp ends what is under way. Partners differ by one exchange at most (HALO-3).
+// The one that is behind starts one more, with this partner alone. What arrives in ghosts then is of no use.
 //
 // Cost   to make one: two meetings of the ranks and an alltoall of one number a rank; a message to each neighbour. An
 //        exchange: an MPI_Startall and, while it is under way, an MPI_Testall at each look. Once in 16 looks a test for ranks
@@ -48,7 +48,7 @@ std::string text_with(const char* format, Values... values) {
   return made;
 }
 
-/// What is wrong without a look at others, or nothing.
+/// What is wrong with this rank's list by itself; empty if nothing is.
 LOCKSTEP_INLINE std::string own_error(const communicator& ranks, const neighbour_list& neighbours) {
   constexpr int most_tag = 16383;
   const auto is_tag = [](int tag) { return tag >= 0 && tag <= int{most_tag}; };
@@ -80,7 +80,7 @@ LOCKSTEP_INLINE std::string own_error(const communicator& ranks, const neighbour
   return "";
 }
 
-/// What every rank says of its neighbours that are this rank: by ranks, in the order of its list.
+/// For each rank, what it says of those of its neighbours that are this rank, in the order of its list.
 LOCKSTEP_INLINE std::vector<std::vector<halo_description>> told_by_others(
     const communicator& ranks, const neighbour_list& neighbours) {
   const std::size_t size = ranks.size();
@@ -115,7 +115,7 @@ LOCKSTEP_INLINE std::vector<std::vector<halo_description>> told_by_others(
   return heard;
 }
 
-/// MATCH-1, as far as this rank is concerned; the other side finds the rest.
+/// MATCH-1 for the neighbours of this rank. The other side finds the rest.
 LOCKSTEP_INLINE std::string error_in(const std::vector<std::vector<halo_description>>& heard,
                                      const communicator& ranks, const neighbour_list& neighbours) {
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
@@ -143,7 +143,7 @@ LOCKSTEP_INLINE std::string error_in(const std::vector<std::vector<halo_descript
   return "";
 }
 
-/// Of halo_protocol.
+/// The Transport of halo_protocol.
 class halo_transport {
  public:
   /// Collective. Fails on all ranks with std::invalid_argument unless their lists fit each other.
@@ -170,7 +170,7 @@ class halo_transport {
     }
     ends_.open();
   }
-  /// Nothing is under way.
+  /// Requires: nothing is under way.
   ~halo_transport() {
     if (!is_active()) return;
     for (MPI_Request& each : requests_) {
@@ -181,7 +181,7 @@ class halo_transport {
   // For halo_protocol.
 
   int start() {
-    if (requests_.empty()) return MPI_SUCCESS;  // which Open MPI refuses
+    if (requests_.empty()) return MPI_SUCCESS;  // Open MPI refuses to start no requests
     const call_permit permit(ranks_.level(), ranks_.who());
     return MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
   }
@@ -203,12 +203,12 @@ class halo_transport {
 
   early_ends& ends() noexcept { return ends_; }
   const early_ends& ends() const noexcept { return ends_; }
-  /// Ends all that is under way. `started`: how many exchanges were.
+  /// Ends all that is under way. `started`: how many exchanges this rank has started.
   void settle(std::uint32_t started) {
     const auto sent = [started](std::size_t) { return started; };
     ends_.settle(sent, [&](std::size_t i, std::uint32_t by_partner) {
       if (static_cast<std::int32_t>(by_partner - started) <= 0) return;
-      // The partner has done so after the end of the exchange before, which therefore ends here too.
+      // The partner has started one more, after the exchange before had ended. So that one ends here too.
       ranks_.await(2, &requests_[2 * i]);
       ranks_.begin("MPI_Startall", [&] { return MPI_Startall(2, &requests_[2 * i]); });
     });
@@ -247,7 +247,7 @@ struct halo_body final : public early_end_listener {
     transport.ends().push_words();
   }
 
-  /// The member, in a region of the world.
+  /// The state of a member. Fails outside of the regions of the world.
   member_state& state_of(const char* function, member& me) const {
     member_state& at = member_access::state_of(me);
     if (LOCKSTEP_UNLIKELY(!region().is_in_progress())) fail_region(function);

@@ -11,7 +11,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// A datatype of ours, until its last block ends.
+/// Owns a datatype that we made: its last block frees it.
 LOCKSTEP_INLINE std::shared_ptr<void> owner_of(MPI_Datatype type) {
   struct owned {
     MPI_Datatype type;
@@ -49,7 +49,7 @@ LOCKSTEP_INLINE lockstep::mpi::halo_block box_of(void* array, MPI_Datatype numbe
         "the box's, and its first element's indices; leave out a neighbour with which nothing is "
         "exchanged");
   }
-  // A row: MPICH 4.0 takes twice as long for it as a subarray.
+  // A box in one piece needs no subarray: as a subarray, MPICH 4.0 takes twice as long for it.
   const bool is_number = number != MPI_DATATYPE_NULL;
   const std::size_t units = is_number ? elements : elements * element_size;
   if (is_contiguous && units <= static_cast<std::size_t>(INT_MAX)) {

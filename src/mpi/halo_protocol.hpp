@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-// src/mpi/halo_protocol.hpp -- who starts an exchange, who looks for its end, who waits (layer: mpi)
+// src/mpi/halo_protocol.hpp -- which member starts an exchange, looks for its end, or waits (layer: mpi)
 //
-// The members of a rank on one side, a transport on the other. There is one exchange with all neighbours after the other. In
-// an exchange every member publishes its part of the boundary; the last to do so starts the sends and the receives. Then the
-// members wait: one of them, the poller, looks after what is under way, the others wait by the wait engine until the
-// exchange is done or the poller has gone. For users: mpi/halo.hpp.
+// It is between the members of a rank and a transport. Exchanges with all neighbours follow each other. In an exchange
+// every member publishes its part of the boundary. The last to publish starts the sends and the receives. Then the
+// members wait. One of them, the poller, looks after what is under way. The others wait by the wait engine until the
+// exchange is done or the poller has left. For users: mpi/halo.hpp.
 //
-// Transport, where a code is 0 unless something failed, and nothing throws but fail()
+// Transport: a code is 0 unless something failed, and only fail() throws
 //   int start()                             begins the sends to all neighbours, and the receives
-//   int look(bool& has_ended)               whether all are complete; never blocks. Not asked again then
+//   int look(bool& has_ended)               whether all are complete; never blocks. Not called again then
 //   int look_for_leavers(bool& has_left)    whether a rank has left the region, so that its part may never come
 //   bool may_be_used_by(std::size_t rank)   whether this member may call the three above
 //   void fail(int code)                     throws what the code says
 // The poller alone looks. Calls of start() and look() never overlap.
 //
-//   HALO-1  What any member does before it publishes happens before start(): the boundary is written, and nobody reads
-//       the ghosts of the exchange before any more.
+//   HALO-1  What any member does before it publishes happens before start(): the boundary is written, and no member
+//       still reads the ghosts of the exchange before.
 //   HALO-2  The look() that finds an exchange complete happens before the return of every await() of that exchange.
-//   HALO-3  A member publishes exchange e + 1 only after its await() of e, so nobody starts e + 1 while e is under way. So
-//       one count and three numbers serve all exchanges, without a barrier in between.
-//   HALO-4  While an exchange is under way and a member waits for it, one of the members that may is the poller,
-//       or is about to be: the poller that leaves notifies all sleepers, and each looks whether it can take over.
-//   HALO-5  A wait ends when the region is stopped: the poller looks between two polls; for a sleeper the mark is in the
-//       list of the stop_source, as long as it sleeps (PUBLISH-3).
+//   HALO-3  A member publishes exchange e + 1 only after its await() of e, so no member starts e + 1 while e is under
+//       way. So one count and three numbers serve all exchanges, without a barrier in between.
+//   HALO-4  While an exchange is under way and a member waits for it, a member that may use the transport is the
+//       poller, or is about to be. A poller that leaves notifies all sleepers, and each looks whether it can take over.
+//   HALO-5  A stop of the region ends every wait. The poller looks for it between two polls. While a member sleeps, the
+//       mark is in the list of the stop_source (PUBLISH-3).
 //
 //   word      meaning                                          written by
 //   arrived   members that have published the next exchange    each; the last sets it to 0
-//   full      exchanges published, but started by another      the last to publish, where it may not start
-//   started   exchanges started                                whoever starts
+//   full      exchanges published, left to member 0 to start   the last to publish, if it may not start
+//   started   exchanges started                                the member that starts
 //   done      exchanges complete with all neighbours           the poller
 //
 // Memory order (# marks the line; each weakening must fail a test: tests/mpi/halo_protocol_test.cpp)
@@ -36,19 +36,19 @@
 //   2   arrived.store      relaxed  -      published with 3 or 5; the next publish() comes after 8
 //   3   full.store         release  4      member 0 starts it after what all others did: HALO-1
 //   4   full.load          acquire  3      the other half
-//   5   started.store      release  6      whoever polls comes after start(), and so after HALO-1
+//   5   started.store      release  6      the poller comes after start(), and so after HALO-1
 //   6   started.load       acquire  5      the other half
 //   7   done.store         release  8      HALO-2
 //   8   done.load          acquire  7      the other half
-//   9   poller.exchange    acquire  10     comes after all that the poller before it did in the transport, and reads
-//                                          `done` and what is the poller's as that one left it
+//   9   poller.exchange    acquire  10     the new poller comes after all that the last one did in the transport, and
+//                                          finds `done` and the poller's own data as that one left them
 //   10  poller.store       release  9      the other half
 //   11  poller.load        relaxed  -      a guess, which 9 tests
-//   12  done.load          relaxed  -      its own: the poller by 9, a publishing member by its last wait, 8
-//   13  store              relaxed  -      while nobody uses it
+//   12  done.load          relaxed  -      it is known: to the poller by 9, to a publishing member by its last wait, 8
+//   13  store              relaxed  -      no thread uses the object
 //   14  arrived.load       relaxed  -      as 13
 //
-// Cost   publish: one RMW; the last: start(), one store, one look for sleepers with a fence.
+// Cost   publish: one RMW; for the last also start(), one store, one look for sleepers with a fence.
 //        await: one load if the exchange is done; the poller one look() at a time.
 // Source counts and a leader among the waiters: ours.
 #ifndef LOCKSTEP_SRC_MPI_HALO_PROTOCOL_HPP
@@ -97,7 +97,7 @@ class halo_protocol {
     }
   }
 
-  /// Blocks until the exchange is done that this member has published and not waited for, if there is one. False once the
+  /// If this member has published an exchange and not waited for it: blocks until the exchange is done. False once the
   /// region is stopped.
   bool await(member_state& self, call_site where = call_site::none()) {
     slot& mine = slot_of(self);
@@ -117,7 +117,7 @@ class halo_protocol {
     return !self.is_stopped();
   }
 
-  /// One look after what is under way, if nobody else looks and this member may.
+  /// Looks once after what is under way, unless another thread does, or this member may not.
   void look(member_state& self) {
     if (!transport_.may_be_used_by(self.rank()) || !take_poller()) return;
     const poller_role role(*this);
@@ -133,17 +133,17 @@ class halo_protocol {
     return words_.done.load(memory_order_acquire);  // 8
   }
   bool is_under_way() const noexcept { return started() != done(); }
-  /// By a thread that waits for other ranks: what goes wrong is told to the next poller.
+  /// A look by a thread that waits for other ranks. The next poller reports what went wrong in it.
   void look_beside() noexcept {
     if (!take_poller()) return;
     const poller_role role(*this);
     look_once();
   }
-  /// Whether every exchange that a member has published is done. While nobody uses this object.
+  /// Whether every exchange that a member has published is done. Requires: no thread uses this object.
   bool is_at_rest() const noexcept {
     return arrived_.load(memory_order_relaxed) == 0 && !is_under_way() && !is_full();  // 14
   }
-  /// As new, after a region that was stopped. While nobody uses this object, and nothing is under way.
+  /// Makes it as new, after a region that was stopped. Requires: no thread uses this object, and nothing is under way.
   void reset() noexcept {
     put_at_rest(0);
     for (std::size_t rank = 0; rank < slots_.size(); ++rank) slots_[rank].value = slot();
@@ -172,7 +172,7 @@ class halo_protocol {
       of.describe(to, self, exchange, where);
     }
   };
-  /// What the poller waits with: a look at the transport in place of one at a word.
+  /// The poller's wait: it looks at the transport instead of a word.
   struct polling final : awaited_exchange {
     using awaited_exchange::awaited_exchange;
     using awaited_exchange::exchange;
@@ -180,8 +180,8 @@ class halo_protocol {
     using awaited_exchange::self;
     polling_nap nap = polling_nap();
 
-    /// Looks several times: a library that shares CPUs gives this one away at the end of each call that finds nothing, and the
-    /// next call sees what has come meanwhile. A yield of the engine's between the two would give it away once more.
+    /// Looks several times. A library that shares CPUs yields at the end of a call that finds nothing, and the next
+    /// call sees what has come meanwhile. A yield of the engine between the two would be one too many.
     bool ready() override {
       for (unsigned i = 0; i < looks_at_once; ++i) {
         if (looks()) return true;
@@ -195,7 +195,7 @@ class halo_protocol {
     void sleep(deadline) override { nap.take(); }
   };
 
-  /// What the other members wait with.
+  /// The wait of the other members.
   struct following final : awaited_exchange {
     using awaited_exchange::awaited_exchange;
     using awaited_exchange::exchange;
@@ -207,7 +207,7 @@ class halo_protocol {
              (of.has_no_poller() && of.can_poll(self, exchange));
     }
     void sleep(deadline until) override {
-      if (self.is_alone()) return;  // what it waits for only it can bring about
+      if (self.is_alone()) return;  // no other member can end the wait
       const stop_wakes_sleepers here(of.mark_, self.shared().barrier.stop());  // HALO-5
       of.mark_.sleep(*this, until, fence_payer::both);
     }
@@ -226,7 +226,7 @@ class halo_protocol {
     stop_source& stop_;
   };
 
-  /// The right to poll, which was taken.
+  /// The right to poll. It was taken before, and ends with this object.
   class poller_role {
    public:
     explicit poller_role(halo_protocol& of) noexcept : of_(of) {}
@@ -246,13 +246,12 @@ class halo_protocol {
   }
   bool has_no_poller() const noexcept { return poller_.load(memory_order_relaxed) == 0; }  // 11
 
-  /// Whether this member may take over the polling, and there is something to look after: whoever starts an exchange wakes
-  /// those who wait for it.
+  /// Whether this member may poll, and there is something to look after. Whatever starts an exchange wakes its waiters.
   bool can_poll(const member_state& self, std::uint32_t exchange) const noexcept {
     return transport_.may_be_used_by(self.rank()) &&
            (phase_reached{exchange}(started()) || is_full());
   }
-  /// Whether an exchange is left to member 0 to start.
+  /// Whether an exchange waits for member 0 to start it.
   bool is_full() const noexcept {
     return !transport_.may_be_used_by(1) &&
            words_.full.load(memory_order_acquire) == started() + 1;  // 4
@@ -282,7 +281,7 @@ class halo_protocol {
     if (code_ == 0) code_ = transport_.look_for_leavers(has_leavers_);
   }
   bool is_bad() const noexcept { return code_ != 0 || has_leavers_; }
-  /// By the poller: ends the region where that is so.
+  /// By the poller: ends the region if something went wrong.
   void end_badly(const member_state& self) {
     if (has_leavers_) self.request_stop();
     const int code = code_;
@@ -336,7 +335,7 @@ class halo_protocol {
   aligned_array<padded<slot>> slots_;
   line_gap before_arrived_;
   wait_word arrived_{0};
-  line_gap before_words_;  // those who publish do not disturb those who wait
+  line_gap before_words_;  // members that publish do not disturb those that wait
   struct {
     wait_word full{0}, started{0}, done{0};
   } words_;

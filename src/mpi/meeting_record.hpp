@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/meeting_record.hpp -- what ranks tell each other when they meet (layer: mpi)
 //
-// A rank comes to a meeting with a note: it goes on, and in which construct, with how many bytes and which argument; or
-// its region is over, and how. The record of several ranks in a row is made of theirs, in the order of ranks:
+// A rank brings a note to a meeting. The note says in which construct the rank goes on, with how many bytes and which
+// argument; or that its region is over, and how. Notes of ranks in a row are merged to a record, in the order of ranks:
 //
 //   NOTE-1  merge() is associative. So ranks, nodes and groups of nodes may be merged in any bracketing.
-//   NOTE-2  Of ranks that come with the same note the record is that note. A rank that has failed is seen before one
-//             that was stopped, and that before a difference; among equals the lowest rank is named.
+//   NOTE-2  If all ranks bring the same note, the record is that note. Else it names the worst: a rank that has failed,
+//             then one that was stopped, then a difference. Among equals it names the lowest rank.
 #ifndef LOCKSTEP_SRC_MPI_MEETING_RECORD_HPP
 #define LOCKSTEP_SRC_MPI_MEETING_RECORD_HPP
 
@@ -19,7 +19,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// Of a rank, by severity: what it comes for.
+/// What a rank comes for, the worst last.
 enum class rank_state : std::uint8_t {
   goes_on,      ///< it is in a construct
   has_ended,    ///< its region has come to its end
@@ -44,22 +44,22 @@ static_assert(sizeof(meeting_note) == 8, "as it lies in memory that processes sh
 struct meeting_record {
   rank_state state;
   std::uint32_t
-      rank;  ///< that came with `note`; where state is worse than has_ended, that is to blame
+      rank;  ///< it came with `note`; if state is worse than has_ended, it is the one to blame
   meeting_note note;
-  std::uint32_t other;  ///< where state is differs: a rank that came with `others`
+  std::uint32_t other;  ///< if state is differs: a rank that came with `others`
   meeting_note others;
 
-  /// Of a rank alone.
+  /// The record of one rank.
   static meeting_record of(const meeting_note& note, std::size_t rank) noexcept {
     const std::uint32_t number = static_cast<std::uint32_t>(rank);
     return {note.state, number, note, number, note};
   }
-  /// This one and that of the ranks after it.
+  /// Adds the record of the ranks that follow.
   void merge(const meeting_record& next) noexcept {
     if (next.state > rank_state::differs) {
       if (next.state > state) *this = next;
     } else if (state <= rank_state::has_ended) {
-      // All of this one came with `note`: the first of the next that did not is the other one.
+      // All ranks so far came with `note`. The first of the next ranks that did not is `other`.
       const bool is_other = !(next.note == note);
       if (!is_other && next.state != rank_state::differs) return;
       state = rank_state::differs;

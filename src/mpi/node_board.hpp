@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/node_board.hpp -- the ranks of one node meet in memory that they share (layer: mpi)
 //
-// Each rank has a place: a word with the number of the meeting that it has come to, and two slots for what it brings, used
-// in turn. Ranks look at each other's words, and sleep on them (shared_futex of system.hpp): no call of MPI. One more place is for
-// the result that a leader makes for all.
+// Each rank has a place: a word with the number of the meeting that it has come to, and two slots, used in turn, for
+// what it brings. Ranks look at each other's words, and sleep on them (shared_futex of system.hpp), without a call of
+// MPI. One more place is for the result that a leader makes for all.
 //
-//   NODE-1  A slot is written before its meeting is published, and not again before all have read it: nobody is two
-//           meetings ahead of anybody who still reads.
-//   NODE-2  A rank publishes, and then looks for sleepers; a sleeper announces itself, and then looks at the word again.
-//           Between either pair lies a fence: one of them sees the other, and no wake-up is lost.
+//   NODE-1  A rank writes a slot before it publishes the meeting, and again only after all have read it: no rank is two
+//           meetings ahead of one that still reads.
+//   NODE-2  A rank publishes, and then looks for sleepers. A sleeper announces itself, and then looks at the word
+//           again. Both have a fence in between. So one of them sees the other, and no wake-up is lost.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -16,12 +16,12 @@
 //   2  word.load           acquire  1      as 1
 //   3  fence               seq_cst  5      NODE-2: store of 1 before load of 4
 //   4  sleepers.load       relaxed  -      3 and 5 order it
-//   5  fence               seq_cst  3      NODE-2: announcement before the look of 2 that follows
+//   5  fence               seq_cst  3      NODE-2: announcement of 6 before the look of 8
 //   6  sleepers.fetch_add  relaxed  -      3 and 5 order it
-//   7  sleepers.fetch_sub  relaxed  -      a sleeper too many costs a wake for nobody
-//   8  word.load           relaxed  -      what to sleep on; 2 is looked at after it
+//   7  sleepers.fetch_sub  relaxed  -      a count that is too high costs a needless wake
+//   8  word.load           relaxed  -      3 and 5 order it; before the slot is read, 2 looks again
 //
-// Cost   to publish: a store and a fence, a system call if somebody sleeps. To see it: one line transfer.
+// Cost   to publish: a store and a fence, a system call if another rank sleeps. To see it: one line transfer.
 // Source values on the flags' lines, as in team_barrier.hpp.
 #ifndef LOCKSTEP_SRC_MPI_NODE_BOARD_HPP
 #define LOCKSTEP_SRC_MPI_NODE_BOARD_HPP
@@ -53,7 +53,7 @@ class node_board {
     return (ranks + 1) * sizeof(place);
   }
 
-  /// Begins a board; by one rank, before the others come. `memory`: aligned to 128 bytes.
+  /// Begins a board. One rank calls it, before the others come. `memory`: aligned to 128 bytes.
   static void make(void* memory, std::size_t ranks) noexcept {
     for (std::size_t i = 0; i <= ranks; ++i) ::new (static_cast<place*>(memory) + i) place;
   }
@@ -65,7 +65,7 @@ class node_board {
 
   std::size_t result() const noexcept { return ranks_; }
 
-  /// Puts the note, or what is left of `record`, and the value into the slot of meeting `number`, and publishes it.
+  /// Puts the note and the value into the slot of meeting `number`, and a bad record beside it. Publishes the meeting.
   void publish(std::size_t at, std::uint32_t number, const meeting_record& record,
                const void* value, std::size_t bytes) {
     slot& into = slot_of(at, number);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// src/mpi/polling_nap.hpp -- how long to look away while one waits for another rank (layer: mpi)
+// src/mpi/polling_nap.hpp -- how long a waiter naps between two looks for another rank (layer: mpi)
 //
-// Nobody can wake a waiter of MPI, so it oversleeps; and who oversleeps keeps its partner waiting, which then naps as well.
-// So a nap lasts an eighth of what has been waited, 1 ms at most, and there is none before 400 us: a wait gets longer by an
-// eighth. Naps of 20 to 160 us from 34 us on made a ring of 0.7 us a round one of 50 to 280, for ever, after one message that
-// came late.
+// Nothing can wake a waiter of MPI, so it oversleeps. Then its partner waits longer, and naps as well. So a nap lasts
+// an eighth of the time waited so far, and 1 ms at most; the first comes after 400 us. A wait gets longer by an eighth.
+// Naps of 20 to 160 us that began after 34 us were too many: after one late message, a ring took 50 to 280 us a round
+// instead of 0.7, for ever.
 #ifndef LOCKSTEP_SRC_MPI_POLLING_NAP_HPP
 #define LOCKSTEP_SRC_MPI_POLLING_NAP_HPP
 

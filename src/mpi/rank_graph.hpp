@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/rank_graph.hpp -- a rank's part as a graph of the functions that it runs (layer: mpi)
 //
-// What carries messages is behind graph_transport: MPI, or what a test puts there. When a run has ended early, on this
-// rank or another, nodes that have not begun call nothing any more: a value that was not received is not used.
+// graph_transport carries the messages: it is MPI, or what a test puts there. When a run has ended early, on this rank
+// or another, nodes that have not begun call nothing: no value is used that was not received.
 //
 // Memory order (# marks the line)
 //   #  access           order    pairs  why it suffices
-//   1  ended.store      release  2      whoever finds it sees what was written before, as the error
+//   1  ended.store      release  2      a thread that finds it sees what was written before, such as the error
 //   2  ended.load       acquire  1      the other half
 #ifndef LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP
 #define LOCKSTEP_SRC_MPI_RANK_GRAPH_HPP
@@ -29,7 +29,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// Carries the messages of one rank. One thread at a time uses a message, several at once use different ones.
+/// Carries the messages of one rank. Several threads may use different messages at once, but not the same one.
 class graph_transport {
  public:
   virtual ~graph_transport() = default;
@@ -37,7 +37,7 @@ class graph_transport {
   /// `bytes`: as many as the message has; they may change afterwards. False if the run has ended early.
   virtual bool send(std::size_t message, const void* bytes) = 0;
   virtual bool receive(std::size_t message, void* bytes) = 0;
-  /// A node of this rank has thrown, the user's node by its number: ends the run on all ranks.
+  /// The user's node `node` has thrown on this rank: ends the run on all ranks.
   virtual void fail(node_index node) = 0;
   /// Looks whether another rank has ended the run.
   virtual void look() noexcept = 0;
@@ -154,7 +154,7 @@ inline node_function function_of(part_node what, bool is_wide, const rank_functi
   });
 }
 
-/// The part as a graph. `run` outlives it. `member_for_messages`: whom all sends and receives are pinned to, or no_node.
+/// The part as a graph. `run` outlives it. `member_for_messages`: all sends and receives are pinned to it; or no_node.
 inline graph graph_of(rank_part part, const rank_functions& run, node_index member_for_messages) {
   graph made;
   graph_body& body = graph_access::body_of(made);

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph (layer: mpi)
 //
-// Pure. The part has the rank's nodes, a node for each message that it sends or receives, and what keeps these in
-// order. A node that receives blocks a member; one that sends blocks while the last `slots` messages of its edge have
-// not been received. So the order of messages decides whether ranks wait for each other for ever.
+// Pure. The part has the rank's nodes, a node for each message that it sends or receives, and edges that keep these in
+// order. A node that receives blocks a member. A node that sends blocks while the last `slots` messages of its edge
+// have not been received. So the order of messages decides whether ranks wait for each other for ever.
 //
-// The order of graph_messages.hpp, the iterations and the turns of loops in it, is an order of all nodes of all ranks at
-// all times, in which everything waits for earlier ones only. "Lower" means earlier in it. A part says, by ordinary
-// edges that its plan keeps, whichever member runs what:
-//   SPLIT-1  Of one turn of a block, every receive comes after all lower sends of its rank.
-//   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the others of it.
+// The order of graph_messages.hpp, with iterations and turns of loops, orders all runs of all nodes on all ranks. In it
+// a node waits for earlier ones only. "Lower" means earlier in it. By ordinary edges, a part's plan keeps two rules:
+//   SPLIT-1  In one turn of a block, every receive comes after all lower sends of its rank.
+//   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the higher ones.
 //
 // No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
 //   1. No send of iteration c that is in no loop is blocked, since the message `slots` before it was received in an
 //      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - slots of that loop, which is
 //      lower than S, or its own send would be unfinished.
-//   2. Neither S's rank, nor the one of such a receive, has a member in a blocked receive: that waits for a send which is
-//      not done, so for S or a higher one, and SPLIT-1 and SPLIT-2 let it begin after S, and after the earlier turn, only.
-//      The same holds for sends of later turns (the plan's GRAPH-5) and iterations (GRAPH-3).
+//   2. Neither the rank of S, nor that of such a receive, has a member in a blocked receive. A blocked receive waits
+//      for a send that is not done, so for S or a higher one. By SPLIT-1 and SPLIT-2 it begins only after S, and after
+//      the earlier turn. The same holds for sends of later turns (the plan's GRAPH-5) and iterations (GRAPH-3).
 //   3. So a plan whose nodes all return goes on to S or that receive, and it is done. When no send of iteration c is
-//      left, no receive of it blocks; and receives of later iterations have not begun where one of it is not done.
-// Nothing in this depends on the number of members, nor on who takes over what.
+//      left, no receive of c blocks. A rank does not begin receives of later iterations before those of c are done.
+// Nothing in this depends on the number of members, nor on which member takes over what.
 #ifndef LOCKSTEP_SRC_MPI_RANK_PART_HPP
 #define LOCKSTEP_SRC_MPI_RANK_PART_HPP
 
@@ -37,8 +36,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// What a node that sends or receives counts as in the plan, in nanoseconds. That is a hint, so a plan does not learn: a
-/// member that waits for another rank would be taken for one that works.
+/// The cost of a node that sends or receives, in nanoseconds. That is a hint, so the plan does not learn: it would take
+/// a member that waits for another rank for one that works.
 constexpr double message_cost = 1000;
 
 /// What a node of a part does.
@@ -50,7 +49,7 @@ enum class part_role : std::uint8_t {
   copy,   ///< of a message between two nodes of this rank
   tell,   ///< sends the decisions of a shared loop
   learn,  ///< receives one
-  watch,  ///< where no message would tell that the run has ended: looks for that
+  watch,  ///< looks whether the run has ended, if no message would show that
 };
 
 /// Whether it calls the transport.
@@ -66,7 +65,7 @@ struct part_node {
 
 struct rank_part {
   graph_model model;
-  std::vector<part_node> nodes;  ///< as many
+  std::vector<part_node> nodes;  ///< one for each of the model
 };
 
 class rank_splitter {
@@ -100,11 +99,11 @@ class rank_splitter {
   }
 
  private:
-  /// Of block 0 or a shared loop, while the line is in it.
+  /// For block 0 or a shared loop, while the line is in it.
   struct frame {
     node_index begin = no_node;  ///< of the loop
     node_index base = no_node;   ///< the loop's beginning, or the end of the last shared loop in it
-    node_index gate = no_node;   ///< after all sends that a receive has to come after
+    node_index gate = no_node;   ///< it comes after all sends that a receive must follow
     std::vector<node_index> sends;  ///< since the gate
     std::vector<node_index> since_base;
   };
@@ -121,7 +120,7 @@ class rank_splitter {
       if (each.from_rank == rank_) sends_of_[each.from_item].push_back(m);
       if (each.to_rank == rank_) receives_of_[each.to_item].push_back(m);
     }
-    // The outer one first, where several begin with the same node: it has the lower number.
+    // If several loops begin with the same node, the outer one comes first: it has the lower number.
     for (std::uint32_t b = 1; b < plan_.checked.blocks.size(); ++b) {
       loops_from_[plan_.checked.blocks[b].to].push_back(b);
     }
@@ -142,7 +141,7 @@ class rank_splitter {
   node_index add_user(node_index node) {
     const node_index made = add(part_role::user, node, from_.nodes[node].name, -1);
     made_.model.nodes[made] = from_.nodes[node];
-    made_.model.nodes[made].returns_bool = true;  // they do, whatever the user's function returns
+    made_.model.nodes[made].returns_bool = true;  // as run_user() does for every function
     return made;
   }
   node_index add_message(part_role role, std::uint32_t message, const char* what) {
@@ -184,7 +183,7 @@ class rank_splitter {
     }
   }
 
-  /// A message between nodes of this rank blocks nobody.
+  /// A message between nodes of this rank blocks no member.
   void copy(std::uint32_t m) {
     const graph_message& each = plan_.messages[m];
     const node_index made = add_message(part_role::copy, m, "copy");
@@ -307,7 +306,7 @@ class rank_splitter {
   bool has_messages_ = false;
   std::vector<node_index> own_;  ///< of each of the user's nodes: that of the part
   std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
-  std::vector<std::vector<std::uint32_t>> loops_from_;  ///< of each node: that begin with it
+  std::vector<std::vector<std::uint32_t>> loops_from_;  ///< of each node: loops that begin with it
   std::vector<frame> frames_;
   std::vector<std::pair<node_index, node_index>> begins_;
   std::vector<wanted_edge> wanted_;

@@ -6,8 +6,8 @@
 // has the bits of team::reduce_range of one process over the same range, whatever the number of ranks and members.
 //
 //   WREDUCE-1  f is called for the rank's part of the range only, each index by one member of one rank.
-//   WREDUCE-2  No exception of op passes through a meeting, where it would leave the other ranks waiting: the record has a
-//              mark in its place, and each rank throws afterwards.
+//   WREDUCE-2  No exception of op leaves a meeting, because the other ranks would wait. The record gets a mark instead,
+//              and each rank throws after the meeting.
 //   WREDUCE-3  As REDUCE-5: members meet before the leaves, if they have run a construct without a wait since they met.
 //
 // Cost   where members meet by flags, one phase of the team, with the meeting of ranks in it; else two. The record of a
@@ -31,7 +31,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// What a meeting merges records with.
+/// How a meeting merges records.
 struct record_merge {
   const reductions::operations& what;
   const reductions::operands& of;
@@ -62,7 +62,7 @@ struct record_merge {
   }
 };
 
-/// Fails where a record has no values.
+/// Fails if a record has no values.
 LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::exception_ptr& thrown) {
   if (head.fault == record_fault::none) return;
 #if LOCKSTEP_HAS_EXCEPTIONS
@@ -92,7 +92,7 @@ class rank_reduction : private reductions::member_nodes {
         region_(region),
         value_size_(value_size) {}
 
-  /// By all members; the phase in which the values become known is still to be met. False once the region is stopped.
+  /// By all members. The phase that makes the values known is still to come. False once the region is stopped.
   bool evaluate(schedule how) {
     if (at_.is_alone() || length_of(part_) == 0) return at_.goes_on();
     return (at_.has_waited() || at_.wait_before_construct()) && put_own(how);
@@ -177,7 +177,7 @@ LOCKSTEP_INLINE bool collect_and_meet(rank_reduction& what, void* whole) {
       function);
 }
 
-/// Of a meeting to which ranks came for different things.
+/// For a meeting to which ranks came in different constructs.
 [[noreturn]] LOCKSTEP_INLINE void fail_difference(const meeting_record& met) {
   fail_use(
       "lockstep::mpi::world: ranks came to different constructs: rank %u to %s (%u "
@@ -207,7 +207,7 @@ LOCKSTEP_INLINE bool outcome_of(const meeting_record& met) {
   return met.state == rank_state::has_ended;
 }
 
-/// The rank's part of a region: it ends for the others also where this one's throws.
+/// The rank's part of a region. If the part throws, the destructor ends the region for the other ranks.
 class part_of_region {
  public:
   part_of_region(world_body& of, std::size_t members) noexcept : of_(of) {
@@ -306,7 +306,7 @@ LOCKSTEP_INLINE void world::meet(const char* function, kinds kind, std::uint32_t
   const detail::mpi::meeting_record met = body_->core.meet(note, value, combine, policy(1));
   if (met.state == rank_state::goes_on) return;
   detail::mpi::outcome_of(met);
-  detail::mpi::fail_rank(met.rank);  // it ended a region of its own meanwhile
+  detail::mpi::fail_rank(met.rank);  // that rank ended a region meanwhile
 }
 
 }  // namespace mpi

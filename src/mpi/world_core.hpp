@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/world_core.hpp -- the ranks of a communicator, by nodes, and how they meet (layer: mpi)
 //
-// What meets is one thread of each rank. The ranks of a node meet on a node_board, and where there are several nodes, one
-// rank of each, its leader, meets the other leaders in a node_exchange. So on one node there is no call of MPI.
+// One thread of each rank comes to a meeting. The ranks of a node meet on a node_board. If there are several nodes, one
+// rank of each, its leader, meets the other leaders in a node_exchange. So one node alone needs no call of MPI.
 //
 //   WORLD-1  All ranks come to the same meetings in the same order. In each they learn the same: that all go on, with the
 //            fold of all values in the order of ranks; or what kept one of them from going on.
-//   WORLD-2  What happens before any rank's arrival at a meeting happens before every return from it, as far as
-//            processes share anything.
-//   WORLD-4  A rank that sleeps in a meeting moves no messages, and another may need them to come there. So while messages
-//            are under way beside the meetings, a rank that waits polls, and lets MPI move them.
-//   WORLD-3  Where the ranks of a node are not neighbours in the world, each rank is a node of its own: values are
+//   WORLD-2  What happens before any rank's arrival at a meeting happens before every return from it, for memory that
+//            the processes share.
+//   WORLD-3  If the ranks of a node are not neighbours in the world, each rank is a node of its own, because values are
 //            combined in the order of ranks.
+//   WORLD-4  A rank that sleeps in a meeting moves no messages, and another rank may need them before it can come. So
+//            while messages are under way beside the meetings, a rank that waits polls, and lets MPI move them.
 //
 // Cost   one node of up to 8 ranks: each publishes a line and fetches those of all others, in parallel. Above, or with
 //        several nodes: one line to the leader, one back, and the node_exchange between.
 //
-// node_exchange: the leaders meet by messages, in the order of nodes. All get the fold of what all bring: by recursive doubling,
-// so that in round k groups of 2^k neighbours exchange what they have. Where the number of nodes is no power of two, the
-// first ones form pairs before, and one of each pair gets the result afterwards.
+// node_exchange: the leaders meet by messages. All get the fold of what all bring, in the order of nodes. It is
+// recursive doubling: in round k groups of 2^k neighbours exchange what they have. If the number of nodes is no power
+// of two, the first nodes form pairs before, and one of each pair gets the result afterwards.
 //
 //   EXCHANGE-1  Only neighbouring groups are combined, the lower one first: the fold is in the order of nodes.
-//   EXCHANGE-2  The brackets depend on the number of nodes alone, and all nodes compute the same ones: a value that is
-//               rounded has the same bits on all, and in every run, with every MPI library.
+//   EXCHANGE-2  The brackets depend on the number of nodes alone, and all nodes compute the same ones. So a rounded
+//               value has the same bits on all nodes, in every run, with every MPI library.
 //
-// Not MPI_Iallreduce: its brackets are the library's choice, and one machine's libraries take twice as long as these messages.
+// MPI_Iallreduce would not do: the library chooses its brackets, and took twice as long as these messages on a machine.
 //
 // Cost   log2(nodes) rounds, each of one message out and one in; two more where the number is no power of two.
 // Source recursive doubling [TRG05].
@@ -54,7 +54,7 @@ struct world_message {
   meeting_record record;
   alignas(16) unsigned char value[node_board::most_bytes];
 
-  /// This one and that of the ranks after it. Values count only where all ranks go on alike.
+  /// Adds the message of the ranks that follow. Values count only if all ranks go on in the same construct.
   void merge(const world_message& next, const world_combine& combine) {
     record.merge(next.record);
     if (record.state == rank_state::goes_on) combine(value, next.value);
@@ -64,7 +64,7 @@ struct world_message {
 class node_exchange {
  public:
   node_exchange() noexcept = default;
-  /// `between`: the leaders; of no communicator on other ranks, which do not take part.
+  /// `between`: the communicator of the leaders. Other ranks take no part, and have MPI_COMM_NULL.
   node_exchange(MPI_Comm between, int level) : between_(between), level_(level) {
     if (between == MPI_COMM_NULL) return;
     checked(MPI_Comm_rank(between, &rank_), "MPI_Comm_rank");
@@ -103,7 +103,7 @@ class node_exchange {
  private:
   static constexpr int tag = 1;
 
-  /// Sends, receives, or both at once. What comes may be of another length, where that node is in another construct.
+  /// Sends, receives, or both at once. What comes has another length if that node is in another construct.
   void transfer(const world_message* out, std::size_t length, world_message* in, int with,
                 wait_policy policy) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -145,7 +145,7 @@ class messages_beside {
 
 class world_core {
  public:
-  /// Collective. `ranks_per_node`: 0, or how many ranks at most are taken for one node.
+  /// Collective. `ranks_per_node`: at most this many ranks count as one node; 0 sets no limit.
   world_core(MPI_Comm of, std::size_t ranks_per_node) {
     check_active("lockstep::mpi::world");
     level_ = checked_level("lockstep::mpi::world");
@@ -160,7 +160,7 @@ class world_core {
     share_cpus();
     exchange_ = node_exchange(leaders_, level_);
   }
-  /// Collective, unless MPI has ended, or the stack is unwound, which may be so on one rank alone.
+  /// Collective. Does nothing if MPI has ended, or while the stack is unwound, which may happen on one rank only.
   ~world_core() {
     if (exceptions_in_flight() != 0 || !is_active()) return;
     MPI_Win_unlock_all(memory_);
@@ -172,7 +172,7 @@ class world_core {
   world_core(const world_core&) = delete;
   world_core& operator=(const world_core&) = delete;
 
-  /// They are moved while this rank waits in a meeting: WORLD-4.
+  /// These messages are moved while this rank waits in a meeting: WORLD-4.
   void add(messages_beside& one) { beside_.push_back(&one); }
   void remove(messages_beside& one) {
     beside_.erase(std::find(beside_.begin(), beside_.end(), &one));
@@ -185,7 +185,7 @@ class world_core {
   std::size_t node_rank() const noexcept { return node_rank_; }
   std::size_t node_size() const noexcept { return node_size_; }
   std::size_t nodes() const noexcept { return nodes_; }
-  /// CPUs that this rank may count with.
+  /// This rank's share of the CPUs.
   std::size_t cpus() const noexcept { return cpus_; }
 
   /// How the ranks of this node wait for each other where each has `members` members.
@@ -382,7 +382,7 @@ class world_core {
   MPI_Win memory_ = MPI_WIN_NULL;
   int level_ = MPI_THREAD_FUNNELED;
   std::size_t rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1, nodes_ = 1;
-  std::size_t first_ = 0;  ///< the world's rank of the node's first
+  std::size_t first_ = 0;  ///< the lowest rank of the node, in the world
   std::size_t cpus_ = 1, node_cpus_ = 0;
   node_board board_;
   node_exchange exchange_;

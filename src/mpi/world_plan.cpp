@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/world_plan.cpp -- mpi/world_plan.hpp, and the messages of a rank's part (layer: mpi)
 //
-// A message has `slots` buffers on both ends, with a persistent request each. The user's bytes are copied into one and out of the other. So nothing that the user writes is on its way, and
-// receives are always posted before their message comes.
+// Both ends of a message have `slots` buffers, with a persistent request each. The user's bytes are copied into one and
+// out of the other. So MPI does not use the user's memory, and receives are always posted before their message comes.
 //
-//   CHAN-1  The next message of an edge goes into the buffer that was used longest ago, when that was sent; it is
-//           received into the same one of the other end. MPI keeps messages of one tag in order.
-//   CHAN-2  A run begins and ends with a meeting of all ranks (world_core.hpp). After one that ended early, messages that were
-//           sent and not received are received and dropped (early_ends.hpp, all ranks are peers). So between runs nothing is
-//           on its way, and all receives are posted.
+//   CHAN-1  The next message of an edge goes into the buffer that was used longest ago, once that has been sent. The
+//           other end receives it into the buffer of the same number. MPI keeps messages of one tag in order.
+//   CHAN-2  A run begins and ends with a meeting of all ranks (world_core.hpp). If it ended early, messages that were
+//           sent and not received are received then, and dropped (early_ends.hpp, all ranks are peers). So between runs
+//           nothing is on its way, and all receives are posted.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
 //   1  looking.exchange    acquire  2      one thread at a time tests the requests of the run
 //   2  looking.store       release  1      the other half
-//   3  failed.compare_exch relaxed  -      read after the run, whose end orders it (PLAN-1)
+//   3  failed.compare_exch relaxed  -      it is read after the run, and the end of the run orders it (PLAN-1)
 //   4  failed.store        relaxed  -      between runs
 //   5  failed.load         relaxed  -      after the run
 #include <cstddef>
@@ -56,7 +56,7 @@ class graph_channels final : public graph_transport, public messages_beside {
   /// Both outlive the channels.
   graph_channels(const communicator& ranks, part_state& state) noexcept
       : ranks_(ranks), state_(state), ends_(ranks) {}
-  /// Once all that they need has been agreed on, before the first run. `local`: what a run ends with.
+  /// Before the first run, once all ranks have agreed. `local`: this rank's plan, which an early end stops.
   void open(const graph_split& split, plan& local) {
     local_ = &local;
     number_of_.assign(split.messages.size(), 0);
@@ -109,7 +109,7 @@ class graph_channels final : public graph_transport, public messages_beside {
                                     memory_order_relaxed);               // 3
     end_early();
   }
-  /// One thread at a time; the others go on.
+  /// One thread at a time looks; others return at once.
   void look() noexcept override {
     if (looking_.exchange(1, memory_order_acquire) != 0) return;  // 1
     bool has_left = false;
@@ -117,7 +117,7 @@ class graph_channels final : public graph_transport, public messages_beside {
     looking_.store(0, memory_order_release);  // 2
     if (has_left) end_early();
   }
-  /// Of this rank, and so of all.
+  /// Ends the run on this rank, and so on all.
   void request_stop() { end_early(); }
 
   // --- a run, by its caller ---
@@ -126,7 +126,7 @@ class graph_channels final : public graph_transport, public messages_beside {
     failed_.store(no_node, memory_order_relaxed);  // 4
     state_.begin();
   }
-  /// This rank's part is over: tells the others if that is early. Returns what for it comes to the meeting of all.
+  /// This rank's part is over. If that is early, sends word to the others. Returns its note for the meeting of all.
   meeting_note end(bool is_complete, bool has_thrown) {
     const rank_state how = has_thrown                           ? rank_state::has_failed
                            : is_complete && !state_.has_ended() ? rank_state::has_ended
@@ -150,7 +150,7 @@ class graph_channels final : public graph_transport, public messages_beside {
       are_sent_ = are_sent_ && flag != 0;
     }
   }
-  /// All ranks know that the run has ended early.
+  /// Requires: all ranks know that the run has ended early.
   void settle() {
     ends_.settle([this](std::size_t c) { return static_cast<std::uint32_t>(channels_[c].count); },
                  [this](std::size_t c, std::uint32_t sent) {
@@ -167,7 +167,7 @@ class graph_channels final : public graph_transport, public messages_beside {
   }
 
  private:
-  /// Whether nobody may wait any more. Looks every few times only: the wait itself is what should be fast.
+  /// Whether waits have to end. It looks for that only once in 16 calls, to keep the wait itself fast.
   struct early_end {
     graph_channels& of;
     mutable unsigned looks = 0;
@@ -204,7 +204,7 @@ class graph_channels final : public graph_transport, public messages_beside {
     number_of_[number] = channels_.size();
     channels_.push_back(std::move(made));
   }
-  /// When they lie where they stay.
+  /// Requires: `each` does not move any more.
   void connect(graph_channel& each) {
     for (std::size_t slot = 0; slot < each.requests.size(); ++slot) {
       const int bytes = static_cast<int>(each.bytes), tag = tag_of(each);
@@ -243,7 +243,7 @@ class graph_channels final : public graph_transport, public messages_beside {
   std::vector<graph_channel> channels_;
   std::vector<std::size_t> number_of_;  ///< of each message: its channel
   early_ends ends_;
-  bool are_sent_ = true;  ///< all messages have gone, as far as a meeting knows
+  bool are_sent_ = true;  ///< all messages have gone, by the last progress()
   detail::atomic<std::uint32_t> looking_{0};
   detail::atomic<node_index> failed_{no_node};
 };
@@ -309,7 +309,7 @@ class world_plan_body {
   }
 
  private:
-  /// What only this rank can see.
+  /// A problem that only this rank can see.
   std::string own_problem() const {
     for (const edge_bytes& each : graph_.data) {
       const model_edge& edge = graph_.nodes->edges[each.edge];
@@ -334,7 +334,7 @@ class world_plan_body {
                                     : "the graph differs from that of rank 0: " + difference);
   }
 
-  /// What was wrong.
+  /// Makes this rank's plan. Returns what was wrong.
   std::string make_local(team& on, call_site where) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
@@ -353,7 +353,7 @@ class world_plan_body {
     return local_graph_.size() == 0 || local_->run(iterations);
   }
 
-  /// False if another rank's run, of something else, has ended early. Fails on all unless all want as many iterations.
+  /// False if a rank's run of something else has ended early. Fails on all if the numbers of iterations differ.
   bool begin(std::size_t iterations) {
     std::int64_t least[2] = {static_cast<std::int64_t>(iterations),
                              -static_cast<std::int64_t>(iterations)};
@@ -385,7 +385,7 @@ class world_plan_body {
     return met;
   }
 
-  /// On the ranks that have not.
+  /// On the ranks that have not failed.
   [[noreturn]] void fail_run(const meeting_record& met) const {
     std::string text = std::string(ranks_.who()) + "::run: an exception ended the run on rank " +
                        std::to_string(met.rank);

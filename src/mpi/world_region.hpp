@@ -3,12 +3,12 @@
 //
 // Each rank runs a region of its team. In a construct across ranks (world_values.hpp) member 0 meets the other ranks.
 //
-//   WREGION-1  A region of all ranks ends with one meeting at which not all ranks go on. That is the end, to which all come;
-//              or the first construct to which a rank comes whose region is over already.
-//   WREGION-2  A member 0 that learns there that the region is over stops the region of its rank.
+//   WREGION-1  A region of all ranks ends with one meeting at which not all ranks go on. All ranks have come to their
+//              end there; or some are in a construct, and for another one the region is over already.
+//   WREGION-2  If member 0 learns there that the region is over, it stops the region of its rank.
 //   WREGION-3  No stop ends a meeting of ranks: the other ranks come to it, or to their end.
-//   WREGION-4  Where members wait for other ranks by other means, such as halos, an early_end_listener ends these waits: it
-//              learns that this rank's region is over early before others can, and then that it is over on all.
+//   WREGION-4  Members may wait for other ranks by other means, such as halos. An early_end_listener ends these waits.
+//              It is called when this rank's region is over early, before others can know, and when it is over on all.
 #ifndef LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
 #define LOCKSTEP_SRC_MPI_WORLD_REGION_HPP
 
@@ -27,12 +27,12 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// What has messages in regions of all ranks, beside the meetings: WREGION-4. Called by the thread that runs the regions.
+/// Has messages beside the meetings, in regions of all ranks: WREGION-4. The thread that runs the regions calls it.
 class early_end_listener : public messages_beside {
  public:
-  /// This rank's region is over early; the other ranks may wait for messages of it.
+  /// This rank's region is over early; the other ranks may wait for its messages.
   virtual void leave() = 0;
-  /// The region is over early on all ranks. Comes to all of them, after leave() or without.
+  /// The region is over early on all ranks. Called on all of them, also without leave().
   virtual void settle() = 0;
 
  protected:
@@ -70,7 +70,7 @@ class world_region {
     if (end_.state != rank_state::has_ended) tell_listeners(&early_end_listener::settle);
     return end_;
   }
-  /// Outside of regions. Listeners are told in the order in which they were added: on all ranks the same.
+  /// Outside of regions. Listeners are called in the order in which they were added: the same on all ranks.
   void add(early_end_listener& one) {
     listeners_.push_back(&one);
     ranks_.add(one);
@@ -107,8 +107,8 @@ class world_region {
     return at.sync();
   }
 
-  /// Whether there is no other rank: then the members meet as without a world, each by its own arrival. Where member 0 arrived
-  /// for all, as it does to meet other ranks, the last arrival would be seen one line transfer later.
+  /// Whether there is no other rank. Then the members meet as without a world, each by its own arrival. If member 0
+  /// arrived for all, as it does to meet other ranks, members would see the last arrival one line transfer later.
   bool has_one_rank(const member_state& at, world_construct construct) const {
     if (ranks_.size() != 1) return false;
     if (at.rank() == 0) check_region(at, construct);
@@ -116,7 +116,7 @@ class world_region {
   }
 
  private:
-  /// Fails with std::logic_error where member 0 is that of another region, or of a sub-team.
+  /// Fails with std::logic_error if member 0 is that of another region, or of a sub-team.
   void check_region(const member_state& at, world_construct construct) const {
     if (is_in_progress_ && first_ == &at) return;
     fail_use(
@@ -142,10 +142,10 @@ class world_region {
   meeting_record end_ = {};
 };
 
-/// MPI's begin and end, where a world sees to them.
+/// Begins and ends MPI, if the world has to.
 class session {
  public:
-  /// Of a program that begins and ends MPI by itself.
+  /// For a program that begins and ends MPI itself.
   session() noexcept = default;
   session(int& argc, char**& argv) : is_ours_(true) {
     int has_begun = 0, level = MPI_THREAD_SINGLE;
@@ -158,7 +158,7 @@ class session {
     }
     checked(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
   }
-  /// Not while the stack is unwound: the others may be waiting for this rank, which is about to fail.
+  /// Not while the stack is unwound: then this rank is about to fail, and other ranks may wait for it.
   ~session() {
     if (is_ours_ && exceptions_in_flight() == 0) MPI_Finalize();
   }

@@ -3,8 +3,8 @@
 //
 // The tree of reduction_tree.hpp spans the range of all ranks. Each rank has a block of its leaves and evaluates the
 // maximal nodes in it. It puts their values into a record; records of neighbours are merged until one of them is the
-// root's. Merging applies the operation to the two halves of a node and to nothing else, so it gives the same bits in
-// whatever order it is done, though the operation itself, as the sum of doubles, may not be associative.
+// root's. Merging applies the operation only to the two halves of a node. So the order of merging does not change the
+// bits, even if the operation itself is not associative, such as the sum of doubles.
 //
 //   WORLD-TREE-1  A record of the leaves [a, b) has the values of the maximal nodes in [a, b), from left to right.
 //   WORLD-TREE-2  merge() of the records of [a, b) and [b, c) makes that of [a, c), bit for bit: merging is associative.
@@ -12,9 +12,9 @@
 //   WORLD-TREE-4  The parts of all ranks are the range, without gap or overlap, in the order of ranks.
 //   WORLD-TREE-5  Records of ranges of different lengths do not merge: the result says so, in whatever order.
 //
-// At most one node of [a, c) has leaves on both sides of b and its parent does not lie in [a, c). Its value is that of the
-// innermost node around b, which is made of the last value of the left record and the first of the right one, combined
-// with the next value of one or the other side at each step outwards. So a merge needs no stack and is done in place.
+// At most one maximal node of [a, c) has leaves on both sides of b. Its value is made from the inside. The innermost
+// node around b combines the last value of the left record and the first of the right one. Each step outwards combines
+// that with the next value of one side. So a merge needs no stack and is done in place.
 //
 // Pure functions. No MPI.
 // Cost   a record: 32 bytes and 18 values. A merge: at most 10 calls of the operation, one look per level of the tree.
@@ -34,7 +34,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// The leaves of a rank: of a range of `length` iterations.
+/// The leaves of a rank, for a range of `length` iterations.
 inline index_range leaves_of_rank(std::size_t length, std::size_t rank,
                                   std::size_t ranks) noexcept {
   return static_block(0, reduction_tree::leaves_of(length), rank, ranks);
@@ -44,7 +44,7 @@ inline index_range part_of_rank(std::size_t length, std::size_t rank, std::size_
   const index_range leaves = leaves_of_rank(length, rank, ranks);
   const std::size_t all = reduction_tree::leaves_of(length);
   const std::size_t size = reduction_tree::leaf_size(length);
-  // The last leaf may be shorter, and the product may be above the largest number.
+  // No product at the end: the last leaf may be shorter, and the product may be above the largest number.
   return {leaves.first < all ? leaves.first * size : length,
           leaves.last < all ? leaves.last * size : length};
 }
@@ -52,7 +52,7 @@ inline index_range part_of_rank(std::size_t length, std::size_t rank, std::size_
 /// Why a record has no values.
 enum class record_fault : std::uint32_t { none, operation_threw, lengths_differ };
 
-/// What values are preceded by.
+/// What comes before the values.
 struct alignas(16) record_head {
   std::uint64_t length;       ///< of the range of all ranks
   std::uint32_t first, last;  ///< the leaves
@@ -61,7 +61,7 @@ struct alignas(16) record_head {
 };
 static_assert(sizeof(record_head) == 32, "values behind it are aligned");
 
-/// Where a record lies: bytes that are aligned to 16. Copies mean the same bytes.
+/// A record in bytes that are aligned to 16. Copies refer to the same bytes.
 class node_record {
  public:
   static constexpr std::size_t most_alignment = alignof(record_head);
@@ -75,7 +75,7 @@ class node_record {
   node_record(void* bytes, std::size_t value_size) noexcept
       : bytes_(static_cast<unsigned char*>(bytes)), value_size_(value_size) {}
 
-  /// Makes it that of a run of leaves, of which no value is there yet. Clears all bytes: those that are sent are known.
+  /// Makes it the record of these leaves, without values yet. Clears all bytes, so that no byte is sent unset.
   void begin(std::size_t length, index_range leaves) const noexcept {
     std::memset(bytes_, 0, size(value_size_));
     record_head& to = head();
@@ -100,11 +100,11 @@ class node_record {
   std::size_t value_size_;
 };
 
-/// The way from the outermost node of [first, last) that straddles a border to the innermost: at each step, which half does
-/// not have the border in it.
+/// The way from the outermost node of [first, last) that has leaves on both sides of a border to the innermost. For
+/// each step it says which half does not have the border in it.
 class way_to_border {
  public:
-  /// Of the tree over `leaves` leaves. Requires: first < border < last <= leaves.
+  /// In the tree over `leaves` leaves. Requires: first < border < last <= leaves.
   way_to_border(std::size_t leaves, std::size_t first, std::size_t border,
                 std::size_t last) noexcept {
     index_range node = {0, leaves};
@@ -130,8 +130,8 @@ class way_to_border {
   std::size_t steps_ = 0;
 };
 
-/// Makes `into`, the record of [a, b), that of [a, c), where `next` is that of [b, c). WORLD-TREE-2. combine(left, right)
-/// gives `left` the value of both, and leaves `right`. What it throws is passed on; then `into` has no use.
+/// WORLD-TREE-2: `into`, the record of [a, b), becomes that of [a, c); `next` is that of [b, c). combine(left, right)
+/// stores the value of both in `left`, and leaves `right`. What it throws is passed on; then `into` is of no use.
 template <class Combine>
 void merge(const node_record& into, const node_record& next, Combine&& combine) {
   record_head& left = into.head();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/decomposition.hpp -- a grid of cells in 1, 2 or 3 dimensions, divided among ranks (layer: mpi)
 //
-// Pure but for neighbours(): numbers in, numbers out, the same on all ranks.
+// Pure, except neighbours(): numbers in, numbers out, the same on all ranks.
 //
 //   grid of ranks 2 x 3, 7 x 10 cells       the array of rank 4, ghost layers of width 1
 //     0 | 1 | 2      rows    0-3, 4-6         . . . . .
@@ -13,10 +13,10 @@
 //   CUT-1  Every cell belongs to exactly one rank. In each dimension the parts are the static blocks of the cells
 //       (static_block of schedule.hpp), so their lengths differ by one at most.
 //   CUT-2  Ranks and cells are numbered in the order of a C array: the last dimension fastest.
-//   CUT-3  The same arguments give the same cut, on every rank and machine. Of all grids with that many ranks the one
-//       with the fewest cells on borders between ranks is taken; of equals the one with more ranks in the earlier
-//       dimension, so that rows stay long. (MPI_Dims_create knows no cells: of 4096 x 64 cells on 16 ranks it makes 4 x 4, with
-//       13 times the border of 16 x 1; of 2 x 1000 cells parts without any. And what it chooses differs between libraries.)
+//   CUT-3  The same arguments give the same cut, on every rank and machine. The grid has the fewest cells on borders
+//       between ranks. Of equal grids it is the one with more ranks in the earlier dimension, so that rows stay long.
+//       (MPI_Dims_create does not know the cells. For 4096 x 64 cells on 16 ranks it makes 4 x 4, with 13 times the
+//       border of 16 x 1; for 2 x 1000 cells it makes parts without cells. And its choice differs between libraries.)
 //   CUT-4  What rank a sends in direction d, its neighbour in direction d receives from direction -d: neighbours() of the
 //       two fit each other.
 //
@@ -67,7 +67,7 @@ class decomposition {
   /// Chooses the grid of ranks: CUT-3. `periodic[d]`: the last cell of dimension d is the neighbour of the first.
   decomposition(std::size_t ranks, const extents& cells, const flags& periodic = flags{});
 
-  /// With a grid of ranks of one's own. Fails if a dimension has more ranks than cells.
+  /// With the given grid of ranks. Fails if a dimension has more ranks than cells.
   static decomposition with_grid(const extents& grid, const extents& cells,
                                  const flags& periodic = flags{});
 
@@ -94,8 +94,8 @@ class decomposition {
   /// dimension is periodic. In a periodic dimension with 1 rank it is its own neighbour.
   bool has_neighbour(std::size_t rank, const direction& to, std::size_t& neighbour) const;
 
-  /// What a halo needs for an array of extents_with_ghosts(rank, width), of which `first` is the first element,
-  /// ghosts included: halo ghosts(world, cut.neighbours(world.rank(), x.data(), 1)). Of faces, ghosts are received beside
+  /// What a halo needs for an array of extents_with_ghosts(rank, width). `first` is the first element of the array, a
+  /// ghost: halo ghosts(world, team, cut.neighbours(world.rank(), x.data(), 1)). The ghosts of a face are those beside
   /// the rank's own cells only; corners are neighbours of their own.
   template <class Type>
   std::vector<halo_neighbour> neighbours(std::size_t rank, Type* first, std::size_t width,

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/halo.hpp -- ranks exchange the boundaries of their parts while they work inside (layer: mpi)
 //
-// A rank's part of a grid has a boundary, which its neighbours need, and around it ghosts, which are copies of theirs. In
-// each step every member
+// A rank's part of a grid has a boundary, which its neighbours need. Around it are ghosts, copies of theirs. In each
+// step every member
 //
 //     writes its part of the boundary      ghosts.publish(me): mine is ready. The last member's call starts the exchange
 //     works inside                         meanwhile messages are under way
 //     waits                                ghosts.await_ghosts(me): the ghosts are there, the boundary is free again
 //
-// No barrier is needed in between. One of the members that wait looks after MPI, the others wait as for anything else: on
-// CPUs that ranks share they sleep. Neighbours that are to be waited for one by one have a halo each.
+// No barrier is needed in between. One of the members that wait looks after MPI. The others wait as for anything else:
+// on CPUs that ranks share they sleep. To wait for neighbours one by one, make a halo for each.
 //
 //   HALO-6  publish() says two things: this member's part of the boundary is written, and it has read the ghosts of the
-//       exchange before. So it changes neither until its await_ghosts() returns.
-//   HALO-7  In each exchange every member of the region publishes once, also one that has written nothing, and waits once
-//       before it publishes again.
-//   HALO-8  A rank whose region ends early, by an exception or by request_stop, ends the waits of its neighbours: their regions
-//       end too, as at a construct with the world (RANKS-3 of world.hpp). After that ghosts hold anything, and the halo
-//       serves the next region.
+//       exchange before. So the member leaves both alone until its await_ghosts() returns.
+//   HALO-7  In each exchange every member of the region publishes once, also one that has written nothing. It waits
+//       once before it publishes again.
+//   HALO-8  If a rank's region ends early, by an exception or by request_stop, the waits of its neighbours end, and so
+//       do their regions, as at a construct with the world (RANKS-3 of world.hpp). Then ghosts hold anything. The next
+//       region can use the halo.
 //
-// Blocks have datatypes of MPI, which sends them with persistent requests. It moves large messages only inside of
-// its calls, unless it has a thread for that: a member that works long inside calls progress(me) now and then.
+// Blocks have datatypes of MPI, which sends them with persistent requests. It moves large messages only inside its
+// calls, unless it has a thread for that. So a member that works inside for long calls progress(me) now and then.
 //
-// With MPI_THREAD_FUNNELED only member 0 may call MPI. Then the others' publish() leaves the start to member 0, which does it
-// in its next publish(), progress() or await_ghosts(): there too it serves all members.
+// With MPI_THREAD_FUNNELED only member 0 may call MPI. Then member 0 starts each exchange for all members: in its
+// publish() if that is the last one, else in its next progress() or await_ghosts().
 //
 // Order  what any member of a rank does before publish() happens before the exchange reads the boundary, or writes the
 //        ghosts. That happens before every return from await_ghosts(), on each member.
@@ -72,15 +72,15 @@ struct halo_body;  // src/mpi/halo.cpp
 }  // namespace detail
 namespace mpi {
 
-/// Exchanges blocks with neighbouring ranks, again and again. The members of a world's region use it; between regions, and
-/// to make and destroy it, one thread of each rank.
+/// Exchanges blocks with neighbouring ranks, again and again. The members of a world's region use it. Between regions,
+/// one thread of each rank makes and destroys it.
 class halo {
  public:
-  /// Collective: all ranks of the world make the same halos in the same order, each with its own neighbours, of which it may
-  /// have none. For regions of up to all members of the team. The blocks' memory must outlive the halo.
+  /// Collective: all ranks of the world make the same halos in the same order, each with its own neighbours, or with
+  /// none. For regions of up to all members of the team. The blocks' memory must outlive the halo.
   halo(world& of, const team& by, const std::vector<halo_neighbour>& neighbours);
-  /// Collective, unless the stack is unwound. Ends the program with a message if an exchange is under way, in whose blocks
-  /// MPI may still read and write: every publish() has its await_ghosts() before the halo ends.
+  /// Collective, unless the stack is unwound. Every publish() needs its await_ghosts() before. Ends the program with a
+  /// message if an exchange is under way, because MPI may still read and write its blocks.
   ~halo();
   halo(const halo&) = delete;
   halo& operator=(const halo&) = delete;
@@ -88,7 +88,7 @@ class halo {
   /// HALO-6. Waits for no other thread or rank.
   void publish(member& me);
 
-  /// Blocks until the exchange is done, if this member has published one and not waited for it.
+  /// If this member has published an exchange and not waited for it: blocks until the exchange is done.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool await_ghosts(member& me, call_site where = {});
   /// The same; false once the region is stopped.
   LOCKSTEP_NODISCARD bool await_ghosts_unless_stopped(member& me, call_site where = {});

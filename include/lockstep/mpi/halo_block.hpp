@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/halo_block.hpp -- what a halo sends and receives, and a neighbour to exchange it with (layer: mpi)
 //
-// A block is what MPI's calls take for a message: an address, a count and a datatype. decomposition.hpp makes blocks for arrays
-// with ghost layers, block_of() for any other box of an array; for what is no box, give a datatype of MPI's that is committed.
+// A block is what MPI's calls take for a message: an address, a count and a datatype. decomposition.hpp makes blocks
+// for arrays with ghost layers, block_of() for any other box of an array. For other forms give a committed datatype.
 //
 // Order  none: these are values. The memory of a block is the user's, and must outlive every halo with it.
 // Errors of block_of: a box of no elements or beyond its array, an array of more than 2^31 - 1 elements in a dimension, no
 //        memory: std::invalid_argument. MPI must be initialised.
-// Cost   block_of: a datatype, unless the box lies in one piece; freed with the last copy of the block. A halo copies what it needs of it.
+// Cost   block_of: a datatype, unless the box lies in one piece. It is freed with the last copy of the block; a halo
+//        does not need the block any more once it is made.
 // Example
 //   int argc = 0;
 //   char** argv = nullptr;
@@ -32,7 +33,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace mpi {
 
-/// So many elements of a datatype, from an address on: as in MPI_Send and MPI_Recv.
+/// A number of elements of a datatype, from an address on, as in MPI_Send and MPI_Recv.
 struct halo_block {
   void* first = nullptr;
   int count = 0;
@@ -47,8 +48,8 @@ struct halo_block {
   std::size_t bytes() const;
 };
 
-/// Another rank, and what is exchanged with it. A block that is sent with `send_tag` arrives in the block of the other
-/// side that has the same number as its `receive_tag`; both have as many bytes. Tags tell blocks apart where a rank is a
+/// Another rank, and what is exchanged with it. A block that is sent with `send_tag` arrives in the other side's block
+/// with the same number as `receive_tag`. Both have the same number of bytes. Tags tell blocks apart if a rank is a
 /// neighbour more than once; else leave them 0.
 struct halo_neighbour {
   std::size_t rank = 0;
@@ -63,8 +64,8 @@ struct halo_neighbour {
 namespace detail {
 namespace mpi {
 
-/// MPI_Type_create_subarray, with what it would end the program for refused by an exception; none where the box lies in one
-/// piece. `number`: MPI's type of the elements, if it has one.
+/// Calls MPI_Type_create_subarray, but throws where that would end the program. A box in one piece needs no such type.
+/// `number`: MPI's type of the elements, if it has one.
 lockstep::mpi::halo_block box_of(void* array, MPI_Datatype number, std::size_t element_size,
                                  std::size_t dimensions, const std::size_t* of,
                                  const std::size_t* extents, const std::size_t* from);
@@ -74,8 +75,8 @@ lockstep::mpi::halo_block box_of(void* array, MPI_Datatype number, std::size_t e
 
 namespace mpi {
 
-/// The box of `extents` elements whose first one has the indices `from`, of the array of `of` elements that begins at `array`,
-/// the last dimension fastest.
+/// A box of the array that begins at `array` and has `of` elements in each dimension, the last one fastest. The box has
+/// `extents` elements, and `from` has the indices of its first one.
 template <class Type, std::size_t Dimensions>
 halo_block block_of(Type* array, const std::size_t (&of)[Dimensions],
                     const std::size_t (&extents)[Dimensions],

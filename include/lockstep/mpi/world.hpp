@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/world.hpp -- the ranks of an MPI communicator and the members of their teams, as one (layer: mpi)
 //
-// world.run(team, f) runs f on all members of all ranks: a region of all ranks. In it the world has constructs that are those of
-// member.hpp for all members of all ranks; each member calls them with itself as the first argument:
+// world.run(team, f) runs f on all members of all ranks: a region of all ranks. In it the world has the constructs of
+// member.hpp, for all members of all ranks. Each member passes itself as the first argument:
 //
 //     world.sync_threads(me)         world.sync_sum(me, x), sync_min, sync_max, sync_count, sync_and, sync_or
 //     world.broadcast(me, root, x)   world.sync_reduce(me, x, op)
 //     world.reduce_range(me, ...)    world.reduce_each(me, ...)
 //
-// The members of a rank meet by the team's barrier, and member 0 meets the other ranks: those of its node in memory that
-// they share, sleeping where they have to wait long, and other nodes by MPI's messages.
+// The members of a rank meet by the team's barrier, and member 0 meets the other ranks. Ranks of one node meet in
+// memory that they share, and sleep in long waits. Nodes meet by MPI's messages.
 //
 //   RANKS-1  All ranks make the same worlds, begin the same regions, and in a region all members of all ranks call the same
-//            constructs of a world in the same order, with values of one type. What differs between ranks is found out
-//            where they meet: std::logic_error on all of them, which names two ranks and their constructs.
+//            constructs of a world in the same order, with values of one type. A difference between ranks is found
+//            where they meet: all of them throw std::logic_error, which names two ranks and their constructs.
 //   RANKS-2  What happens before any member's arrival in a construct of a world happens before every return from it;
 //            between ranks, for memory that they share and for what MPI orders by it.
-//   RANKS-3  A region of all ranks ends on all. Where request_stop ends it on one rank, it ends on the others at their next
-//            construct with the world, or at the region's end: run() returns false on all. Where an exception ends it on one
-//            rank, run() throws that there, and rank_failed, which names the rank, on the others.
+//   RANKS-3  A region of all ranks ends on all. If request_stop ends it on one rank, it ends on the others at their
+//            next construct with the world, or at the region's end: run() returns false on all. If an exception ends it
+//            on one rank, run() throws that exception there. On the others it throws rank_failed, which names the rank.
 //   RANKS-4  Values are combined in the order of ranks, and of members within a rank, with brackets that depend on the
 //            number of members, ranks and nodes alone: the same bits on all ranks and in every run. reduce_range gives
 //            the same bits for every number of members and ranks.
@@ -26,15 +26,15 @@
 //
 // MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all of lockstep::mpi: the thread that initialised MPI
 // makes the world and calls run(), so it is member 0, which calls MPI for the other members too (halo.hpp, world_plan.hpp).
-// From another thread that is refused, also on one node, where meetings need no call of MPI. With SERIALIZED and MULTIPLE any
-// thread runs regions, and any member starts halos and sends for nodes of graphs.
+// Another thread may not, even on one node, where meetings need no call of MPI. With SERIALIZED and MULTIPLE any thread
+// runs regions, and any member starts halos and sends for nodes of graphs.
 //
 // Cost   a construct of a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each with
 //        a CPU: 0.2 us. Several nodes: log2(nodes) messages in a row. Values above 16 bytes, and teams of more than 8
 //        members: one phase of the team more.
 // Order  RANKS-2.
-// Errors MPI not initialised, or finalised, or at MPI_THREAD_SINGLE; at FUNNELED, another thread: std::logic_error. MPI_COMM_NULL: std::invalid_argument.
-//        Ranks that do different things: RANKS-1. An error of MPI: std::runtime_error with its text.
+// Errors MPI not initialised, or finalised, or at MPI_THREAD_SINGLE; at FUNNELED, another thread: std::logic_error.
+//        MPI_COMM_NULL: std::invalid_argument. Different calls on ranks: RANKS-1. MPI's errors: std::runtime_error.
 // Example
 //   int argc = 0;
 //   char** argv = nullptr;
@@ -103,7 +103,7 @@ class world {
   /// Collective: all ranks of `of` call it. It duplicates the communicator, so no message of lockstep meets one of the
   /// program. MPI is initialised before, and finalised after the world has ended.
   explicit world(MPI_Comm of = MPI_COMM_WORLD, const world_options& options = {});
-  /// Of all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if it was
+  /// For all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if MPI was
   /// initialised before.
   world(int& argc, char**& argv, const world_options& options = {});
   /// Collective, except while an exception unwinds the stack: then the process has to end, and MPI ends the others.
@@ -113,8 +113,8 @@ class world {
 
   std::size_t rank() const noexcept;
   std::size_t size() const noexcept;
-  /// This rank's number among those of its node, and how many they are; how many nodes the world has. Where the ranks of a
-  /// node are not neighbours in the world, each counts as a node of its own.
+  /// This rank's number in its node, the number of ranks of the node, and the number of nodes. If the ranks of a node
+  /// are not neighbours in the world, each counts as a node of its own.
   std::size_t node_rank() const noexcept;
   std::size_t node_size() const noexcept;
   std::size_t nodes() const noexcept;
@@ -123,9 +123,9 @@ class world {
   /// The thread level of MPI.
   int thread_level() const noexcept;
 
-  /// Members for this rank's team, such that the ranks of a node share the CPUs that they may run on: 1 at least.
+  /// How many members this rank's team gets if the ranks of a node share the CPUs that they may run on. At least 1.
   std::size_t members() const noexcept;
-  /// Options of such a team. Where LOCKSTEP_NUM_THREADS is set, that says how many members it has.
+  /// Options of such a team. LOCKSTEP_NUM_THREADS, if it is set, says how many members the team has.
   team_options options() const;
   /// Whether the ranks of this node have more members than CPUs, if each has `members`.
   bool is_crowded(std::size_t members) const noexcept;
@@ -145,8 +145,8 @@ class world {
   /// The lowest rank whose request_stop or exception ended the last region early; size() if it was not.
   std::size_t ended_by() const noexcept;
 
-  // Of all members of all ranks, in a region that run() began: each member gives itself. Where the region was stopped they
-  // do what those of member.hpp do: MEMBER-3.
+  // Constructs of all members of all ranks, in a region that run() began. Each member passes itself. In a stopped
+  // region they do what those of member.hpp do: MEMBER-3.
 
   /// Blocks until every member of every rank has called it as often as this one.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(member& me, call_site where = {}) {
@@ -192,10 +192,10 @@ class world {
     return detail::mpi::broadcast_to_members<Type>(*body_, at(me), root, value, where);
   }
 
-  /// op(init, all values of f(first, last) over parts of the range, in order), on all members of all ranks. The range is that
-  /// of all ranks; f is called on each rank for parts of part_of(last - first), counted from `first`, and by the members of
-  /// the rank as in member::reduce_range. The bits are those of one process with one thread, for every number of ranks,
-  /// members and schedule. Type is trivially copyable and has 448 bytes at most.
+  /// op(init, all values of f(first, last) over parts of the range, in order), on all members of all ranks. The range
+  /// is that of all ranks. On each rank its members call f for parts of part_of(last - first), counted from `first`, as
+  /// in member::reduce_range. The bits are those of one process with one thread, for every number of ranks, members and
+  /// schedule. Type is trivially copyable and has 448 bytes at most.
   /// Order  what happens before any member's call happens before every return, as in sync_threads(me).
   /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the region
   ///        on all ranks (RANKS-3).
@@ -227,16 +227,16 @@ class world {
   /// The part of [0, length) for which reduce_range calls f on this rank: whole leaves of the fixed tree, in the
   /// order of ranks, of about equal length. Empty where there are more ranks than leaves, 1024 at most.
   index_range part_of(std::size_t length) const noexcept { return part_of(length, rank()); }
-  /// That of another rank. Requires: rank < size().
+  /// The part of another rank. Requires: rank < size().
   index_range part_of(std::size_t length, std::size_t rank) const noexcept;
 
-  // Over a range that the ranks share, as a region of all ranks: all members of `on` on each rank. Collective.
+  // Reductions of a range that the ranks share, as a region of all members of `on` on all ranks. Collective.
 
   /// reduce_range(me, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
   /// range, in order), with the bits of team::reduce_range of one process over the same range.
   /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these happen
   ///        before the return on all.
-  /// Errors RANKS-3: also where request_stop ended the region, region_stopped is thrown. See reduce_range(me, ...).
+  /// Errors RANKS-3. If request_stop ended the region, region_stopped is thrown. See reduce_range(me, ...).
   /// Cost   a region, a reduction in it, and two meetings of ranks.
   template <class First, class Last, class Type, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(team& on, First first, Last last, Type init,
@@ -258,7 +258,7 @@ class world {
     });
   }
 
-  // Of one value from each rank, by one thread of each, outside of regions. Collective.
+  // Meetings of the ranks with one value from each, by one thread of each, outside of regions. Collective.
 
   /// Blocks until all ranks have called it.
   void sync();

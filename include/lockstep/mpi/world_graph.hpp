@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mpi/world_graph.hpp -- a graph whose nodes are on the ranks of a world (layer: mpi)
 //
-// Every rank builds the same graph, with all nodes and edges. Each node says on which rank it runs; what it is called
-// with and what it touches there are that rank's variables. An edge between ranks is a message. It carries the bytes
-// that the edge was given, or none; a world_plan (world_plan.hpp) gives it persistent requests and buffers.
+// Every rank builds the same graph, with all nodes and edges. Each node says on which rank it runs. Its function uses
+// the variables of that rank. An edge between ranks is a message. It carries the bytes that the edge was given, or
+// none. A world_plan (world_plan.hpp) gives it persistent requests and buffers.
 //
 //   WGRAPH-1  GRAPH-1, GRAPH-2, GRAPH-5 and GRAPH-6 of graph.hpp hold for all nodes of all ranks. So loops may have nodes of
 //             several ranks: the rank of the test decides, and all ranks run the same number of turns.
-//   WGRAPH-2  GRAPH-3 holds on each rank: its iterations do not overlap. Between ranks they are ordered by edges only: a rank
-//             may be two messages ahead of those who receive from it. A value for the next iteration goes by an edge to an
-//             empty node: nothing else of this iteration waits for that.
+//   WGRAPH-2  GRAPH-3 holds on each rank: its iterations do not overlap. Between ranks only edges order iterations: a
+//             rank may be two messages ahead of the ranks that receive from it. A value for the next iteration goes by
+//             an edge to an empty node: nothing else of this iteration waits for that.
 //   WGRAPH-3  The bytes of an edge are read on the rank of `from` when that node has returned, and written on the rank of
-//             `to` before that node begins. No node may write the source until `from` runs again. `to` may read the target,
-//             and nodes that come after it.
+//             `to` before that node begins. No node may write the source until `from` runs again. `to`, and nodes that
+//             come after it, may read the target.
 //   WGRAPH-4  An edge with data inside one rank copies them, unless source and target are the same. So nodes may be moved
 //             from rank to rank freely.
 //
 // Results are those of the same graph in one process, for any number of ranks and members, if the nodes are
 // deterministic and get what they need by edges.
 //
-// The nodes that others wait for on other ranks must not be skipped (GRAPH-6): a plan refuses the graph, and names them.
+// A node that another rank waits for must not be skipped (GRAPH-6): a plan refuses the graph, and names the nodes.
 //
 // Order  WGRAPH-1 to WGRAPH-3. An edge between ranks orders memory as MPI does: what `from` wrote is seen where its bytes
 //        arrive.
@@ -52,7 +52,7 @@ namespace mpi {
 
 struct world_graph_access;
 
-/// What travels along an edge. Addresses count on the rank that reads or writes them only.
+/// What travels along an edge. An address counts only on the rank that reads or writes there.
 struct edge_bytes {
   std::size_t edge;  ///< of the model
   const void* source;

@@ -8,17 +8,17 @@
 //            rank returns from run() before all nodes of all ranks have ended.
 //   WPLAN-2  No graph that is accepted makes ranks wait for each other for ever, for any number of ranks and members
 //            (rank_part.hpp has the argument).
-//   WPLAN-3  The first exception of a node ends the run on all ranks: run() rethrows it on that rank, and throws rank_failed on
-//            the others, with the rank and the node. A rank notices where it waits for a message; one that has none, at some later iteration.
-//            request_stop() on any rank ends the run on all: run() returns false everywhere. The plan can be run again.
-//   WPLAN-4  Inside of a region of the same team a rank's part runs on the calling thread alone (PLAN-4).
+//   WPLAN-3  The first exception of a node ends the run on all ranks: run() rethrows it there, and throws rank_failed
+//            on the others, with the rank and the node. A rank notices it when it waits for a message, or at a later
+//            iteration. request_stop() on any rank ends the run on all: run() returns false. The plan can run again.
+//   WPLAN-4  Inside a region of the same team, a rank's part runs on the calling thread alone (PLAN-4).
 //
 // Making a plan, running and destroying it are collective: all ranks do so, in the same order, by one thread each. The
 // plan ends before its world and team, and the graph outlives it.
 //
-// MPI at THREAD_FUNNELED: all messages are sent and received by member 0, which has to be the thread that initialised
-// MPI. At SERIALIZED and MULTIPLE by any member. A rank that waits for a message naps after a while (src/mpi/polling_nap.hpp): so
-// more ranks than CPUs do not take each other's time.
+// With MPI at FUNNELED, member 0 sends and receives all messages, and has to be the thread that initialised MPI. At
+// SERIALIZED and MULTIPLE any member does. A rank that waits for a message naps after a while
+// (src/mpi/polling_nap.hpp): so more ranks than CPUs do not take each other's time.
 //
 // Order  WPLAN-1; between nodes that of world_graph.hpp.
 // Errors ranks with different graphs, a graph that makes no sense, a node that a rank's team has too few members for: on
@@ -26,10 +26,10 @@
 //        iterations: the same, from run(). Errors of MPI: std::runtime_error.
 // Cost   an edge between ranks: a message of MPI, and a copy of the bytes at each end. Two ranks of one node, each with a
 //        CPU, Open MPI 4.1: to and fro in 1.5 us, where MPI_Send and MPI_Recv take 0.8; a run of that, 3.2 us. Memory: for
-//        each edge between ranks two buffers at each end, and one for each iteration of a delay. A run: a
-//        meeting of ranks (world.hpp) at its beginning, and one at its end. A turn of a loop with nodes of R
-//        ranks: R - 1 messages from the rank of its test, one after the other. Within a rank: plan.hpp; nodes that send or
-//        receive count as 1 us, and the plan does not learn. Making it: that of one plan for the whole graph on each rank.
+//        each edge between ranks two buffers at each end. A run: a meeting of ranks (world.hpp) at its beginning, and
+//        one at its end. A turn of a loop with nodes of R ranks: R - 1 messages from the rank of its test, one after
+//        the other. Within a rank: plan.hpp; nodes that send or receive count as 1 us, and the plan does not learn.
+//        Making it: that of one plan for the whole graph on each rank.
 // Example
 //   int argc = 0;
 //   char** argv = nullptr;
@@ -69,7 +69,7 @@ class world_plan {
   world_plan(const world_plan&) = delete;
   world_plan& operator=(const world_plan&) = delete;
 
-  /// So many iterations, the same number on all ranks. Collective. WPLAN-1 to WPLAN-3. False if it was stopped.
+  /// Collective, with the same number of iterations on all ranks. WPLAN-1 to WPLAN-3. False if it was stopped.
   bool run(std::size_t iterations = 1);
 
   /// Ends the run on all ranks: WPLAN-3. Not collective, and any thread may call it, as long as the plan lives.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/mpi/world_values.hpp -- values of users' types that all members of all ranks combine (layer: mpi)
 //
-// In a construct across ranks the members of a rank meet, member 0 meets the other ranks while they wait, and its arrival lets
-// them go: one phase of the team where members meet by flags, else two. What has no user's type in it is in src/mpi:
-// world_region.hpp, the meetings; world.cpp, the tree of a range that ranks share.
+// In a construct across ranks the members of a rank meet. Member 0 meets the other ranks while they wait, and its
+// arrival lets them go. That is one phase of the team if members meet by flags, else two. Code without users' types is
+// in src/mpi: world_region.hpp has the meetings, world.cpp the tree of a range that ranks share.
 #ifndef LOCKSTEP_DETAIL_MPI_WORLD_VALUES_HPP
 #define LOCKSTEP_DETAIL_MPI_WORLD_VALUES_HPP
 
@@ -26,7 +26,7 @@ namespace mpi {
 struct world_body;     // src/mpi/world_region.hpp
 class rank_reduction;  // src/mpi/world.cpp
 
-/// Two values in a row become one: *into = *into op *next. world_combine(): there are none.
+/// Two values in a row become one: *into = *into op *next. world_combine(): there are no values.
 struct world_combine {
   void (*call)(const void* context, void* into, const void* next);
   const void* context;
@@ -48,8 +48,8 @@ bool sync_members(world_body& of, member_state& at, call_site where);
 /// Whether this rank is `root`. Fails if the world has no such rank.
 bool is_root(const world_body& of, std::size_t root);
 
-/// A rank's block of the leaves of a reduction, evaluated by its members. meet(context, what) is called in between; it has
-/// collect_and_meet() called by member 0, when all have arrived. False, without that, once the region is stopped.
+/// The members of a rank evaluate its block of the leaves of a reduction. Then meet(context, what) is called: in it
+/// member 0 calls collect_and_meet(), when all have arrived. Once the region is stopped: false, without that call.
 bool evaluate_leaves(world_body& of, member_state& at, const reductions::operations& what,
                      const reductions::operands& values, std::size_t value_size, std::size_t length,
                      schedule how, void (*meet)(void*, rank_reduction&), void* context);
@@ -79,7 +79,7 @@ struct sent_value {
   static world_combine combine() noexcept { return {call, nullptr}; }
 
  private:
-  /// The one of two that is there.
+  /// Keeps the value that is there.
   static void call(const void*, void* into, const void* next) {
     sent_value from;
     std::memcpy(&from, next, sizeof from);
@@ -126,8 +126,8 @@ Type meet_in_cells(member_state& at, const Type& at_hand, const Make& make) {
   leave_stopped_region();
   return at_hand;
 }
-/// Where values do not travel with arrivals: member 0 calls meets(mine), which may change `mine`, and all get what it is
-/// then. Requires: all have met before, or bring nothing.
+/// For values that do not travel with arrivals. Member 0 calls meets(mine), which may change `mine`; all get the
+/// result. Requires: all have met before, or bring nothing.
 template <class Type, class Meets>
 Type from_first(member_state& at, Type& mine, const Meets& meets) {
   if (!at.goes_on() || at.is_stopped()) leave_stopped_region();
