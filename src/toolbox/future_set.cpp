@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/toolbox/future_set.cpp -- who has contributed, and the first error (layer: toolbox)
+// src/toolbox/future_set.cpp -- how many have contributed, and the first error (layer: toolbox)
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices

@@ -95,7 +95,7 @@ struct mailbox::queue {
   bool is_posted(std::uint32_t position) noexcept {
     return slot_of(position).sequence.load(detail::memory_order_acquire) == position + one;  // 5
   }
-  /// Terminated, and every position given is behind the owner.
+  /// Terminated, and the owner is beyond every position that was given.
   bool is_over() const noexcept {
     return tail.load(detail::memory_order_acquire) == (head | terminated_bit);  // 8
   }

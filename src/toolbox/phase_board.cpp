@@ -69,7 +69,7 @@ struct phase_board::next_phase final : awaited_word<std::uint32_t, phase_reached
     to.object = &of;
     to.where = where;
     to.rank = wait_subject::nobody;
-    if (of.writers() == 1) return;  // which one that is needs no telling
+    if (of.writers() == 1) return;  // no need to say which one
     to.expected = static_cast<std::uint32_t>(of.writers());
     for (std::size_t writer = 0; writer < of.writers() && writer < 64; ++writer) {
       if (next(of.state_->phases[writer].peek())) to.come |= std::uint64_t{1} << writer;

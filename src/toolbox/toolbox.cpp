@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/toolbox/toolbox.cpp -- the toolbox, of which a header beside the single one is made (layer: toolbox)
+// src/toolbox/toolbox.cpp -- all of the toolbox: a header beside the single one is made of it (layer: toolbox)
 #include <lockstep/toolbox.hpp>
 
 #include "eventual.cpp"

@@ -9,7 +9,7 @@
 // Lifetime: destroy only after every call on the board has returned.
 //
 // Cost   advance: one store, one load of a read-mostly line. Wait for W writers: W line fetches, in parallel
-//        where they have all arrived.
+//        if all writers have advanced.
 #ifndef LOCKSTEP_DETAIL_TOOLBOX_PHASE_BOARD_HPP
 #define LOCKSTEP_DETAIL_TOOLBOX_PHASE_BOARD_HPP
 
@@ -28,7 +28,7 @@ namespace detail {
 
 class phase_board {
  public:
-  /// `kind`: what observers know it by. The policy is told whether the threads are a crowd.
+  /// `kind`: what observers know it by. The policy takes into account whether writers and readers are crowded.
   phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
               std::uint32_t first_phase, wait_kind kind = wait_kind::of_construct);
   ~phase_board();
