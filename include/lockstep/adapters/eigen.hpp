@@ -5,22 +5,22 @@
 //   Eigen::ThreadPoolDevice device(&pool, pool.NumThreads());
 //   c.device(device) = a.contract(b, pairs);  // and so on, as with Eigen::ThreadPool
 //
-// Eigen hands out closures and waits for them by itself. So this is no team, whose regions wait for their members: the pool
-// has threads of its own, which wait for closures by lockstep's policy, and sleep when there are none.
+// Eigen hands out closures and waits for them itself. So the pool is no team, because regions of a team wait for their
+// members. It has threads of its own. They wait for closures by lockstep's policy, and sleep when there are none.
 //
 //   EIGEN-1  Closures from outside run in the order in which they came; those that the pool's threads schedule run before
 //            them, the last one first.
-//   EIGEN-2  A closure must not wait for another one of the same pool: with an operation on a device of the pool, for instance.
-//            Where all threads do, all wait for ever, as in Eigen::ThreadPool. It may schedule what comes next. Members of a
-//            team, and other threads, may use the pool at once.
-//   EIGEN-3  Cancel() drops the closures that wait, and those that come later; those that run go on. Who waits for a closure
-//            that was dropped waits for ever, as with Eigen::ThreadPool.
-//   EIGEN-4  The destructor waits until all closures have run, unless they were cancelled. Nobody may schedule from outside
-//            any more.
+//   EIGEN-2  A closure must not wait for another one of the same pool, for instance by an operation on a device of the
+//            pool. If all threads do, all wait for ever, as in Eigen::ThreadPool. A closure may schedule what comes
+//            next. Members of a team, and other threads, may use the pool at once.
+//   EIGEN-3  Cancel() drops the closures that wait, and those that come later. Closures that run go on. A thread that
+//            waits for a dropped closure waits for ever, as with Eigen::ThreadPool.
+//   EIGEN-4  The destructor waits until all closures have run, unless they were cancelled. No thread outside the pool
+//            may schedule any more.
 //   EIGEN-5  A closure that throws ends the program, as in Eigen::ThreadPool.
 //
 // Order  what happens before Schedule() happens before the closure.
-// Errors a number of threads below 1: 1. A thread that cannot be started: std::system_error, after the others have ended.
+// Errors fewer threads than 1 count as 1. A thread that cannot start: std::system_error, when the others have ended.
 // Cost   Schedule(): a lock, a push to a queue, and a wake-up where a thread of the pool sleeps.
 #ifndef LOCKSTEP_ADAPTERS_EIGEN_HPP
 #define LOCKSTEP_ADAPTERS_EIGEN_HPP
@@ -76,7 +76,7 @@ class eigen_pool final : public Eigen::ThreadPoolInterface {
     const eigen_pool* pool;
     int id;
   };
-  /// Ends them also where one of them cannot be started.
+  /// Ends the threads, also if one of them cannot be started.
   struct threads {
     explicit threads(eigen_pool& pool) : of(pool) {}
     ~threads() { of.end(false); }

@@ -6,18 +6,18 @@
 //   fftw_plan_with_nthreads(static_cast<int>(team.size()));
 //   fftw_plan plan = fftw_plan_dft_2d(256, 256, in, out, FFTW_FORWARD, FFTW_MEASURE);  // and so on, as without
 //
-// It is the same for fftwf_ and fftwl_: the callback is one for each precision and process. Link with the library of FFTW
-// that has threads (-lfftw3_threads, or -lfftw3_omp): whichever it is, its own threads are not used.
+// It is the same for fftwf_ and fftwl_: a process has one callback for each precision. Link with a library of FFTW that
+// has threads (-lfftw3_threads, or -lfftw3_omp). With either, its own threads are not used.
 //
-//   FFTW-1  A plan's parts run on the members of the team: the caller and those that are awake or worth waking. A part does not
-//           wait for another one, so a plan for more threads than members is right, too.
-//   FFTW-2  Inside a region of the team a member runs all parts of its transform itself. So members may transform at once,
-//           each its own data (fftw_execute_dft).
-//   FFTW-3  Threads outside of regions take turns, part by part of their plans.
-//   FFTW-4  The team lives longer than the last transform, or until the callback is set again, or to null.
+//   FFTW-1  A plan's parts run on the members of the team: the caller and those that are awake or worth waking. A part
+//           does not wait for another one, so a plan for more threads than members is right, too.
+//   FFTW-2  Inside a region of the team, a member runs all parts of its transform itself. So members may transform
+//           different data at once (fftw_execute_dft).
+//   FFTW-3  Threads outside of regions take turns, one parallel step of a plan at a time.
+//   FFTW-4  The team must live until the last transform has ended, or the callback is set to something else or null.
 //
 // Order  what happens before fftw_execute() happens before the plan's parts, and they before its return.
-// Errors none of its own. FFTW is C: a request_stop() of the team leaves a transform incomplete, without a word.
+// Errors none of its own. FFTW is C: a request_stop() of the team leaves a transform incomplete, without a message.
 // Cost   a loop of a team for each of the plan's parallel steps: two or so for a transform in two dimensions.
 #ifndef LOCKSTEP_ADAPTERS_FFTW_HPP
 #define LOCKSTEP_ADAPTERS_FFTW_HPP

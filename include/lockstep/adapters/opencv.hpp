@@ -6,17 +6,17 @@
 //
 // For OpenCV 4.5.2 and later. Set it before other threads use OpenCV, as OpenCV asks.
 //
-//   OPENCV-1  The stripes of a cv::parallel_for_ run on the members of the team: the caller and those that are awake or worth
-//         waking; on cv::getNumThreads() of them at most. cv::setNumThreads(n) sets that, up to team.size(); with a negative n to the
-//         number of CPUs, which OpenCV counts. OpenCV runs all on the caller if it is 0 or 1.
-//   OPENCV-2  cv::getThreadNum() in a stripe is below cv::getNumThreads(), and differs between threads that run stripes of the
-//         same loop; outside it is 0.
-//   OPENCV-3  OpenCV runs one parallel loop at a time, and those that begin meanwhile, nested or on other threads, on their
-//         callers alone. The one that is parallel runs on its caller alone in a region of the team.
-//   OPENCV-4  What a stripe throws is thrown by cv::parallel_for_, by OpenCV's rules.
+//   OPENCV-1  The stripes of a cv::parallel_for_ run on the members of the team: the caller and those that are awake or
+//         worth waking, cv::getNumThreads() of them at most. cv::setNumThreads(n) sets that number, up to team.size().
+//         A negative n sets the number of CPUs that OpenCV counts. With 0 or 1 OpenCV runs all on the caller.
+//   OPENCV-2  cv::getThreadNum() in a stripe is below cv::getNumThreads(), and differs between threads that run stripes
+//         of the same loop. Outside of stripes it is 0.
+//   OPENCV-3  OpenCV runs one loop in parallel at a time. Loops that begin meanwhile, nested or on other threads, run
+//         on their callers alone. In a region of the team, the parallel one also runs on its caller alone.
+//   OPENCV-4  cv::parallel_for_ throws what a stripe throws, by OpenCV's rules.
 //
 // Order  what happens before cv::parallel_for_() happens before every stripe, and every stripe before its return.
-// Errors a request_stop() of the team leaves stripes out, without a word to OpenCV.
+// Errors a request_stop() of the team leaves stripes out, without a message to OpenCV.
 // Cost   a loop of a team for each parallel loop; a look at a thread_local for each range of stripes.
 //
 // Memory order
@@ -37,7 +37,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace adapters {
 
-/// OpenCV's threads: those of a team, which outlives it.
+/// Gives OpenCV the threads of a team. The team outlives it.
 class opencv_backend final : public cv::parallel::ParallelForAPI {
  public:
   explicit opencv_backend(team& of) noexcept
@@ -69,7 +69,7 @@ class opencv_backend final : public cv::parallel::ParallelForAPI {
   const char* getName() const override { return "lockstep"; }
 
  private:
-  /// The loop whose stripes the thread ran last, and which of its threads it is.
+  /// The loop whose stripes the thread ran last, and the thread's number in that loop.
   struct place {
     std::uint64_t loop;
     int rank;
