@@ -8,8 +8,8 @@
 // Eigen hands out closures and waits for them itself. So the pool is no team, because regions of a team wait for their
 // members. It has threads of its own. They wait for closures by lockstep's policy, and sleep when there are none.
 //
-//   EIGEN-1  Closures from outside run in the order in which they came; those that the pool's threads schedule run before
-//            them, the last one first.
+//   EIGEN-1  Closures from outside run in the order in which they came; those that the pool's threads schedule run
+//            before them, the last one first.
 //   EIGEN-2  A closure must not wait for another one of the same pool, for instance by an operation on a device of the
 //            pool. If all threads do, all wait for ever, as in Eigen::ThreadPool. A closure may schedule what comes
 //            next. Members of a team, and other threads, may use the pool at once.
