@@ -11,10 +11,10 @@
 // The lock keeps our calls apart. The program has to keep its own calls apart from ours. Under SERIALIZED, while a
 // region of world::run is in progress, only member 0 calls MPI for the program, and not inside a call of lockstep.
 //
-// MPI_Wait polls until it is done, and takes the CPU from the rank that it waits for. await_requests polls MPI_Testall on
-// the ladder of the wait engine: it polls, then yields, and then naps between looks (polling_nap.hpp). Each look also lets
-// the MPI library make progress. The permit is taken for each look, not for the wait: under SERIALIZED other members send
-// and receive meanwhile.
+// MPI_Wait polls until it is done, and takes the CPU from the rank that it waits for. await_requests polls MPI_Testall
+// on the ladder of the wait engine: it polls, then yields, and then naps between looks (polling_nap.hpp). Each look
+// also lets the MPI library make progress. The permit is taken for each look, not for the wait: under SERIALIZED other
+// members send and receive meanwhile.
 //
 // Order  what happens before the end of one permit happens before the next one, except with MULTIPLE.
 // Cost   a permit: with FUNNELED a call of MPI_Is_thread_main, with MULTIPLE nothing, with SERIALIZED two

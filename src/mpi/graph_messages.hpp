@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/graph_messages.hpp -- the order of a graph across ranks, and the messages between them (layer: mpi)
 //
-// Pure, and the same on all ranks. The nodes and edges are those of an ordinary graph_model. Beside it stand the rank of
-// each node, and which bytes travel along which edge.
+// Pure, and the same on all ranks. The nodes and edges are those of an ordinary graph_model. Beside it stand the rank
+// of each node, and which bytes travel along which edge.
 //
 // The order is the one in which the planner of a single process would begin the nodes, if each rank were a member: the
 // longest way to the end first. In it all edges go forward, and a loop is a range.

@@ -4,19 +4,19 @@
 // When a halo is made, each rank tells its neighbours once what it will send them and what it expects. So lists that do
 // not fit each other are found at once, on all ranks. Without that, a wait would never end.
 //
-//   MATCH-1  Every neighbour has one partner: on the other rank, the neighbour whose receive_tag is this one's send_tag,
-//       and the other way round. Blocks that meet have as many bytes.
+//   MATCH-1  Every neighbour has one partner: on the other rank, the neighbour that receives with this one's send_tag
+//       and sends with its receive_tag. Blocks that meet have the same number of bytes.
 //   MATCH-2  An error on one rank is thrown on all. The text has the lowest rank with an error, and that error.
 //
 // For each neighbour there are a send and a receive, made once by MPI_Send_init and MPI_Recv_init and started in each
-// exchange. Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides who calls what when.
+// exchange. Their blocks have MPI's datatypes, so nothing is packed here. halo_protocol.hpp decides when to call them.
 //
 // When a region ends early, early_ends.hpp ends what is under way. Partners differ by one exchange at most (HALO-3).
 // The one that is behind starts one more, with this partner alone. What arrives in ghosts then is of no use.
 //
 // Cost   to make one: two meetings of the ranks and an alltoall of one number a rank; a message to each neighbour. An
-//        exchange: an MPI_Startall and, while it is under way, an MPI_Testall at each look. Once in 16 looks a test for ranks
-//        that have left.
+//        exchange: an MPI_Startall and, while it is under way, an MPI_Testall at each look. Once in 16 looks a test for
+//        ranks that have left.
 #include <algorithm>
 #include <vector>
 

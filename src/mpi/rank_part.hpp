@@ -10,7 +10,7 @@
 //   SPLIT-1  In one turn of a block, every receive comes after all lower sends of its rank.
 //   SPLIT-2  A shared loop comes after all lower messages of the block around it, and before the higher ones.
 //
-// No deadlock. Let c be the earliest iteration that some rank has not ended, and S the lowest send in it that is not done.
+// No deadlock. Let c be the earliest iteration that some rank has not ended, and S its lowest send that is not done.
 //   1. No send of iteration c that is in no loop is blocked, since the message `slots` before it was received in an
 //      earlier iteration. A send in turn t of a loop may wait for a receive of turn t - slots of that loop, which is
 //      lower than S, or its own send would be unfinished.

@@ -4,8 +4,8 @@
 // One thread of each rank comes to a meeting. The ranks of a node meet on a node_board. If there are several nodes, one
 // rank of each, its leader, meets the other leaders in a node_exchange. So one node alone needs no call of MPI.
 //
-//   WORLD-1  All ranks come to the same meetings in the same order. In each they learn the same: that all go on, with the
-//            fold of all values in the order of ranks; or what kept one of them from going on.
+//   WORLD-1  All ranks come to the same meetings in the same order. In each they learn the same: that all go on, with
+//            the fold of all values in the order of ranks; or what kept one of them from going on.
 //   WORLD-2  What happens before any rank's arrival at a meeting happens before every return from it, for memory that
 //            the processes share.
 //   WORLD-3  If the ranks of a node are not neighbours in the world, each rank is a node of its own, because values are

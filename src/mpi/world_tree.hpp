@@ -7,7 +7,7 @@
 // bits, even if the operation itself is not associative, such as the sum of doubles.
 //
 //   WORLD-TREE-1  A record of the leaves [a, b) has the values of the maximal nodes in [a, b), from left to right.
-//   WORLD-TREE-2  merge() of the records of [a, b) and [b, c) makes that of [a, c), bit for bit: merging is associative.
+//   WORLD-TREE-2  merge() of the records of [a, b) and [b, c) makes that of [a, c), bit for bit: it is associative.
 //   WORLD-TREE-3  The record of all leaves has one value: that of the root, whatever the number of ranks.
 //   WORLD-TREE-4  The parts of all ranks are the range, without gap or overlap, in the order of ranks.
 //   WORLD-TREE-5  Records of ranges of different lengths do not merge: the result says so, in whatever order.

@@ -5,8 +5,8 @@
 // for arrays with ghost layers, block_of() for any other box of an array. For other forms give a committed datatype.
 //
 // Order  none: these are values. The memory of a block is the user's, and must outlive every halo with it.
-// Errors of block_of: a box of no elements or beyond its array, an array of more than 2^31 - 1 elements in a dimension, no
-//        memory: std::invalid_argument. MPI must be initialised.
+// Errors of block_of: a box of no elements or beyond its array, an array of more than 2^31 - 1 elements in a dimension,
+//        no memory: std::invalid_argument. MPI must be initialised.
 // Cost   block_of: a datatype, unless the box lies in one piece. It is freed with the last copy of the block; a halo
 //        does not need the block any more once it is made.
 // Example

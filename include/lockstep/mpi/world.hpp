@@ -11,8 +11,8 @@
 // The members of a rank meet by the team's barrier, and member 0 meets the other ranks. Ranks of one node meet in
 // memory that they share, and sleep in long waits. Nodes meet by MPI's messages.
 //
-//   RANKS-1  All ranks make the same worlds, begin the same regions, and in a region all members of all ranks call the same
-//            constructs of a world in the same order, with values of one type. A difference between ranks is found
+//   RANKS-1  All ranks make the same worlds, begin the same regions, and in a region all members of all ranks call the
+//            same constructs of a world in the same order, with values of one type. A difference between ranks is found
 //            where they meet: all of them throw std::logic_error, which names two ranks and their constructs.
 //   RANKS-2  What happens before any member's arrival in a construct of a world happens before every return from it;
 //            between ranks, for memory that they share and for what MPI orders by it.
@@ -24,14 +24,14 @@
 //            the same bits for every number of members and ranks.
 //   RANKS-5  If a rank dies, mpirun ends the other ranks of the program.
 //
-// MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all of lockstep::mpi: the thread that initialised MPI
-// makes the world and calls run(), so it is member 0, which calls MPI for the other members too (halo.hpp, world_plan.hpp).
-// Another thread may not, even on one node, where meetings need no call of MPI. With SERIALIZED and MULTIPLE any thread
-// runs regions, and any member starts halos and sends for nodes of graphs.
+// MPI runs at a thread level (MPI_Init_thread). FUNNELED suffices for all of lockstep::mpi: the thread that initialised
+// MPI makes the world and calls run(), so it is member 0, which calls MPI for the other members too (halo.hpp,
+// world_plan.hpp). Another thread may not, even on one node, where meetings need no call of MPI. With SERIALIZED and
+// MULTIPLE any thread runs regions, and any member starts halos and sends for nodes of graphs.
 //
-// Cost   a construct of a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each with
-//        a CPU: 0.2 us. Several nodes: log2(nodes) messages in a row. Values above 16 bytes, and teams of more than 8
-//        members: one phase of the team more.
+// Cost   a construct of a world: that of the team's construct, and the meeting of ranks. Two ranks of one node, each
+//        with a CPU: 0.2 us. Several nodes: log2(nodes) messages in a row. Values above 16 bytes, and teams of more
+//        than 8 members: one phase of the team more.
 // Order  RANKS-2.
 // Errors MPI not initialised, or finalised, or at MPI_THREAD_SINGLE; at FUNNELED, another thread: std::logic_error.
 //        MPI_COMM_NULL: std::invalid_argument. Different calls on ranks: RANKS-1. MPI's errors: std::runtime_error.
@@ -132,8 +132,8 @@ class world {
   /// The policy by which a rank with this many members waits for other ranks.
   wait_policy policy(std::size_t members) const noexcept;
 
-  /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if it was
-  /// stopped. One region of a world at a time.
+  /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if
+  /// it was stopped. One region of a world at a time.
   template <class Function>
   bool run(team& on, Function&& f, call_site where = {}) {
     struct held {
@@ -197,8 +197,8 @@ class world {
   /// in member::reduce_range. The bits are those of one process with one thread, for every number of ranks, members and
   /// schedule. Type is trivially copyable and has 448 bytes at most.
   /// Order  what happens before any member's call happens before every return, as in sync_threads(me).
-  /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the region
-  ///        on all ranks (RANKS-3).
+  /// Errors ranges of different lengths on different ranks: std::invalid_argument on all. What f or op throws ends the
+  ///        region on all ranks (RANKS-3).
   /// Cost   the rank's part of the work, and sync_sum(me, x) with about 0.2 kB for a double.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(member& me, First first, Last last, Type init,
@@ -234,8 +234,8 @@ class world {
 
   /// reduce_range(me, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
   /// range, in order), with the bits of team::reduce_range of one process over the same range.
-  /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these happen
-  ///        before the return on all.
+  /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these
+  ///        happen before the return on all.
   /// Errors RANKS-3. If request_stop ended the region, region_stopped is thrown. See reduce_range(me, ...).
   /// Cost   a region, a reduction in it, and two meetings of ranks.
   template <class First, class Last, class Type, class Function, class Operation>

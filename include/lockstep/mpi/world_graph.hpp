@@ -5,24 +5,24 @@
 // the variables of that rank. An edge between ranks is a message. It carries the bytes that the edge was given, or
 // none. A world_plan (world_plan.hpp) gives it persistent requests and buffers.
 //
-//   WGRAPH-1  GRAPH-1, GRAPH-2, GRAPH-5 and GRAPH-6 of graph.hpp hold for all nodes of all ranks. So loops may have nodes of
-//             several ranks: the rank of the test decides, and all ranks run the same number of turns.
+//   WGRAPH-1  GRAPH-1, GRAPH-2, GRAPH-5 and GRAPH-6 of graph.hpp hold for all nodes of all ranks. So loops may have
+//             nodes of several ranks: the rank of the test decides, and all ranks run the same number of turns.
 //   WGRAPH-2  GRAPH-3 holds on each rank: its iterations do not overlap. Between ranks only edges order iterations: a
 //             rank may be two messages ahead of the ranks that receive from it. A value for the next iteration goes by
 //             an edge to an empty node: nothing else of this iteration waits for that.
-//   WGRAPH-3  The bytes of an edge are read on the rank of `from` when that node has returned, and written on the rank of
-//             `to` before that node begins. No node may write the source until `from` runs again. `to`, and nodes that
-//             come after it, may read the target.
-//   WGRAPH-4  An edge with data inside one rank copies them, unless source and target are the same. So nodes may be moved
-//             from rank to rank freely.
+//   WGRAPH-3  The bytes of an edge are read on the rank of `from` when that node has returned, and written on the rank
+//             of `to` before that node begins. No node may write the source until `from` runs again. `to`, and nodes
+//             that come after it, may read the target.
+//   WGRAPH-4  An edge with data inside one rank copies them, unless source and target are the same. So nodes may be
+//             moved from rank to rank freely.
 //
 // Results are those of the same graph in one process, for any number of ranks and members, if the nodes are
 // deterministic and get what they need by edges.
 //
 // A node that another rank waits for must not be skipped (GRAPH-6): a plan refuses the graph, and names the nodes.
 //
-// Order  WGRAPH-1 to WGRAPH-3. An edge between ranks orders memory as MPI does: what `from` wrote is seen where its bytes
-//        arrive.
+// Order  WGRAPH-1 to WGRAPH-3. An edge between ranks orders memory as MPI does: what `from` wrote is seen where its
+//        bytes arrive.
 // Errors as graph.hpp. Data for an edge that is given twice, or a null pointer where this rank reads or writes:
 //        std::invalid_argument, when a plan is made.
 // Cost   as graph.hpp; each rank keeps the functions of all nodes.
@@ -98,8 +98,8 @@ class world_graph : private graph {
     graph::edge(from, to);
     return *this;
   }
-  /// The edge carries `count` values from `source`, on the rank of `from`, to `target`, on the rank of `to`: WGRAPH-3. The
-  /// other ranks do not look at the pointers. Values are copied as bytes, so all ranks need the same kind of machine.
+  /// The edge carries `count` values from `source`, on the rank of `from`, to `target`, on the rank of `to`: WGRAPH-3.
+  /// Other ranks do not look at the pointers. Values are copied as bytes, so all ranks need the same kind of machine.
   template <class Type>
   world_graph& edge(const graph_node& from, const graph_node& to, const Type* source, Type* target,
                     std::size_t count) {
@@ -128,8 +128,8 @@ class world_graph : private graph {
     return *this;
   }
 
-  /// As graph::repeat_while. Where the loop has nodes of several ranks, the rank of `test` tells the others, by a message
-  /// to each in each turn. Neither `test` nor `first` may be skipped then.
+  /// As graph::repeat_while. Where the loop has nodes of several ranks, the rank of `test` tells the others, by a
+  /// message to each in each turn. Neither `test` nor `first` may be skipped then.
   world_graph& repeat_while(const graph_node& test, const graph_node& first) {
     graph::repeat_while(test, first);
     return *this;

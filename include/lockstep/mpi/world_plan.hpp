@@ -4,8 +4,8 @@
 // Each rank splits the graph in the same way, and has an ordinary plan for its own part: its nodes, and nodes that send
 // and receive. The ranks first compare their graphs: nodes, names, ranks, edges, sizes of data, hints, pins.
 //
-//   WPLAN-1  What happens before run() on a rank happens before its nodes, and they before its return, as PLAN-1 says. No
-//            rank returns from run() before all nodes of all ranks have ended.
+//   WPLAN-1  What happens before run() on a rank happens before its nodes, and they before its return, as PLAN-1 says.
+//            No rank returns from run() before all nodes of all ranks have ended.
 //   WPLAN-2  No graph that is accepted makes ranks wait for each other for ever, for any number of ranks and members
 //            (rank_part.hpp has the argument).
 //   WPLAN-3  The first exception of a node ends the run on all ranks: run() rethrows it there, and throws rank_failed
@@ -21,15 +21,15 @@
 // (src/mpi/polling_nap.hpp): so more ranks than CPUs do not take each other's time.
 //
 // Order  WPLAN-1; between nodes that of world_graph.hpp.
-// Errors ranks with different graphs, a graph that makes no sense, a node that a rank's team has too few members for: on
-//        all ranks std::invalid_argument, and the text names rank and node. Ranks that ask for different numbers of
+// Errors ranks with different graphs, a graph that makes no sense, a node that a rank's team has too few members for:
+//        on all ranks std::invalid_argument, and the text names rank and node. Ranks that ask for different numbers of
 //        iterations: the same, from run(). Errors of MPI: std::runtime_error.
-// Cost   an edge between ranks: a message of MPI, and a copy of the bytes at each end. Two ranks of one node, each with a
-//        CPU, Open MPI 4.1: to and fro in 1.5 us, where MPI_Send and MPI_Recv take 0.8; a run of that, 3.2 us. Memory: for
-//        each edge between ranks two buffers at each end. A run: a meeting of ranks (world.hpp) at its beginning, and
-//        one at its end. A turn of a loop with nodes of R ranks: R - 1 messages from the rank of its test, one after
-//        the other. Within a rank: plan.hpp; nodes that send or receive count as 1 us, and the plan does not learn.
-//        Making it: that of one plan for the whole graph on each rank.
+// Cost   an edge between ranks: a message of MPI, and a copy of the bytes at each end. Two ranks of one node, each with
+//        a CPU, Open MPI 4.1: to and fro in 1.5 us, where MPI_Send and MPI_Recv take 0.8; a run of that, 3.2 us.
+//        Memory: for each edge between ranks two buffers at each end. A run: a meeting of ranks (world.hpp) at its
+//        beginning, and one at its end. A turn of a loop with nodes of R ranks: R - 1 messages from the rank of its
+//        test, one after the other. Within a rank: plan.hpp; nodes that send or receive count as 1 us, and the plan
+//        does not learn. Making it: that of one plan for the whole graph on each rank.
 // Example
 //   int argc = 0;
 //   char** argv = nullptr;
