@@ -52,9 +52,9 @@ LOCKSTEP_INLINE std::string dot_of(const graph_model& of) {
   }
   for (const model_edge& each : of.edges) {
     text += dot_edge(of, each.from, each.to,
-                     each.kind == edge_kind::plain     ? ""
-                     : each.kind == edge_kind::if_true ? "label=\"if\""
-                                                       : "label=\"unless\"");
+                     each.kind == edge_kind::if_true    ? "label=\"if\""
+                     : each.kind == edge_kind::if_false ? "label=\"unless\""
+                                                        : "");
   }
   for (const model_feedback& each : of.feedbacks) {
     text += dot_edge(of, each.from, each.to,

@@ -216,7 +216,7 @@ TEST(graph, joins_blocks_by_a_channel_and_refuses_what_an_edge_is_refused_for) {
   EXPECT_THROW(g.channel(graph_block(), a, values), std::invalid_argument);
   g.channel(g.parallel(a, b), c, values);
   EXPECT_EQ(g.validate(), "");
-  EXPECT_NE(g.dot().find("\"a\" -> \"c\""), std::string::npos);
+  EXPECT_NE(g.dot().find("\"a\" -> \"c\";"), std::string::npos) << g.dot();
   EXPECT_NE(g.dot().find("\"b\" -> \"c\""), std::string::npos);
 }
 
