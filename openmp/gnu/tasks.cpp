@@ -52,8 +52,20 @@ int traits_of(unsigned flags) noexcept {
                                          long size, long align, bool may_wait, unsigned flags,
                                          void** depend, int priority, void* event) noexcept {
   part& self = here();
+  // Run at once, it waits for nobody: it does not pay for what others have.
+  if (copy == nullptr && event == nullptr && !process_settings().has_special_tasks &&
+      (!may_wait || self.is_alone()) && !has_unfinished(self.running->family)) {
+    const bool is_final = self.running->is_final || (flags & task_final) != 0;
+    return run_at_once(self, function, data, is_final);
+  }
   make_task(self, request_of(self, function, data, copy, size, align, flags, priority),
             {!may_wait, gnu::listed(depend), event, traits_of(flags)});
+}
+
+[[gnu::noinline]] void queue_plain_task(part& self, outlined_function function, void* data,
+                                        long size, long align, unsigned flags) noexcept {
+  const task_request what = request_of(self, function, data, nullptr, size, align, flags, 0);
+  queue_task(self, what, [](void*) {}, false, false);
 }
 
 /// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
@@ -64,7 +76,7 @@ int traits_of(unsigned flags) noexcept {
     const bool is_final = self.running->is_final || (flags & task_final) != 0;
     return run_at_once(self, function, data, is_final);
   }
-  make_task(self, request_of(self, function, data, nullptr, size, align, flags, 0), {!may_wait});
+  queue_plain_task(self, function, data, size, align, flags);
 }
 
 }  // namespace
@@ -138,10 +150,6 @@ void run(part& self, outlined_function function, void* data, copy_function copy,
   how.has_grainsize = (flags & loop_has_grainsize) != 0;
   how.is_strict = (flags & loop_is_strict) != 0;
   how.is_undeferred = (flags & loop_if) == 0;
-  how.bounds.write = [](void* argument, const bounds_writer&, ull at, ull behind) noexcept {
-    static_cast<ull*>(argument)[0] = at;
-    static_cast<ull*>(argument)[1] = behind;
-  };
   const bool has_group = (flags & loop_without_group) == 0;
   if (has_group) {
     task_group& group = begin_taskgroup(self);

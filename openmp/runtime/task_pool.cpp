@@ -40,10 +40,6 @@ void remove(task_list& list, explicit_task& one) noexcept {
   (at.next != nullptr ? at.next->in_list.previous : list.last) = at.previous;
 }
 
-std::uintptr_t round_up(std::size_t size, std::size_t align) noexcept {
-  return (size + align - 1) / align * align;
-}
-
 void* allocate_bytes(std::size_t size) noexcept {
   void* const memory = std::aligned_alloc(64, round_up(size, 64));
   if (memory == nullptr) fail("Out of memory allocating %zu bytes", size);
@@ -545,6 +541,35 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, const dependen
   return false;
 }
 
+inline void task_pool::close_family(part& self, explicit_task& one) noexcept {
+  if (one.family == nullptr) return;
+  close(self, *one.family);
+  one.family = nullptr;
+}
+
+/// At the end of its function: true if its event is not fulfilled.
+[[gnu::noinline, gnu::cold]] bool task_pool::detach(part& self, explicit_task& one) noexcept {
+  lock_.lock();
+  const bool is_detached = !one.is_fulfilled;
+  if (is_detached) {
+    one.is_over = true;
+    add_last(detached_, one);
+    unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+  }
+  if (has_tool() && info_of(one).is_running) {
+    ompt::end_task(self, info_of(one),
+                   is_detached ? ompt::task_status::detach : ompt::task_status::complete);
+  }
+  lock_.unlock();
+  return is_detached;
+}
+
+inline explicit_task* task_pool::end_function(part& self, explicit_task& one) noexcept {
+  close_family(self, one);
+  if (one.has_event && detach(self, one)) return nullptr;
+  return complete(&self, one);
+}
+
 /// Returns a task that became ready with its end, for the caller to run, or null.
 explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   member_tasks& mine = *self.tasks;
@@ -577,37 +602,11 @@ explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   if (!one.has_event) ompt::end_task(self, told, status_at_end(self, one));
 }
 
-explicit_task* task_pool::end_function(part& self, explicit_task& one) noexcept {
-  close_family(self, one);
-  if (one.has_event) {
-    lock_.lock();
-    const bool is_detached = !one.is_fulfilled;
-    if (is_detached) {
-      one.is_over = true;
-      add_last(detached_, one);
-      unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
-    }
-    if (has_tool() && info_of(one).is_running) {
-      ompt::end_task(self, info_of(one),
-                     is_detached ? ompt::task_status::detach : ompt::task_status::complete);
-    }
-    lock_.unlock();
-    if (is_detached) return nullptr;
-  }
-  return complete(&self, one);
-}
-
 void task_pool::run_now(part& self, explicit_task& one) noexcept {
   static_cast<void>(tasks_of(self));
   explicit_task* const next = run(self, one);
   if (next != nullptr) push(self, *next);
   report(*self.tasks);
-}
-
-void task_pool::close_family(part& self, explicit_task& one) noexcept {
-  if (one.family == nullptr) return;
-  close(self, *one.family);
-  one.family = nullptr;
 }
 
 void task_pool::begin_within(part& self, explicit_task& one) noexcept {

@@ -271,6 +271,11 @@ static_assert(sizeof(explicit_task) == 240, "16 bytes of an argument are on its 
 /// What a tool knows of it. Requires: has_tool().
 ompt::task_info& info_of(explicit_task& one) noexcept;
 
+/// Requires: `align` is a power of 2. No division: each new task needs it.
+constexpr std::uintptr_t round_up(std::uintptr_t size, std::size_t align) noexcept {
+  return (size + align - 1) & ~(align - 1);
+}
+
 /// Memory that members share in a construct.
 struct kept_memory {
   kept_memory* next;
@@ -407,6 +412,7 @@ class task_pool {
   void announce(detail::member_state* at) noexcept;
   explicit_task* run(part& self, explicit_task& one) noexcept;
   void call_special(part& self, explicit_task& one) noexcept;
+  bool detach(part& self, explicit_task& one) noexcept;
   explicit_task* end_function(part& self, explicit_task& one) noexcept;
   void close_family(part& self, explicit_task& one) noexcept;
   void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;

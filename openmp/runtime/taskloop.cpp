@@ -55,7 +55,9 @@ struct loop_tasks : task_range {
   /// For make_task() and its like.
   auto bounds_of(ull index) const noexcept {
     return [this, at = start_of(index), next = start_of(index + 1)](void* argument) {
-      bounds.write(argument, bounds, at, next);
+      if (bounds.write != nullptr) return bounds.write(argument, bounds, at, next);
+      static_cast<ull*>(argument)[0] = at;
+      static_cast<ull*>(argument)[1] = next;
     };
   }
 };
@@ -83,8 +85,7 @@ explicit_task& make_part(part& self, const task_range& of, std::uint64_t begin,
   own.begin = begin;
   own.end = end;
   const auto behind = reinterpret_cast<std::uintptr_t>(&own + 1);
-  own.what.data =
-      reinterpret_cast<void*>((behind + own.what.align - 1) / own.what.align * own.what.align);
+  own.what.data = reinterpret_cast<void*>(round_up(behind, own.what.align));
   all.what.fill(own.what.data);
   one.function = [](void* argument) { run_range(here(), *static_cast<loop_tasks*>(argument)); };
   return one;

@@ -12,6 +12,7 @@ namespace lockstep::openmp {
 /// Writes the bounds of a task into its data, at places that compilers choose: the first iteration, and the one behind
 /// the last.
 struct bounds_writer {
+  /// Null: they are the first two words, as GCC has them.
   void (*write)(void* argument, const bounds_writer& how, ull first, ull behind) noexcept = nullptr;
   ull step = 1;
   std::uint32_t first_at = 0, last_at = 0, shared_at = 0;

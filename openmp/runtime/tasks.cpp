@@ -18,25 +18,25 @@ namespace lockstep::openmp {
 
 namespace {
 
-bool has_unfinished(const task_family* family) noexcept {
-  return family != nullptr && family->has_unfinished();
-}
-
 /// What becomes of a new task.
 struct task_plan {
   bool is_undeferred;
   bool runs_now;  ///< if it depends on nothing unfinished
   bool is_call;   ///< it runs within the calling task, without a place in the pool
-  dependence_list depend;
+  const dependence_list* depend;
 };
 
-task_plan plan_of(part& self, const task_details& details, bool has_event) noexcept {
+constexpr dependence_list no_dependences;
+
+// Inline, as add_to_pool_untold(): the plan stays in registers.
+[[gnu::always_inline]] inline task_plan plan_of(part& self, const task_details& details,
+                                                bool has_event) noexcept {
   const task& parent = *self.running;
-  task_plan plan{details.is_undeferred || parent.is_final, true, false, details.depend};
+  task_plan plan{details.is_undeferred || parent.is_final, true, false, &details.depend};
   if (!has_event && (plan.is_undeferred || self.is_alone()) && !has_unfinished(parent.family))
-    plan.depend.count = 0;
+    plan.depend = &no_dependences;
   if (!plan.is_undeferred) plan.runs_now = runs_tasks_at_once(self);
-  plan.is_call = !has_event && (plan.is_undeferred || (plan.runs_now && plan.depend.count == 0));
+  plan.is_call = !has_event && (plan.is_undeferred || (plan.runs_now && plan.depend->count == 0));
   return plan;
 }
 
@@ -62,7 +62,8 @@ void tell_dependences(ompt::task_info& of, const dependence_list& depend) noexce
 }
 
 /// Gives a task a place in the pool.
-void add_to_pool_untold(part& self, explicit_task& one, const task_plan& plan) noexcept {
+[[gnu::always_inline]] inline void add_to_pool_untold(part& self, explicit_task& one,
+                                                      task_plan plan) noexcept {
   note_tasks(self);
   task& parent = *self.running;
   task_pool& tasks = self.shared->tasks;
@@ -71,17 +72,18 @@ void add_to_pool_untold(part& self, explicit_task& one, const task_plan& plan) n
     one.is_awaited = true;
     one.tells_end = &has_ended;
   }
-  if (tasks.add(self, parent, one, plan.depend, plan.runs_now)) tasks.run_now(self, one);
+  if (tasks.add(self, parent, one, *plan.depend, plan.runs_now)) tasks.run_now(self, one);
   if (plan.is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
 }
 
 [[gnu::noinline, gnu::cold]] void add_to_pool_told(part& self, explicit_task& one,
-                                                   const task_plan& plan) noexcept {
+                                                   task_plan plan) noexcept {
   const ompt::call_scope call(self);  // tasks may run meanwhile
   add_to_pool_untold(self, one, plan);
 }
 
-void add_to_pool(part& self, explicit_task& one, const task_plan& plan) noexcept {
+[[gnu::always_inline]] inline void add_to_pool(part& self, explicit_task& one,
+                                               task_plan plan) noexcept {
   return has_tool() ? add_to_pool_told(self, one, plan) : add_to_pool_untold(self, one, plan);
 }
 
@@ -109,12 +111,12 @@ void make_task(part& self, const task_request& what, const task_details& details
   if (is_cancelled_here(self)) return;
   const task_plan plan = plan_of(self, details, details.event != nullptr);
   if (plan.is_call && !has_tool()) {
-    if (plan.depend.count != 0) wait_for_dependences_untold(self, plan.depend, nullptr);
+    if (plan.depend->count != 0) wait_for_dependences_untold(self, *plan.depend, nullptr);
     if (what.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
   explicit_task& one =
-      shared_of(self).tasks.make(self, *self.running, what.size, what.align, plan.depend.count);
+      shared_of(self).tasks.make(self, *self.running, what.size, what.align, plan.depend->count);
   describe(one, what);
   if (details.event != nullptr) {
     one.has_event = true;
@@ -135,12 +137,12 @@ void start_task(part& self, explicit_task& one, const task_details& details,
     const char* const begin = static_cast<const char*>(one.argument);
     tell_task(self, one, details, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
   } else if (plan.is_call) {
-    if (plan.depend.count != 0) wait_for_dependences_untold(self, plan.depend, nullptr);
+    if (plan.depend->count != 0) wait_for_dependences_untold(self, *plan.depend, nullptr);
     tasks.begin_within(self, one);
     one.function(one.argument);
     return tasks.end_within(self, one);
   }
-  if (plan.depend.count != 0) tasks.make_uses(one, end, plan.depend.count);
+  if (plan.depend->count != 0) tasks.make_uses(one, end, plan.depend->count);
   add_to_pool(self, one, plan);
 }
 

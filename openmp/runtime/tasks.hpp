@@ -19,8 +19,8 @@ namespace lockstep::openmp {
 struct task_request {
   outlined_function function;
   void* data;
-  copy_function copy;  ///< null: the bytes are copied
-  std::size_t size, align;
+  copy_function copy;       ///< null: the bytes are copied
+  std::size_t size, align;  ///< align: a power of 2
   bool is_final = false;
   int priority = 0;
 
@@ -56,6 +56,10 @@ struct task_details {
   int traits = 0;         ///< for tools: untied, mergeable
 };
 
+inline bool has_unfinished(const task_family* family) noexcept {
+  return family != nullptr && family->has_unfinished();
+}
+
 /// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
 inline bool runs_tasks_at_once(part& self) noexcept {
   return self.running->is_final || self.is_alone() || self.shared->tasks.is_full(self);
@@ -68,7 +72,7 @@ __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& 
                                                 const Set& set) noexcept {
   char* const memory = static_cast<char*>(__builtin_alloca(what.size + what.align));
   void* const argument =
-      memory + (what.align - reinterpret_cast<std::uintptr_t>(memory) % what.align) % what.align;
+      reinterpret_cast<void*>(round_up(reinterpret_cast<std::uintptr_t>(memory), what.align));
   what.fill(argument);
   set(argument);
   run_at_once(self, what.function, argument, what.is_final);
@@ -78,11 +82,10 @@ __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& 
 void tell_task(part& self, explicit_task& one, const task_details& details,
                std::size_t size) noexcept;
 
-/// Makes a task that may run later, by any member, or at once if the pool is full, or `is_undeferred`. set() as above.
+/// Gives a task a place in the pool. set() as above. `runs_now`: the caller runs it.
 template <class Set>
-void make_task(part& self, const task_request& what, const Set& set, bool is_undeferred) noexcept {
-  const bool runs_now = is_undeferred || runs_tasks_at_once(self);
-  if (runs_now && !has_tool()) return run_copy_at_once(self, what, set);
+[[gnu::always_inline]] inline void queue_task(part& self, const task_request& what, const Set& set,
+                                              bool runs_now, bool is_undeferred) noexcept {
   note_tasks(self);
   task& parent = *self.running;
   task_pool& tasks = shared_of(self).tasks;
@@ -92,6 +95,14 @@ void make_task(part& self, const task_request& what, const Set& set, bool is_und
   set(one.argument);
   if (has_tool()) tell_task(self, one, {is_undeferred}, what.size);
   if (tasks.add(self, parent, one, {}, runs_now)) tasks.run_now(self, one);
+}
+
+/// Makes a task that may run later, by any member, or at once if the pool is full, or `is_undeferred`. set() as above.
+template <class Set>
+void make_task(part& self, const task_request& what, const Set& set, bool is_undeferred) noexcept {
+  const bool runs_now = is_undeferred || runs_tasks_at_once(self);
+  if (runs_now && !has_tool()) return run_copy_at_once(self, what, set);
+  queue_task(self, what, set, runs_now, is_undeferred);
 }
 
 /// Makes a task with all that a program may say of it, or runs it at once, where that is the same.
