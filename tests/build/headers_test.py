@@ -79,9 +79,8 @@ def changed_lately(include, names):
     return [name for name in dict.fromkeys(found) if name in known][:CHANGED]
 
 
-def mpi_compilations(names, alone, compiler, directories, brief):
+def mpi_compilations(names, alone, compiler, found, brief):
     """Of the headers for use inside MPI: alone in the oldest standard, all together in the others and without exceptions."""
-    found = [flag for directory in directories.split(":") for flag in ("-isystem", directory)]
     plain, special = variants(compiler)
     yield from (([name], [*plain[0], *found]) for name in alone)
     yield from ((names, [*flags, *found]) for flags in ([special[0]] if brief else [*plain[1:], *special[:2]]))
@@ -110,12 +109,14 @@ def compilations(names, alone, compiler, brief):
     yield from strict_compilations(names, compiler, brief)
 
 
-def source_compilations(src, compiler, brief):
-    """Of the files of src/ alone, and of the units that have them all."""
+def source_compilations(src, compiler, mpi, brief):
+    """Of the files of src/ alone, those for use inside MPI where there is one, and of the units that have them all."""
     standards, special = variants(compiler)
     files = sorted(path.relative_to(src).as_posix() for path in src.rglob("*.[ch]pp"))
-    alone = changed_lately(src, files) if brief else files
-    yield from (([src / name], standards[0]) for name in alone)
+    for name in changed_lately(src, files) if brief else files:
+        needs_mpi = name.startswith(("mpi/", "lockstep_mpi"))
+        if mpi or not needs_mpi:
+            yield [src / name], [*standards[0], *(mpi[0] if needs_mpi else [])]
     units = [src / "lockstep.cpp", src / "thread_synchronizer.cpp", src / "lockstep_checked.cpp"]
     yield from (([unit], flags) for flags in special[:1 if brief else 3] for unit in units[:2 if brief else 3])
 
@@ -128,8 +129,10 @@ def main(argv):
     names = [name for name in all_names if not is_mpi(name)]
     alone = changed_lately(include, all_names) if brief else all_names
     jobs = list(compilations(names, [name for name in alone if not is_mpi(name)], compiler, brief))
-    jobs += source_compilations(Path(include).parent / "src", compiler, brief)
-    for number, mpi in enumerate(a.removeprefix("--mpi=") for a in argv if a.startswith("--mpi=")):
+    mpis = [[flag for directory in a.removeprefix("--mpi=").split(":") for flag in ("-isystem", directory)]
+            for a in argv if a.startswith("--mpi=")]
+    jobs += source_compilations(Path(include).parent / "src", compiler, mpis, brief)
+    for number, mpi in enumerate(mpis):
         changed = [] if brief and number else list(filter(is_mpi, alone))
         jobs += mpi_compilations(list(filter(is_mpi, all_names)), changed, compiler, mpi, brief)
 
