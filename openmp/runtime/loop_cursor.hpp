@@ -32,8 +32,8 @@ struct loop_spec {
   schedule_kind how;         ///< fixed, dynamic or guided
   bool is_ordered;           ///< has turns
   bool is_dealt;             ///< dynamic, in any order: from hands
-  bool is_of_sections;       ///< one by one also where a thread is alone
-  bool is_scope;             ///< it has no iterations
+  bool is_of_sections : 1;   ///< one by one also where a thread is alone
+  bool is_scope : 1;         ///< it has no iterations
   bool needs_slot;  ///< also where it is static: for what members share beside the iterations
 
   /// As unsigned or signed numbers; `is_up`: it counts up.

@@ -30,7 +30,7 @@ void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductio
                      void** memory) noexcept;
 /// The next chunk of this member, as the program counts.
 bool next_chunk_told(part& self, ull* start, ull* end) noexcept;
-inline bool next_chunk(part& self, ull* start, ull* end) noexcept {
+[[gnu::always_inline]] inline bool next_chunk(part& self, ull* start, ull* end) noexcept {
   return has_tool() ? next_chunk_told(self, start, end) : self.loop.next(start, end);
 }
 /// Ends it without a barrier.

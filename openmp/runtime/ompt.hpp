@@ -241,14 +241,19 @@ void note_call(code from, void* frame) noexcept;
 [[gnu::always_inline]] inline void note_call() noexcept {
   if (has_tool()) ompt::note_call(__builtin_return_address(0), __builtin_dwarf_cfa());
 }
+template <class Lock>
+[[gnu::noinline, gnu::cold]] void tell_and_lock(ompt::mutex_kind kind, Lock& lock, ompt::code from,
+                                                void* frame) noexcept {
+  ompt::note_call(from, frame);
+  ompt::begin_to_lock(kind, &lock);
+  lock.lock();
+  ompt::has_locked(kind, &lock);
+}
 /// For a lock that a program takes and gives back.
 template <class Lock>
 [[gnu::always_inline]] inline void lock_told(ompt::mutex_kind kind, Lock& lock) noexcept {
   if (!has_tool()) return lock.lock();
-  note_call();
-  ompt::begin_to_lock(kind, &lock);
-  lock.lock();
-  ompt::has_locked(kind, &lock);
+  tell_and_lock(kind, lock, __builtin_return_address(0), __builtin_dwarf_cfa());
 }
 template <class Lock>
 [[gnu::always_inline]] inline bool try_lock_told(ompt::mutex_kind kind, Lock& lock) noexcept {

@@ -108,17 +108,14 @@ lone_part::~lone_part() {
 
 namespace {
 
-member_call call_of(outlined_function function, void* data, const region_request& request, pool* of,
-                    bool ends_with_barrier) noexcept {
-  return {function, data,
-          request.body != nullptr ? request.more : static_cast<const void*>(request.loop),
-          request.body, reinterpret_cast<std::uintptr_t>(of) | (ends_with_barrier ? 1u : 0u)};
+/// For member_call::more.
+const void* more_of(const region_request& request) noexcept {
+  return request.body != nullptr ? request.more : static_cast<const void*>(request.loop);
 }
 
-/// Members that are told of it are told of `region`; null: there is no tool.
 [[gnu::noinline]] void run_with_pool(thread_record& record, part& self, outlined_function function,
-                                     void* data, unsigned size, const region_request& request,
-                                     ompt::region_info* region) noexcept {
+                                     void* data, unsigned size,
+                                     const region_request& request) noexcept {
   pool& of = pool::idle_one(record);
   of.prepare(size);
   const task_variables& own = self.variables();
@@ -136,12 +133,12 @@ member_call call_of(outlined_function function, void* data, const region_request
   frame.num_teams = self.num_teams;
   frame.places = self.places;
   frame.is_in_teams = self.is_in_teams;
-  if (__builtin_expect(!of.is_plain, 0)) {
-    set_specials(frame, own, request);
-    of.told = region;
-  }
+  if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
   of.set_frame(frame);
-  const member_call what = call_of(function, data, request, &of, may_make_tasks(function));
+  // Not returned by a function: the compiler would copy it by pairs of words, which have just been stored one by one.
+  const member_call what = {
+      function, data, more_of(request), request.body,
+      reinterpret_cast<std::uintptr_t>(&of) | std::uintptr_t{may_make_tasks(function)}};
   const call_site where =
       __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
   const bool goes_on = of.run(size, what, where);
@@ -162,7 +159,7 @@ member_call call_of(outlined_function function, void* data, const region_request
   ompt::begin_part(alone, region, region.primary);
   if (request.loop != nullptr) tell_loop(alone, *request.loop);
   region.primary.at.exit.pointer = __builtin_frame_address(0);
-  call_of(function, data, request, nullptr, false).call(alone);
+  member_call{function, data, more_of(request), request.body, 0}.call(alone);
   ompt::arrive_at_end(alone);
 }
 
@@ -174,27 +171,30 @@ member_call call_of(outlined_function function, void* data, const region_request
       request.asked != 0 ? request.asked : static_cast<unsigned>(self.variables().threads);
   ompt::region_scope region(self, asked, size, ompt::parallel_team | ompt::invoker_runtime);
   if (size == 1) return run_told_alone(self, function, data, request, region.info);
-  run_with_pool(record, self, function, data, size, request, &region.info);
+  pool::idle_one(record).told = &region.info;
+  run_with_pool(record, self, function, data, size, request);
+}
+
+// Flat: the part is made and ended here.
+[[gnu::flatten, gnu::noinline]] void run_alone(part& self, outlined_function function, void* data,
+                                               const region_request& request) noexcept {
+  lone_part alone(self, function, request);
+  if (request.body == nullptr) return function(data);
+  member_call{function, data, more_of(request), request.body, 0}.call(alone);
 }
 
 }  // namespace
 
-// Flat: the part of a region of one is made and ended here.
-[[gnu::flatten]] void run_region(part& self, outlined_function function, void* data, unsigned size,
-                                 const region_request& request) noexcept {
-  if (has_tool()) return run_told_region(this_record, self, function, data, size, request);
-  if (size == 1) {
-    lone_part alone(self, function, request);
-    if (request.body == nullptr) return function(data);
-    return call_of(function, data, request, nullptr, false).call(alone);
-  }
-  run_with_pool(this_record, self, function, data, size, request, nullptr);
+void run_region(part& self, outlined_function function, void* data, unsigned size,
+                const region_request& request) noexcept {
+  if (size == 1 && !has_tool()) return run_alone(self, function, data, request);
+  run_region_with_pool_of(this_record, self, function, data, size, request);
 }
 
 void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
                              void* data, unsigned size, const region_request& request) noexcept {
   if (has_tool()) return run_told_region(record, self, function, data, size, request);
-  run_with_pool(record, self, function, data, size, request, nullptr);
+  run_with_pool(record, self, function, data, size, request);
 }
 
 }  // namespace lockstep::openmp

@@ -54,7 +54,7 @@ class holding {
 }
 
 /// The end of a member's part: it leaves no task behind, and holds no slot.
-void end_part(part& self) noexcept {
+[[gnu::always_inline]] inline void end_part(part& self) noexcept {
   self.loop.leave_all();
   if (self.ends_with_barrier) {
     static_cast<void>(pass_barrier_untold(self, of_region));
@@ -76,7 +76,7 @@ void end_part(part& self) noexcept {
   if (process_settings().displays_affinity) affinity::display_if_new(self);
 }
 
-void run_part(part& self, const member_call& call) noexcept {
+[[gnu::always_inline]] inline void run_part(part& self, const member_call& call) noexcept {
   if (const loop_spec* const loop = call.loop())
     self.loop.begin(*loop, self.at, self.rank, self.size);
   call.call(self);
@@ -124,9 +124,9 @@ void member_call::operator()(member& me) const noexcept {
   thread_record& record = this_record;
   part* const before = record.current;
   record.current = &self;
-  if (__builtin_expect(frame.is_special, 0)) {
-    place_part(self, frame);
-    (its_pool.told != nullptr ? run_told_part : run_part)(self, *this);
+  if (__builtin_expect(frame.is_special, 0)) place_part(self, frame);
+  if (has_tool()) {
+    run_told_part(self, *this);
   } else {
     run_part(self, *this);
   }

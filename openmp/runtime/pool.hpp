@@ -129,7 +129,7 @@ class pool {
   }
 
   region_frame frame;
-  ompt::region_info* told = nullptr;  ///< the region that runs, if a tool is told of it
+  ompt::region_info* told = nullptr;  ///< the region that runs; set and read where there is a tool
   alignas(64) shared_region shared;
   pool* next = nullptr;  ///< of the same thread
 
