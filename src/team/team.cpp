@@ -37,8 +37,7 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
 LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
                                      thread_owner owns, unstarted)
     : size_(made.members), policy_(made.policy), owner_(owns) {
-  static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= alignof(std::uint64_t),
-                "it has room");
+  static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= 8, "it has room");
   const char* const kind = owns == thread_owner::user   ? "lockstep::external_team"
                            : owns == thread_owner::team ? "lockstep::team"
                                                         : "OpenMP";

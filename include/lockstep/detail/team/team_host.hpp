@@ -87,7 +87,7 @@ class team_host {
   const thread_owner owner_;
   // A team_door, which needs no destructor.
   static constexpr std::size_t door_size = 2 * sizeof(line_gap) + 192 + 16 * sizeof(wait_word);
-  alignas(std::uint64_t) unsigned char door_[door_size];
+  alignas(8) unsigned char door_[door_size];
   team_core* core_ = nullptr;
   owner<fork_listener> listener_;
 };
