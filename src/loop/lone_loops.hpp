@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // src/loop/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: loop)
 //
-// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. For
-// its caller and its iterations it is as any other loop: it has the same chunks, and is stopped between them. What
-// is known is a hint (loop_place.hpp). A loop that the hint does not allow takes the full way, run_loop() of team_core.hpp.
+// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. It
+// behaves like any other loop: it has the same chunks, and stops between them. A hint (place_pace.hpp) says which loops
+// are that short. All others take the full way, run_loop() of team_core.hpp.
 //
-//   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
-//   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
-//   LONE-3  A request to stop by an iteration stops the loop, and no other. One by a thread that is in no region of the team
-//           stops all loops of the team that run so. The loop begins no chunk after that, and returns false. In a child
-//           process, after a fork() by an iteration, it is stopped (turns.hpp).
-//   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
-//           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
+//   LONE-1  Only a thread outside all regions runs loops this way, and only while there are no observers.
+//   LONE-2  Meanwhile the thread counts as inside a region of the team: calls of the team by an iteration run alone.
+//   LONE-3  If an iteration requests a stop, only its own loop stops. If a thread outside the team's regions requests
+//           it, all lone loops of the team stop. A stopped loop begins no further chunk, and returns false. If an
+//           iteration calls fork(), the loop is stopped in the child process (turns.hpp).
+//   LONE-4  A hint holds for one team and a limited number of loops. The next loop takes the full way and is measured.
+//           Threads that use the same word at once may lose a count or a hint: that costs time, and changes no result.
 //   LONE-5  A team of one member needs no hint.
-//   LONE-6  A team that has ended, and an external_team that has lost its threads, run no loops so (DOOR-1): the full way
-//           waits, or says what is wrong.
+//   LONE-6  A team that has ended runs no loops this way, nor does an external_team that has lost its threads (DOOR-1).
+//           The full way waits, or says what is wrong.
 //
 // Cost   about 5 ns.
 #ifndef LOCKSTEP_SRC_LOOP_LONE_LOOPS_HPP
@@ -32,7 +32,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What loops.hpp needs of a member that is alone, and its tickets.
+/// Stands for a member that is alone where loops.hpp hands out a range; has its tickets, too.
 class lone_share {
  public:
   lone_share(const lone_region& loop, const team_door& door, std::uint32_t look) noexcept
@@ -51,7 +51,7 @@ class lone_share {
   std::size_t ticket_ = 0;
 };
 
-/// LONE-1: part(here, look), if that may be.
+/// Calls part(here, look), or refuses: LONE-1, LONE-6.
 template <class Part>
 LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Part& part) {
   const nesting::region*& innermost = nesting::innermost();
@@ -65,7 +65,7 @@ LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Par
   try {
     part(here, look);
   } catch (const region_stopped&) {
-    if (!here.is_stopped()) throw;  // that of another region
+    if (!here.is_stopped()) throw;  // the exception is another region's
   }
 #else
   part(here, look);

@@ -2,18 +2,18 @@
 // src/loop/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: loop)
 //
 // In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
-// that comes claims parts (share_board.hpp): first of its own share, then of shares that are late. The loop's function
-// sees a part as a loop_share. For team_core.hpp.
+// claims parts (share_board.hpp): first of its own share, then of shares that are late. The loop's function sees a part
+// as a loop_share. For team_core.hpp.
 //
 //   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
-//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
-//           members may be just coming. It waits only for threads that have begun a part.
+//   CREW-2  When its own share is done, the caller takes parts of every share that has some left. Where members may be
+//           about to come, it first waits a moment. Then it waits only for threads that have begun a part.
 //   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
 //   CREW-4  In a loop that was stopped, parts are claimed and not run.
-//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
+//   CREW-5  If a part calls fork(), the caller has nothing of the loop left to do in the child process. Any other
 //           thread cannot go on there.
-//   CREW-6  What the caller has run of its share before it announces the loop is claimed like all other parts, and not
-//           run again. The words of the claims know nothing of it: they must not be ahead of the line (PART-3).
+//   CREW-6  The caller may run parts of its share before it announces the loop. They are claimed like all others, and
+//           not run again. `begun` counts them. Claim words do not: they must not be ahead of the line (PART-3).
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
@@ -44,13 +44,13 @@ class loop_crew {
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
-  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
-  /// in time. `timing` may be null.
+  /// The caller runs a loop that it has announced. On return every share is done. True if every other member came in
+  /// time. `timing` may be null.
   LOCKSTEP_NOINLINE bool lead(const region_head& head, const job& what, bool is_woken,
                               loop_timing* timing) {
     const announcement at = board_.current();
     if (at.parts() == 1) {
-      // Not through the line just published: it is on its way to the others.
+      // Reads `what`, not the line just published: that is on its way to the others.
       const observed_share seen(team_, 0, head.region);
       run_part(common_of(head, at), 0, 0, what);
       seen.end_part();
@@ -70,7 +70,7 @@ class loop_crew {
     board_.collect(0, board_.current());
     return !took;
   }
-  /// Before it is announced, the caller runs parts of the share of `rank`, from `part` on.
+  /// Before the loop is announced, the caller runs the parts [part, end) of the share of `rank`.
   void run_unannounced(const region_head& head, std::uint32_t parts, const job& what,
                        std::size_t rank, std::uint32_t part, std::uint32_t end) {
     const loop_common common = common_of(head, announcement(1, head.size, parts));
@@ -81,7 +81,7 @@ class loop_crew {
     run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 
-  /// A worker runs a part that it has claimed, and what it can claim after it.
+  /// A worker runs a part that it has claimed, and then all that it can claim.
   void serve(std::size_t self, assignment claimed) {
     const announcement at = claimed.announced;
     run_claimed_part(self, self, claimed, true);
@@ -101,11 +101,11 @@ class loop_crew {
     counts_[0].value.tickets.store(0, detail::memory_order_relaxed);  // 1
     counts_[0].value.begun.store(0, detail::memory_order_relaxed);    // 2
   }
-  /// Before a loop is announced: so many parts of the caller's share have been run.
+  /// Before a loop is announced: the caller has run `parts` parts of its share.
   void note_begun(std::uint32_t parts) noexcept {
     counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 2
   }
-  /// In a child process the crew of a region that was running is orphaned, until that region ends.
+  /// After a fork() in a region, the crew in the child process is orphaned until that region ends.
   void set_orphaned(bool orphaned) noexcept { is_orphaned_ = orphaned; }
   bool is_orphaned() const noexcept { return is_orphaned_; }
 
@@ -140,8 +140,8 @@ class loop_crew {
     board_.report(rank, claimed.announced);
   }
 
-  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
-  /// something left in another share than that of `self`.
+  /// Claims and runs what is left of the shares of the members to which `rank` has announced the loop. True if it ran a
+  /// part of another share than that of `self`.
   LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
                                    loop_timing* timing) {
     bool took = false;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_pace.hpp -- what loops cost, on how many members they pay, and when sleepers are woken for them (layer: loop)
 //
-// Pure: observations in, decisions out; times are nanoseconds. A loop pays on several members if what they take off the
-// caller is more than what it costs to have them. So a team learns what it costs to join members that are awake, and to
-// wake them, and each place of the program (place_pace.hpp) what an iteration costs. loop_steering.hpp measures.
+// Pure: observations in, decisions out; times are nanoseconds. A loop pays on several members if they save the caller
+// more time than they cost. So a team learns the cost of members that are awake, and the cost of a wake-up. Each place
+// of the program (place_pace.hpp) learns the cost of an iteration. loop_steering.hpp measures.
 //
 //   PACE-1  A loop of an unknown place is planned for all members that get an iteration each. The caller measures its
-//           own parts. Where shares have several it begins alone, as a probe: it announces the loop when what is left
-//           is worth that. Else it announces the loop at once and wakes nobody until what is left is worth it. A place
-//           is known from its second sample on: the first one has cold caches. Where even that was short, the
-//           second loop runs on the caller.
-//   PACE-2  A known loop that would not gain runs on the caller alone. So does one that would gain with members that
-//           are awake, but not with a wake-up; a longer one is announced then and wakes nobody, and members that come
-//           by themselves join. The plan says what the sleepers would have gained.
-//   PACE-3  A long share has several parts of about `part_time`: what its member loses when others take parts of it.
-//   PACE-4  One strange sample moves what is known by a factor of two at most. Of a young place a lower one is
-//           believed: what is not the loop's only makes it longer.
-//   PACE-5  Loops run alone without being asked about as long as they are below the break-even with members that are
-//           awake; and for some 100 us in all, then one is measured.
-//   PACE-6  Loops that follow each other closely without members that sleep wake them when all of them together have
-//           missed as much as two wake-ups take. With one, rows of ten loops of 10 us lost a tenth: they were over when
-//           the members came.
-//   PACE-7  Where workers may anticipate, and loops worth joining have missed enough, the workers are woken once after a
-//           loop, to learn when the next one is due. That has a price: it doubles each time, and halves when members
+//           own parts. If a share has `first_parts` parts, the caller begins alone: a probe. It announces the loop when
+//           the rest is worth it. A loop with fewer parts is announced at once. It wakes sleepers when the rest is
+//           worth it; if shares cannot be split, it wakes them at once. The first sample of a place has cold caches, so
+//           the place is known from its second one on. If even the first was short, the second loop runs on the caller.
+//   PACE-2  A known loop that would not gain runs on the caller alone. So does a loop that gains with members that are
+//           awake but is not worth a wake-up. If that loop is long, it is announced and wakes nobody: members that
+//           wake up by themselves join. The plan says what the sleepers would have gained.
+//   PACE-3  A long share has several parts of about `part_time`. A member loses about that when others take its parts.
+//   PACE-4  One strange sample changes what is known by a factor of two at most. A young place takes a lower sample as
+//           it is: disturbances only make a loop longer.
+//   PACE-5  Loops below the break-even with members that are awake run alone, without a plan. After some 100 us of them
+//           one is measured.
+//   PACE-6  Loops that follow each other closely may run while members sleep. They wake the members when together they
+//           have missed as much as two wake-ups take. With one, rows of ten loops of 10 us lost a tenth: they were over
+//           when the members came.
+//   PACE-7  Workers that may anticipate are woken once after a loop, when loops worth joining have missed enough. So
+//           they learn when the next loop is due. The price in missed time doubles each time, and halves when members
 //           come by themselves. What loops missed belongs to the team, not to a place.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
@@ -41,7 +41,7 @@ namespace detail {
 /// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
-  place_pace* place;   ///< what is learned of it; null: nothing
+  place_pace* place;   ///< learns what the loop costs; null: nothing is learned
   std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
   bool can_split;      ///< shares may have several parts
   bool is_fixed;       ///< a share for every member, whatever was learned
@@ -52,11 +52,11 @@ struct loop_request {
 struct loop_plan {
   std::uint32_t shares = 1;  ///< 1: by the caller alone
   std::uint32_t parts = 1;   ///< of each share
-  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool wakes = true;  ///< wakes sleepers at once; false: only when the loop turns out to be long
   bool is_timed = false;  ///< the caller measures it
-  /// The caller begins alone, and announces it when it turns out to be worth that.
+  /// The caller begins alone. It announces the loop when the rest is worth it.
   bool is_probe = false;
-  double missed = 0;  ///< the time that members that sleep would take off the caller
+  double missed = 0;  ///< the time that sleeping members would save the caller
 };
 
 class loop_pace {
@@ -65,12 +65,12 @@ class loop_pace {
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
   static constexpr double least_worth_telling = 1000;
 
-  /// Of the team that the loops are for.
+  /// The team that runs the loops.
   struct helpers {
     std::size_t members;
     std::size_t at_once;  ///< how many of them can run at the same time
     bool are_crowded;
-    bool learns;  ///< false: a loop always has all that can run at once
+    bool learns;  ///< false: a loop always gets all members that can run at once
   };
 
   explicit loop_pace(const helpers& of) noexcept
@@ -84,7 +84,7 @@ class loop_pace {
   double join() const noexcept { return join_; }
   double wake() const noexcept { return wake_; }
 
-  /// The plan of a loop; `asleep`: whether members sleep that it could use.
+  /// The plan of a loop. `asleep`: members that it could use are asleep.
   loop_plan plan(const loop_request& of, bool asleep) noexcept {
     if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
     loop_plan result;
@@ -124,17 +124,17 @@ class loop_pace {
     return result;
   }
 
-  /// More nanoseconds of work than that are worth a wake-up.
+  /// More work than this, in nanoseconds, is worth a wake-up.
   double least_worth_waking() const noexcept {
     return most_ > 1 ? wake_ / (1 - 1 / static_cast<double>(most_)) : never;
   }
-  /// Whether the rest of a probe is worth announcing: the first time in a loop is no fair sample.
+  /// Whether the rest of a probe is worth announcing. It must be worth more than usual: a first run is no fair sample.
   bool is_rest_worth(double left, bool asleep) const noexcept {
     return pays(left, most_, asleep ? wake_ : larger(join_, dear_announcement));
   }
 
-  /// So much time of the caller's went into so many iterations at the place: what is known of it then, and which loops of
-  /// team `number` may run alone (PACE-5).
+  /// The caller has needed `time` for that many iterations at the place. Updates what the place knows, and which loops
+  /// of team `number` may run alone (PACE-5).
   void learn_iterations(place_pace& place, std::uint32_t number, std::size_t iterations,
                         double time) noexcept {
     if (iterations == 0) return;
@@ -159,20 +159,20 @@ class loop_pace {
                 static_cast<std::uint32_t>(
                     between(least_lone, loops, at.steady != 0 ? most_lone : least_lone)));
   }
-  /// So long the caller waited for members that were awake, after its own share.
+  /// `time`: how long the caller waited, after its own share, for members that were awake.
   void learn_join(double time) noexcept {
     const double now = lesser(time + clock_time, 4 * join_);
     join_ += (now - join_) / (now < join_ ? 4 : 32);
     join_ = between(least_join, join_, most_join);
   }
-  /// So long a member took to come from when the caller began to wake it.
+  /// `time`: from the caller's wake-up call until the member came.
   void learn_wake(double time) noexcept {
     const double now = lesser(time, 2 * wake_);
     wake_ += (now - wake_) / 8;
     wake_ = between(least_wake, wake_, most_wake);
   }
 
-  /// PACE-6: a loop that begins `now` would miss so much. True if members are to be woken for it.
+  /// PACE-6: a loop that begins `now` would miss `missed`. True if it is to wake members.
   bool wakes_for(double missed, std::uint64_t now) noexcept {
     if (now > row_until_) row_missed_ = 0;
     row_until_ = now + static_cast<std::uint64_t>(awake_time + 2 * missed);
@@ -181,7 +181,7 @@ class loop_pace {
     row_missed_ = 0;
     return true;
   }
-  /// PACE-7: workers that anticipate have slept through a loop that missed so much. True if they are to be woken.
+  /// PACE-7: anticipating workers have slept through a loop that missed `missed`. True if they are to be woken.
   bool is_worth_a_lesson(double missed) noexcept {
     saved_up_ += missed;
     if (++told_ < least_told || saved_up_ < larger(price_, least_price)) return false;
@@ -201,7 +201,7 @@ class loop_pace {
   static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
   static constexpr double awake_time = 50000;
   static constexpr unsigned least_told = 5;
-  // Of a lesson, in time that loops missed. The first one costs nearly nothing.
+  // Prices of a lesson, in time that loops missed. The first lesson costs nearly nothing.
   static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
   static bool is_due(const place_pace::cost& at, double work) noexcept {
@@ -211,7 +211,7 @@ class loop_pace {
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;
   }
-  /// All of them, or fewer where a share would be less than what it costs to have a member more.
+  /// All members, or fewer if a share would take less time than one more member costs.
   std::size_t shares_for(double work, std::size_t most) const noexcept {
     const double wanted = work * static_cast<double>(most_) / join_;
     return wanted < static_cast<double>(most)
@@ -223,7 +223,7 @@ class loop_pace {
     const double each = static_cast<double>(of.iterations / shares);
     return static_cast<std::uint32_t>(between(1, lesser(wanted, each), most_parts));
   }
-  /// Without what was learned.
+  /// A plan that uses nothing learned.
   LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
     loop_plan result;
     const std::size_t most = of.is_fixed ? members_ : most_,
@@ -244,7 +244,7 @@ class loop_pace {
   const double first_join_;
   double join_;
   double wake_ = 50000;
-  std::uint64_t row_until_ = 0;  ///< a loop that begins later is none of the row
+  std::uint64_t row_until_ = 0;  ///< a loop that begins later is not part of the row
   double row_missed_ = 0;
   double saved_up_ = 0, price_ = 0;
   unsigned told_ = 0;  ///< loops since the last lesson

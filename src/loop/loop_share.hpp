@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_share.hpp -- a part of a loop as the loop's function sees it (layer: loop)
 //
-// A part knows which share it is of, and nothing of the thread that runs it. What the caller of a loop does before and
-// after it is here as well: loop_ends.
+// A part knows its share, and not the thread that runs it. loop_ends is what the caller of a loop does before and after
+// the loop.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
@@ -23,7 +23,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Room for small values of parts. The caller of a loop has it until the loop is over.
+/// Room for small values of parts. The caller of a loop keeps it until the loop is over.
 using loop_cells = aligned_array<cell>;
 
 /// What the shares of a loop have in common.
@@ -46,7 +46,7 @@ class loop_share {
   std::size_t size() const noexcept { return of_.shares; }
   bool is_alone() const noexcept { return of_.shares == 1; }
   std::uint32_t parts() const noexcept { return of_.parts; }
-  /// Of this part, among those of all shares.
+  /// This part's number among the parts of all shares.
   std::size_t number() const noexcept { return rank_ * of_.parts + part_; }
   std::uint32_t region() const noexcept { return of_.region; }
   const stop_source& stop() const noexcept { return of_.stop; }
@@ -58,11 +58,11 @@ class loop_share {
     const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
     return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
   }
-  /// The next number from a counter that all shares have in common: 0, 1, ...
+  /// The next number (0, 1, ...) from a counter that all shares use.
   std::size_t take() const noexcept {
     return of_.tickets.fetch_add(1, memory_order_relaxed);  // 1
   }
-  /// Travels with the report of this share, if it has one part; else null.
+  /// A cell that travels with the report of this share; null if the share has several parts.
   cell* beside_report() const noexcept { return beside_; }
 
  private:
@@ -75,8 +75,8 @@ class loop_share {
 struct loop_plan;
 class region_board;
 
-/// What the caller of a loop does before it and, unless it was stopped, after it: `reports` has what travelled with them.
-/// Null functions: nothing.
+/// What the caller does before a loop, and after one that was not stopped. `reports` holds the cells that travelled
+/// with the reports. A null function does nothing.
 struct loop_ends {
   void* data;
   void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);

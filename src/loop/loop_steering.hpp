@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_steering.hpp -- measures loops, and runs the next one by what was learned (layer: loop)
 //
-// It looks at the clock and whether members sleep; loop_pace.hpp decides. For team_core.hpp: the caller that has the turn
-// uses it, in one loop after another.
+// It reads the clock and checks whether members sleep; loop_pace.hpp decides. For team_core.hpp: the caller that has
+// the turn uses it, in one loop after another.
 //
-//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
-//            of it, that what is left is worth a wake-up.
-//   STEER-2  Loops that workers slept through, although they may anticipate and were worth waking by PACE-7, are told them by
-//            anticipation.hpp: so a worker that wakes up learns when the next one is due.
-//   STEER-3  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
-//            it. So a short loop costs no more than some looks at the clock before it is known.
+//   STEER-1  A loop may begin without waking its members. After each part the caller checks whether the rest is worth a
+//            wake-up, and then wakes them.
+//   STEER-2  Workers that may anticipate can sleep through loops. Loops that missed enough are noted for anticipation.hpp.
+//            PACE-7 decides when the workers are woken; then they learn when the next loop is due.
+//   STEER-3  In a probe (PACE-1) the caller begins alone, and announces the rest when that is worth it. So a short loop
+//            of an unknown place costs only some looks at the clock.
 //
-// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
-//        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
+// Cost   nothing in a loop that is not measured. A measured one: two or three looks at the clock, 20 to 25 ns each.
+//        These are the first loops of a place, then one in 16, and all longer than 10 us.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_STEERING_HPP
 
@@ -29,7 +29,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
+/// Shares that do not belong to a loop. `gain`: the nanoseconds that members save when they come.
 struct shares_request {
   std::uint32_t shares;
   double gain;
@@ -40,21 +40,21 @@ struct shares_outcome {
   bool all_came;     ///< each share was begun by its member
 };
 
-/// What the caller of a loop measures of it: it looks at the clock after parts that it has run.
+/// What the caller of a loop measures. It looks at the clock after parts that it has run.
 struct loop_timing {
   region_board& board;
   std::size_t all = 0;         ///< parts, over all shares
-  std::size_t parts = 0;       ///< that the caller has run
-  std::size_t own_parts = 0;   ///< of them, of its own share
-  std::uint64_t start = 0;     ///< of the loop
-  std::uint64_t own_end = 0;   ///< of the caller's last own part
+  std::size_t parts = 0;       ///< the parts that the caller has run
+  std::size_t own_parts = 0;   ///< those of its own share
+  std::uint64_t start = 0;     ///< when the loop began
+  std::uint64_t own_end = 0;   ///< when the caller's last own part ended
   std::uint64_t woken_at = 0;  ///< when members were woken in the loop, or 0
-  double least = 0;            ///< what has to be left for that, in nanoseconds
-  std::uint32_t may_wake = 0;  ///< so many
+  double least = 0;            ///< more work than this must be left for a wake-up, in nanoseconds
+  std::uint32_t may_wake = 0;  ///< how many members a wake-up wakes
 
   explicit loop_timing(region_board& of) noexcept : board(of) {}
 
-  /// Before a loop. `sleepers`: how many members are woken in it where more than `least_left` is left.
+  /// Before a loop. `sleepers`: how many members are woken once more than `least_left` is left.
   void reset(std::size_t of, std::uint32_t sleepers, double least_left) {
     all = of;
     parts = own_parts = 0;
@@ -63,7 +63,7 @@ struct loop_timing {
     least = least_left;
     start = own_end = monotonic_nanoseconds();
   }
-  /// The caller has run so many parts: of its own share, or of another.
+  /// The caller has run `count` parts of its own share, or of another.
   void after_parts(bool is_own, std::size_t count = 1) {
     parts += count;
     if (is_own) {
@@ -88,7 +88,7 @@ struct loop_timing {
 
 class loop_steering {
  public:
-  /// `number`: of the team, for what its places know.
+  /// `number`: the team's number; places know by it which team has learned (place_pace.hpp).
   loop_steering(region_board& forks, const loop_pace::helpers& team, std::uint32_t number)
       : board_(forks), pace_(team), team_(number), timing_(forks) {}
   loop_steering(const loop_steering&) = delete;
@@ -127,10 +127,10 @@ class loop_steering {
       note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
     }
   }
-  /// What is to be told of each part that the caller runs; null: nothing.
+  /// Measures the parts that the caller runs; null: the loop is not measured.
   loop_timing* timing() noexcept { return plan_.is_timed ? &timing_ : nullptr; }
 
-  /// In a probe, after so many parts of the caller's share: whether to announce the rest.
+  /// In a probe, after `done` parts of the caller's share: whether to announce the rest.
   bool is_worth_announcing(std::uint32_t done) noexcept {
     timing_.after_parts(true, done - timing_.parts);
     if (!pace_.is_rest_worth(timing_.left_at(timing_.own_end), is_asleep_)) return false;
@@ -147,7 +147,7 @@ class loop_steering {
     if (is_worth_telling()) tell_sleepers(timing_.start, timing_.own_end);
   }
 
-  /// Before shares that are no loop's: the same.
+  /// The same before shares that do not belong to a loop.
   const loop_plan& plan_shares(const shares_request& of) {
     is_asleep_ = board_.has_sleepers(of.shares);
     plan_ = loop_plan();
@@ -222,7 +222,7 @@ class loop_steering {
   loop_plan plan_;
   loop_timing timing_;
   bool is_asleep_ = false;
-  std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
+  std::uint64_t woken_at_ = 0;  ///< 0: no wake-up is being measured
 };
 
 }  // namespace detail

@@ -83,7 +83,7 @@ class late_shares {
     }
     return took;
   }
-  /// A look, so that a claim in vain does not take the line away.
+  /// Looks first: a claim that fails would take the line away from its member.
   bool is_left(std::size_t rank) const noexcept {
     return at_.shared().shares.look(rank) == share_board::all_claimed(loop_ - 1);
   }
@@ -138,7 +138,7 @@ class ordered_iterations {
     position_ = position;
     has_taken_ = has_passed_ = false;
   }
-  /// An iteration that has not taken its turn passes it all the same.
+  /// Passes the turn on, also if the iteration has not taken it.
   void end() {
     if (!has_passed_ && wait()) pass();
   }
@@ -187,7 +187,7 @@ inline bool is_dealt(const member_state& at, std::size_t length, schedule how) n
          at.size() <= loop_board::most_hands && chunks_of(0, length, how.chunk()) / 2 >= at.size();
 }
 
-/// Dealt dynamic chunks (LOOPS-3), of this member's hand first. Requires: is_dealt().
+/// Runs dealt chunks (LOOPS-3): first those of this member's hand, then of others. Requires: is_dealt().
 inline void take_from_hands(const member_state& at, ticket_source& tickets, std::size_t length,
                             std::size_t chunk, const range_body& body) {
   const std::size_t size = at.size(), chunks = chunks_of(0, length, chunk);

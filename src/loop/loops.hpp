@@ -3,34 +3,34 @@
 //
 // The rules are range_parts.hpp's; here members come for their parts. For users: member.hpp.
 //
-//   LOOPS-1  Each iteration is done once, by one member, or not at all where the region is stopped.
-//   LOOPS-2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
-//            which every member enters and leaves, also one that finds nothing left to do.
+//   LOOPS-1  Each iteration is done once, by one member. In a stopped region it may not be done at all.
+//   LOOPS-2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board. Every
+//            member enters and leaves that place, even if it finds nothing left to do.
 //   LOOPS-3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
-//            Dynamic loops of up to 8 members with two chunks each are dealt: member r of n takes chunks r, r + n,
-//            r + 2n, ..., and then what is left of the others' hands. So the first chunk that nobody has begun is
-//            the next one of some member: an iteration may wait for those before it, if all members come to the
+//            Dynamic loops of up to 8 members with two chunks each are dealt: member r of n has a hand, the chunks
+//            r, r + n, r + 2n, ... It takes these, and then what is left of other hands. So the first chunk that is not
+//            begun is the next one of some member. An iteration may wait for earlier ones if all members come to the
 //            loop without waiting for it. for_ordered, sections and single have one counter.
-//   LOOPS-4  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
+//   LOOPS-4  A member checks before each block or chunk whether the region was stopped, and not inside one.
 //
 // A static share belongs to a rank. In a loop that waits at its end, a member claims its share, runs it and arrives.
-// Then, while it waits, it takes the shares of members that have not come to the loop: they are asleep or have no CPU.
-// When such a member comes it finds its share done and arrives, or finds it running; then the member that runs it
+// While it waits, it takes the shares of members that have not come to the loop: they are asleep or have no CPU. If a
+// late member finds its share done, it arrives itself. If it finds its share running, the member that runs the share
 // arrives for it.
 //
-//   LOOPS-5  Each share is run once, and its member's arrival comes after it and after the member has come. So the
-//            barrier is none the weaker: no member is passed by, and the cells of a phase are read before they are
-//            written again (GROUP-2), whichever member writes them.
-//   LOOPS-6  A member that has run a loop by rank in this phase, without a wait after it, takes nothing: a late member
-//            does the same, and its share may need its own part of that loop.
-//   LOOPS-7  In a stopped region no share is taken. A share that was taken and ends with an exception stops the
-//            region: its member will never have arrived.
+//   LOOPS-5  Each share is run once. Its member arrives after that, and after it has come itself. So the barrier is as
+//            strong as ever: it waits for every member, and the cells of a phase are read before any member writes
+//            them again (GROUP-2).
+//   LOOPS-6  A member that has run a loop by rank in this phase, without a wait after it, takes no shares. A late
+//            member may still have to run its own part of that loop, and its share of this loop may need that part.
+//   LOOPS-7  In a stopped region no share is taken. If a share that was taken ends with an exception, the region is
+//            stopped: the share's member can no longer arrive.
 //
-// A look at the claim of a member that is in time takes the line away from it for its next loop. So a member polls the
-// barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
-// in 64. In a crowd, and where waits sleep at once, it looks at once.
+// A look at a member's claim takes the line away from that member, which needs it in its next loop. So a member first
+// polls the barrier for a moment. If its looks find nothing, it looks only in one loop of 64. In a crowd, and where
+// waits sleep at once, it looks without polling first.
 //
-// Cost   a loop with a wait, in step: one RMW on a line of one's own (share_board.hpp), one look at the barrier.
+// Cost   a loop with a wait, in step: one RMW on the member's own line (share_board.hpp), one look at the barrier.
 #ifndef LOCKSTEP_SRC_LOOP_LOOPS_HPP
 #define LOCKSTEP_SRC_LOOP_LOOPS_HPP
 
@@ -47,8 +47,8 @@ namespace detail {
 
 // --- shares that other members may run ---
 
-/// The shares of a loop: ranks from `count` on have none. A call is false where the region was stopped, and the share is
-/// not done.
+/// The shares of a loop. Ranks from `count` on have none. A call returns false if the region was stopped; the share is
+/// then not done.
 struct rank_shares {
   bool (*call)(const void* data, std::size_t rank);
   const void* data;
@@ -56,9 +56,9 @@ struct rank_shares {
 
   bool operator()(std::size_t rank) const { return call(data, rank); }
 };
-/// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. `values`: null,
-/// or room for the value of each rank, where they meet by flags: this member's is what its share has put there; those of
-/// others are what their shares have put into their cells. Requires: this member is not alone. False once the region is
+/// Runs this member's share unless another member has, and meets the others; `out` gets what combine(out) makes.
+/// `values`: room for a value of each rank where members meet by flags, else null. This member's share puts its value
+/// there; the values of others come from their cells. Requires: this member is not alone. False once the region is
 /// stopped.
 bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
                  const cell_combine& combine, cell* values = nullptr);
@@ -83,7 +83,7 @@ class ticket_source {
   ticket_source(const ticket_source&) = delete;
   ticket_source& operator=(const ticket_source&) = delete;
 
-  /// False where the region is stopped.
+  /// False if the region was stopped.
   bool has_entered() const noexcept { return has_entered_; }
   /// Leaves it. False once the region is stopped.
   bool leave(bool has_hands = false) {
@@ -109,7 +109,7 @@ class ticket_source {
 
 // At: member_state or loop_share.
 
-/// The chunks number rank, rank + size, ... are the share of a rank.
+/// The share of a rank: the chunks rank, rank + size, ...
 template <class At>
 void deal_chunks(const At& at, std::size_t rank, std::size_t length, std::size_t chunk,
                  const range_body& body) {
@@ -144,7 +144,7 @@ void take_shrinking_chunks(const At& at, Tickets& tickets, std::size_t length, s
   }
 }
 
-/// This member's or share's parts of a range, in a construct that was entered where the schedule takes tickets.
+/// Runs the parts of a member or a share. Requires: if the schedule takes tickets, the construct was entered.
 template <class At, class Tickets>
 void hand_out_in(const At& at, Tickets& tickets, std::size_t length, schedule how,
                  const range_body& body) {

@@ -142,9 +142,9 @@ class partition {
     double weight = 1;
     double target = 1;
 
-    /// One that was interrupted looks slow or late once: a sample counts as half to twice the known speed, and as late by no
-    /// more than the longest part. A member that had nothing to do moves towards the average speed. Otherwise it would
-    /// never get work again.
+    /// A member that was interrupted looks slow or late once. So a sample counts as half to twice the known speed, and
+    /// its lateness as the longest part at most. A member that had nothing to do moves towards the average speed.
+    /// Otherwise it would never get work again.
     void add(const member_sample& seen, double average, std::uint64_t first_start,
              double longest) noexcept {
       const double now = seen.is_sensible() ? seen.speed() : average;
@@ -159,8 +159,8 @@ class partition {
     }
   };
 
-  /// Sets the targets: each member gets speed * (end - lateness) iterations, within the limits, with the one `end` for
-  /// which all get `iterations` together; it is found by halving. False if the samples were so absurd that there is none.
+  /// Sets the targets: each member gets speed * (end - lateness) iterations, within the limits. `end` is found by
+  /// halving, so that all get `iterations` together. False if absurd samples leave no such `end`.
   bool aim(double iterations) noexcept {
     const double all = static_cast<double>(size()), equal = iterations / all;
     double early = 0, late = 0;
@@ -209,17 +209,17 @@ class partition {
   weighted_bounds bounds_;
 };
 
-// How the members of a team use a partition in one loop after another. Each loop has a number that all members agree on,
-// and that grows from one such loop to the next (modulo 2^32); each ends with a barrier or a join of all members. Rank 0
-// learns while the others compute. So there are two sets of bounds: one is in use, the other is written.
+// How the members of a team use a partition in one loop after another. Each loop has a number that all members agree
+// on, and that grows from one such loop to the next (modulo 2^32); each ends with a barrier or a join of all members.
+// Rank 0 learns while the others compute. So there are two sets of bounds: one is in use, the other is written.
 //
 //   WEIGHTED-1  In every loop all members use the same bounds, so that blocks have neither gap nor overlap: also while
 //               rank 0 computes new bounds, and after a region that was stopped.
 //   WEIGHTED-2  A loop that some member did not finish teaches nothing.
 //   WEIGHTED-3  Blocks are equal while the schedule is switched off, and in a team of another size.
-//   WEIGHTED-4  Each set of bounds is valid from a certain loop on. In loop q every member uses the set with the highest
-//               such number that is not above q. In loop q rank 0 writes the set that is not in use, and makes it valid
-//               from loop q + 1 on: nobody uses it before the barrier at the end of q.
+//   WEIGHTED-4  Each set of bounds is valid from a certain loop on. In loop q every member uses the set with the
+//               highest such number that is not above q. In loop q rank 0 writes the set that is not in use, and makes
+//               it valid from loop q + 1 on: nobody uses it before the barrier at the end of q.
 //   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the slots of the
 //               other set, which nobody writes in that loop.
 //

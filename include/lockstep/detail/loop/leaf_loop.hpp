@@ -2,20 +2,20 @@
 // lockstep/detail/loop/leaf_loop.hpp -- the innermost loop: all that is compiled for each closure (layer: loop)
 //
 // The code that hands out parts of a range is compiled once for the program. It calls a leaf through one function
-// pointer, once for each part: the leaf calls the user's function for every index of it.
+// pointer, once for each part. The leaf calls the user's function for every index of the part.
 //
 // A user's iteration is to run as fast as in a serial loop. In the middle of other code the compiler must assume that
-// each store of the iteration may change what the closure holds, and GCC keeps neither constants nor addresses in
-// registers: with g++ -O2 daxpy took 1.5 to 2 times as long. So the leaf has the closure as a copy of its own that
+// each store of the iteration may change what the closure holds. So GCC keeps neither constants nor addresses in
+// registers: with g++ -O2 daxpy took 1.5 to 2 times as long. The leaf therefore has its own copy of the closure, which
 // nothing else can change.
 //
 //   LEAF-1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
-//   LEAF-2  A closure is copied where nobody can tell (closures.hpp) and it is small. Any other function is called
-//           where it is. What a closure holds by reference is read anew after each store that could change it, as the
-//           language demands: capture numbers and pointers by value.
-//   LEAF-3  Of nested ranges f is called once per tuple, in row-major order; and calls for consecutive parts do
-//           together what one call for all of them does. One division per nesting for each part; from there on the
-//           indices step with carry, the innermost range in a plain loop that the compiler may vectorise.
+//   LEAF-2  A closure is copied if it is small and the copy cannot be noticed (closures.hpp). Any other function is
+//           called where it is. What a closure holds by reference is read anew after each store that could change it,
+//           as the language demands: capture numbers and pointers by value.
+//   LEAF-3  For nested ranges f is called once per tuple, in row-major order. Calls for consecutive parts together do
+//           what one call for all of them does. Each part costs one division per nesting. After that the indices
+//           step with carry; the innermost range is a plain loop that the compiler may vectorise.
 //
 // Cost   a call, 1 to 2 ns a part.
 #ifndef LOCKSTEP_DETAIL_LOOP_LEAF_LOOP_HPP
@@ -33,7 +33,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What is done with the parts of a range of offsets, its type erased. A reference: `data` outlives the loop.
+/// A function for the parts of a range of offsets, its type erased. It refers to `data`, which must outlive the loop.
 struct range_body {
   void (*call)(const void* data, std::size_t first, std::size_t last);
   const void* data;
@@ -50,11 +50,11 @@ range_body body_of(const Body& of) noexcept {
   return {call_body<Body>, &of};
 }
 
-// Whether an int may become the unsigned argument of a function is its author's business.
+// The author of a function decides whether its unsigned argument may come from an int.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 LOCKSTEP_BEGIN_ATTEMPTS
 
-/// f(i) for the offsets [begin, end) from `first` on. IsIndependent: the compiler may run several at once.
+/// Calls f(i) for the offsets [begin, end) from `first` on. IsIndependent: the compiler may run several at once.
 template <class Index, bool IsIndependent>
 struct each_index {
   Index first;
@@ -75,7 +75,7 @@ struct each_index {
   }
 };
 
-/// f(first, last) for the offsets [begin, end) from `first` on, in one call.
+/// Calls f(first, last) once, for the offsets [begin, end) from `first` on.
 template <class Index>
 struct each_block {
   Index first;
@@ -90,7 +90,7 @@ struct each_block {
   }
 };
 
-/// f(i, j) for the iterations number [begin, end). Requires end <= iterations_of(ranges).
+/// Calls f(i, j) for the iterations number [begin, end). Requires end <= iterations_of(ranges).
 struct each_pair {
   index_range_2 ranges;
 
@@ -111,7 +111,7 @@ struct each_pair {
     }
   }
 };
-/// f(i, j, k) for them.
+/// The same with f(i, j, k).
 struct each_triple {
   index_range_3 ranges;
 
@@ -142,7 +142,7 @@ struct each_triple {
 LOCKSTEP_END_ATTEMPTS
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-/// Whether a leaf has a copy of the Function: 64 bytes are copied faster than a line is fetched.
+/// Whether a leaf copies the Function. It may have 64 bytes: to copy them is faster than to fetch a line.
 template <class Function, class Loop, bool MayBeCopied = may_be_copied<Function>::value>
 struct is_copied_to_leaf : std::false_type {};
 template <class Function, class Loop>

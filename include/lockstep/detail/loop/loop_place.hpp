@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/loop/loop_place.hpp -- what the library knows of a team's loop at one place of a program (layer: loop)
 //
-// One object for each type of leaf (leaf_loop.hpp) and module. It has the functions that were compiled for the leaf, and
-// what was learned of its loops.
+// One object for each type of leaf (leaf_loop.hpp) and module. It has the functions that were compiled for the leaf,
+// and what was learned of its loops.
 #ifndef LOCKSTEP_DETAIL_LOOP_LOOP_PLACE_HPP
 #define LOCKSTEP_DETAIL_LOOP_LOOP_PLACE_HPP
 
@@ -17,7 +17,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A loop: how many iterations, and what calls the user's function.
+/// A loop: the number of iterations, and the leaf that calls the user's function.
 template <class Leaf>
 struct sized_leaf {
   std::size_t length;
@@ -28,7 +28,7 @@ struct sized_leaf {
   }
 };
 
-/// The part of a share of [0, length).
+/// The part of [0, length) that a share does.
 index_range block_of_share(const loop_share& me, std::size_t length) noexcept;
 
 /// A sized_leaf that travels with the loop, and does one block for each share.
@@ -51,13 +51,13 @@ constexpr std::size_t grain_of(schedule how) noexcept {
   return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
 }
 
-/// What became of a loop that was to run alone. Refused: nothing was run.
+/// How a loop ended that was to run alone. Refused: nothing was run.
 enum class lone_outcome { refused, complete, stopped };
 
 struct loop_place {
   void (*call)(const void* loop, std::size_t first, std::size_t last);
   job::caller<loop_share> carried;  ///< null: the loop is called where it is
-  std::size_t size;                 ///< of what travels
+  std::size_t size;                 ///< bytes that travel
   place_pace pace;
 
   constexpr loop_place(decltype(call) of, job::caller<loop_share> of_copy, std::size_t bytes)

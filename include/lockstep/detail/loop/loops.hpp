@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/loop/loops.hpp -- the members of a region share the work of a range (layer: loop)
 //
-// What member's loops, sections and singles call. How they do it, and LOOPS-1 to LOOPS-7: src/loop/loops.hpp. Nothing there
-// depends on the user's function but through range_body: it is compiled once.
+// The loops, sections and singles of member.hpp call these functions. src/loop/loops.hpp says how they work, and has
+// LOOPS-1 to LOOPS-7. They reach the user's function only through a range_body, so they are compiled once.
 #ifndef LOCKSTEP_DETAIL_LOOP_LOOPS_HPP
 #define LOCKSTEP_DETAIL_LOOP_LOOPS_HPP
 
@@ -23,15 +23,15 @@ class member_state;
 
 namespace loops {
 
-/// Calls body(first, last) for this member's parts of [0, length); waits for nobody, but for a place of the board.
-/// False, and nothing is called any more, once the region is stopped.
+/// Calls body(first, last) for this member's parts of [0, length). Does not wait for other members, but may wait for a
+/// free place of the loop board. Once the region is stopped, calls nothing more and returns false.
 bool hand_out(member_state& at, std::size_t length, schedule how, const range_body& body);
 /// The same, one by one, to whichever member comes.
 bool hand_out_singly(member_state& at, std::size_t count, const range_body& body);
-/// As hand_out(), then waits for all; meanwhile calls body for the shares of members that have not come.
+/// As hand_out(), then waits for all. Meanwhile it may call body for the shares of members that have not come.
 bool hand_out_and_wait(member_state& at, source_place where, std::size_t length, schedule how,
                        const range_body& body);
-/// Blocks by what was measured, then waits for all.
+/// Hands out blocks by measured speed and lateness, then waits for all.
 bool hand_out_by_weight(member_state& at, std::size_t length, weighted_schedule& how,
                         const range_body& body);
 
@@ -40,11 +40,11 @@ struct ordered_body {
   void (*call)(const void* data, std::size_t offset, ordered_turn& turn);
   const void* data;
 };
-/// Iterations that take turns, then a wait for all. `throws`: a turn in a stopped region does.
+/// Hands out iterations that take turns, then waits for all. `throws`: a turn in a stopped region throws.
 bool hand_out_in_order(member_state& at, source_place where, std::size_t length, schedule how,
                        const ordered_body& body, bool throws);
 
-/// f(i, turn) for the offset of i.
+/// Calls f(i, turn), where i is `first` and the offset.
 template <class Index, class Function>
 struct each_in_order {
   static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
@@ -68,7 +68,7 @@ bool run_ordered(member_state& at, const index_span<Index>& span, Function& f, s
   return hand_out_in_order(at, where, span.length, how, {each.call, &each}, throws);
 }
 
-/// f(), for which a static_assert has been: what cannot be called so is not, so that its sentence is the only one.
+/// Calls f(), if that compiles. If not, a static_assert has said so, and its sentence is to be the only error.
 template <class Function>
 void call_plain(Function& f, std::true_type /*callable*/) {
   f();

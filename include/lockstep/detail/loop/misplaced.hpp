@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/loop/misplaced.hpp -- calls of loops with arguments in a wrong order, refused in one sentence (layer: loop)
 //
-// The loops are templates that take part in a call only where the bounds are bounds. So the compiler lists all of them
-// where a call fits none. For the usual mistakes there is an overload that says what is wrong:
+// The loops are templates that take part in a call only if its bounds can be bounds. If a call fits none of them, the
+// compiler lists them all. For the usual mistakes there is an overload that says what is wrong:
 //   a loop without its first index       for_each(n, f)
 //   a container in place of its bounds   for_each(v, f)
 //   a chunk without its schedule         for_each(0, n, f, 16)
 //   nowait anywhere but in front         for_each(0, n, f, nowait)
-//   nowait for what has no such form     team.for_range(nowait, 0, n, f)
+//   nowait where there is no such form   team.for_range(nowait, 0, n, f)
 // They take part only in calls that no other overload takes.
 #ifndef LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
 #define LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
@@ -33,7 +33,7 @@ template <class Type>
 struct is_bound : std::integral_constant<bool, std::is_convertible<Type, std::size_t>::value ||
                                                    is_position<Type>::value> {};
 
-/// Whether the arguments are those of a loop, but for the first index: n, f, and perhaps a schedule.
+/// Whether the arguments are those of a loop without its first index: n, f, and perhaps a schedule.
 template <class... Arguments>
 struct lacks_first : std::false_type {};
 template <class Last, class Function, class... Others>
@@ -53,7 +53,7 @@ template <class Container, class Function, class... Others>
 struct lacks_bounds<Container, Function, Others...>
     : has_begin<typename std::decay<Container>::type> {};
 
-/// Whether they are those of a loop, and a number where only a schedule may be.
+/// Whether they are those of a loop, with a number in the place of the schedule.
 template <class... Arguments>
 struct has_bare_chunk : std::false_type {};
 template <class First, class Last, class Third, class Fourth>
@@ -64,7 +64,7 @@ struct has_bare_chunk<First, Last, Third, Fourth>
                                  std::is_integral<typename std::decay<Third>::type>::value !=
                                      std::is_integral<typename std::decay<Fourth>::type>::value> {};
 
-/// What a call that is refused returns: the sentence is to be the only one.
+/// The result of a refused call. It converts to anything, so that the static_assert is the only error.
 struct refused {
   template <class Type>
   operator Type() const;
@@ -103,7 +103,7 @@ struct loop_call<true, nowait_t, Others...> : loop_call<false, Others...> {};
 template <bool TakesNowait, class... Arguments>
 using if_misplaced =
     typename std::enable_if<loop_call<TakesNowait, Arguments...>::is_misplaced, refused>::type;
-/// Of a reduction or scan, which has `Least` arguments or more.
+/// The same for a reduction or scan, which needs at least `Least` arguments.
 template <std::size_t Least, class... Arguments>
 using if_too_few =
     typename std::enable_if<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least),
@@ -119,7 +119,7 @@ refused refuse_reduction() {
   return {};
 }
 
-/// The overloads for calls that fit none of a team's or a member's.
+/// The overloads for calls that fit no loop of a team or a member.
 template <bool TakesNowait>
 struct misplaced_calls {
   template <class... Arguments>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/loop/place_pace.hpp -- what is learned of the loops at one place of a program (layer: loop)
 //
-// A static of each type of closure and module. What an iteration costs is true whichever team runs it; from how many
-// iterations on a loop pays is true for one team. Rules: src/loop/loop_pace.hpp.
+// One static object for each closure type in each module. The cost of an iteration holds for every team. The number of
+// iterations from which on a loop pays holds for one team. Rules: src/loop/loop_pace.hpp.
 //
 //   bits of `alone`  meaning
-//   63..40           which team has learned it; 0: none
-//   39..16           loops of up to so many iterations run alone
-//   15..0            how many loops may still do so
-// What it is for: LONE-4 of src/loop/lone_loops.hpp. `cost` has the bits of a place_pace::cost.
+//   63..40           the team that has learned it; 0: none
+//   39..16           the most iterations of a loop that runs alone
+//   15..0            how many more loops may run alone
+// Its use: LONE-4 of src/loop/lone_loops.hpp. `cost` has the bits of a place_pace::cost.
 //
 // Memory order (# marks the line)
 //   #  access       order    pairs  why it suffices
@@ -49,7 +49,7 @@ class place_pace {
         iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
     alone_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
   }
-  /// Whether the team's loops that may run alone are used up: the next one is to be measured.
+  /// Whether no more of the team's loops may run alone: the next one is to be measured.
   bool is_spent(std::uint32_t team) const noexcept {
     const std::uint64_t seen = alone_.load(memory_order_relaxed);  // 1
     return (seen >> 40) == team && (seen & most_loops) == 0;
@@ -76,7 +76,7 @@ class place_pace {
   unseamed_atomic<std::uint64_t> alone_{0}, cost_{0};
 };
 
-/// That of a function's type.
+/// The place_pace of a function's type.
 template <class Function>
 struct LOCKSTEP_MODULE_LOCAL pace_of {
   static place_pace at;
