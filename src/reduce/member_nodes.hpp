@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // src/reduce/member_nodes.hpp -- the members of a region evaluate a part of a reduction's tree (layer: reduce)
 //
-// The part is a run of leaves: all of them for a reduction of one process, a rank's where ranks share the tree. Each
-// member takes its block of the part, evaluates the maximal nodes in it, and leaves their values in its cells. Whoever
-// reads the cells after the phase finds every node of the part among them, or combines it from its halves, as a walk by
-// one thread does (TREE-4). REDUCE-1 to REDUCE-5 are those of reductions.hpp.
+// The part is a run of leaves: all leaves for a reduction of one process, those of one rank where ranks share the tree.
+// Each member takes its block of the part, evaluates the maximal nodes in it, and leaves their values in its cells. A
+// reader of the cells, after the phase, finds every node of the part or combines it from its halves, as a walk by one
+// thread does (TREE-4). For REDUCE-1 to REDUCE-5 see reductions.hpp.
 #ifndef LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
 #define LOCKSTEP_SRC_REDUCE_MEMBER_NODES_HPP
 
@@ -28,8 +28,8 @@ class member_nodes {
                index_range part) noexcept
       : at_(at), what_(what), of_(of), length_(length), part_(part) {}
 
-  /// The values of the part's leaves, by all members, and the meeting that makes them known: member_state::meet() with
-  /// `combine`, which may call push_published(). False once the region is stopped. Requires: this member is not alone.
+  /// All members evaluate the part and meet, so that all can read the values: member_state::meet() with `combine`,
+  /// which may call push_published(). False once the region is stopped. Requires: this member is not alone.
   bool put(schedule how, cell& out, const cell_combine& combine) {
     if (how.kind() != schedule_kind::static_blocks) return put_own(how) && meet(at_, out, combine);
     phase_ = at_.next_phase();
@@ -37,10 +37,10 @@ class member_nodes {
     if (at_.meets_by_flags()) first_values_ = values;
     return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine, first_values_);
   }
-  /// The same with the coming phase still to be met, by whatever waits for all; no member takes a share of another.
+  /// The same without the meeting: the caller must still meet the others. No member takes a share of another.
   bool put_own(schedule how) {
     const bool from_leaves = how.kind() != schedule_kind::static_blocks;
-    if (from_leaves && !put_leaves(how)) return false;  // its phase is over
+    if (from_leaves && !put_leaves(how)) return false;  // ends with a phase of its own
     phase_ = at_.next_phase();
     return put_nodes(at_.rank(), from_leaves);
   }
@@ -74,10 +74,10 @@ class member_nodes {
   const index_range part_;
 
  private:
-  /// The values of all leaves of the part, handed out by `how`, into the group's cells; after it they are there. False
-  /// once the region is stopped.
+  /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
+  /// there. False once the region is stopped.
   bool put_leaves(schedule how);
-  /// The nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
+  /// Puts the nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
     void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/reduce/member_reductions.cpp -- how the members of a region reduce and scan a range (layer: reduce)
 //
-// REDUCE-1 to REDUCE-5 are those of reductions.hpp.
+// For REDUCE-1 to REDUCE-5 see reductions.hpp.
 #include "member_nodes.hpp"
 
 namespace lockstep {
@@ -25,7 +25,7 @@ class member_reduction : private member_nodes {
                    std::size_t length) noexcept
       : member_nodes(at, what, of, length, index_range{0, reduction_tree::leaves_of(length)}) {}
 
-  /// The same bits for every number of members and schedule.
+  /// Gives the same bits for every number of members and every schedule.
   outcome reduce(schedule how, void* result) {
     if (part_.last == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
     if (at_.is_alone()) return reduce_alone(result);
@@ -36,7 +36,7 @@ class member_reduction : private member_nodes {
     return outcome::done;
   }
 
-  /// `fast`: each member's parts, folded into one value, by rank.
+  /// `fast`: each member folds its parts into one value; these are combined by rank.
   outcome reduce_fast(schedule how, const void* init, void* result) {
     folded_parts own(at_, what_, of_, length_);
     loops::hand_out(at_, length_, how, own.body());
@@ -73,8 +73,8 @@ class member_reduction : private member_nodes {
     return outcome::done;
   }
 
-  /// Two passes over the leaves: the sum of each, then the running values in each from its prefix on, which is the left
-  /// fold of the sums before it (TREE-5). So f is called twice for each index.
+  /// Two passes over the leaves, so f is called twice for each index. The first sums each leaf. The second starts at a
+  /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
   outcome scan(const void* init, void* result) {
     if (!at_.goes_on()) return outcome::stopped;
     value_stack values(what_, of_);
@@ -117,7 +117,7 @@ class member_reduction : private member_nodes {
     self.push_published(values, nodes, 0, self.part_.last);
     values.put_top(room, into);
   }
-  /// Of init and the values that members have put in a phase.
+  /// The sum of init and the values that members have put in a phase.
   struct fast_sum {
     member_reduction& of;
     const void* init;
@@ -139,7 +139,7 @@ class member_reduction : private member_nodes {
       sum.put_top(room, into);
     }
   };
-  /// Where a member says that it has put a value: the last byte of the cell unless the value is there.
+  /// The byte that says whether a member has put a value: the last one of the cell, unless the value fills the cell.
   unsigned char& has_put(std::size_t rank, std::uint32_t phase, cell& first) const noexcept {
     static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
     return what_.fills_cell ? at_.shared().cell_of(rank, phase, 1).bytes[0]

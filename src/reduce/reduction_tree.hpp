@@ -11,13 +11,13 @@
 //   TREE-2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The root is
 //           [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
 //   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
-//   TREE-4  Whatever the number of members, the operation is applied as by one that evaluates the root.
+//   TREE-4  Any number of members applies the operation as one member does that evaluates the root.
 //   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
 //   TREE-6  Where leaves_keep_blocks(), a rank's block of the leaves is its block of the iterations.
 //
-// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
-// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
-// publishes leaf values. The values themselves: value_stack.hpp.
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in
+// them, and publishes their values in order. published_nodes finds the values again. If a schedule hands out single
+// leaves, leaf values are published. value_stack.hpp has the values themselves.
 //
 // Pure functions.
 #ifndef LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
@@ -54,7 +54,7 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
   return a + (b - a + 1) / 2;
 }
 
-/// TREE-6. False in some cases where it is so.
+/// TREE-6. May be false though the blocks are the same.
 constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
   return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
 }
@@ -64,8 +64,8 @@ constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_
   return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
 }
 
-/// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
-/// with it. Requires 0 < count <= most_leaves_at_once.
+/// The order of combining in a node of `count` leaves. Each leaf has four bits, the first leaf the lowest; they say how
+/// many nodes end with it. Requires 0 < count <= most_leaves_at_once.
 constexpr std::size_t most_leaves_at_once = 16;
 constexpr std::uint64_t combines_of(std::size_t count) noexcept {
   return count == 1 ? 0
@@ -95,7 +95,7 @@ inline std::uint64_t known_combines(std::size_t count) noexcept {
   return all[count];
 }
 
-/// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
+/// Walks from `node` down, through nodes that cross an end of `block`, to those inside it.
 template <class Function>
 void visit_maximal_nodes(index_range node, index_range block, Function& f) {
   if (node.last <= block.first || block.last <= node.first) return;
@@ -108,8 +108,8 @@ void visit_maximal_nodes(index_range node, index_range block, Function& f) {
   visit_maximal_nodes(index_range{middle, node.last}, block, f);
 }
 
-/// The leaves of node number `number`, of the `nodes` that one level of the tree has. Requires: nodes is a power of two,
-/// and not above leaves: then the level is complete, as the halves of a node differ by one leaf at most.
+/// The leaves of node number `number` on the level of the tree that has `nodes` nodes. Requires: nodes is a power of
+/// two, at most leaves. Then the level is complete, because the halves of a node differ by one leaf at most.
 inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t number) noexcept {
   index_range at = {0, leaves};
   for (std::size_t half = nodes / 2; half > 0; half /= 2) {
@@ -119,16 +119,16 @@ inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t nu
   return at;
 }
 
-/// Calls f(first, last) for the nodes of the tree over `leaves` leaves that lie in [a, b) while their
-/// parents do not, from left to right: at most most_nodes, together all of [a, b).
-/// Requires b <= leaves. An empty run has none.
+/// Calls f(first, last), from left to right, for the nodes of the tree over `leaves` leaves that lie in [a, b) while
+/// their parents do not. They are at most most_nodes, and together all of [a, b). Requires b <= leaves. An empty run
+/// has none.
 template <class Function>
 void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& f) {
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Finds the published values in the order of the tree: value number `node` of member `rank`, of the `size` members that
-/// share the leaves of `part`.
+/// Finds the published values in the order of the tree, where `size` members share the leaves of `part`. The next value
+/// is number node() of member rank().
 class published_nodes {
  public:
   published_nodes(index_range part, std::size_t size) noexcept
@@ -140,8 +140,8 @@ class published_nodes {
   bool has(std::size_t b) const noexcept { return b <= block_.last; }
   std::size_t rank() const noexcept { return rank_; }
   std::size_t node() const noexcept { return node_; }
-  /// After the value of the node that ends at b. Nodes come from left to right, so what is not beyond the block's end
-  /// is inside the block, and the first such node on the way down is maximal.
+  /// Steps past the value of the node that ends at b. Nodes come from left to right. So a node that does not go beyond
+  /// the block's end is inside the block, and the first such node on the way down is maximal.
   void advance(std::size_t b) noexcept {
     ++node_;
     if (b == block_.last && b < part_.last) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/reduce/value_stack.hpp -- evaluates a reduction's tree without its types (layer: reduce)
 //
-// The walk along the tree of reduction_tree.hpp is compiled once for the program. What depends on the user's types is
-// called through a table: `fold` evaluates a node of up to 16 leaves, or 1024 iterations, by one call; `combine` makes
+// The walk along the tree of reduction_tree.hpp is compiled once for the program. It calls what depends on the user's
+// types through a table. One call of `fold` evaluates a node of up to 16 leaves, or 1024 iterations. `combine` makes
 // one value of two.
 //
 //   STACK-1  Values are destroyed once, also where the user's code throws.
@@ -39,7 +39,7 @@ class value_stack {
   value_stack& operator=(const value_stack&) = delete;
 
   void* top() noexcept { return at(size_ - 1); }
-  /// Where the next value is to be made; then push().
+  /// Where the next value is to be made. Call push() after that.
   void* next() noexcept { return at(size_); }
   void push() noexcept { ++size_; }
   void pop() {
@@ -51,7 +51,7 @@ class value_stack {
     pop();
   }
 
-  /// Moves the top to where no value is.
+  /// Moves the top to memory that holds no value.
   void take_top(void* to) {
     if (what_.type == nullptr) {
       std::memcpy(to, at(--size_), cell::size);
@@ -60,7 +60,7 @@ class value_stack {
       pop();
     }
   }
-  /// Moves the top into a cell, where `room` is that of prepare().
+  /// Moves the top into a cell. `room` comes from prepare().
   void put_top(void* room, cell& into) {
     if (what_.type == nullptr) {
       std::memcpy(into.bytes, at(--size_), cell::size);
@@ -69,7 +69,7 @@ class value_stack {
       pop();
     }
   }
-  /// Pushes what a cell has: a copy, or that of which this is the only reader.
+  /// Pushes the value of a cell: a copy, or (push_taken) the value itself, if the caller is the cell's only reader.
   void push_copy(const cell& from) {
     push_copy_of(what_.type == nullptr ? from.bytes : address_in(from));
   }
@@ -99,7 +99,7 @@ class value_stack {
   const operands& of_;
 
  private:
-  /// That of the tree, and one.
+  /// A tree of depth 10 needs 11: ten left halves and a right one.
   static constexpr std::size_t depth = 12;
 
   void* at(std::size_t k) noexcept { return first_ + k * stride_; }

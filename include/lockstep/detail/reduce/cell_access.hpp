@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/reduce/cell_access.hpp -- values of any type in cells (layer: reduce)
 //
-// A value that is trivially copyable and has at most 16 bytes lies in the cell. Of any other value the cell has the
-// address, and its writer keeps the value until nobody can read the cell any more. What is left when the region ends is
-// destroyed by its caller (GROUP-3 of group.hpp).
+// A value that is trivially copyable and has at most 16 bytes lies in the cell. For any other value the cell holds the
+// address. The writer keeps the value as long as a member may read the cell. The region's caller destroys the values
+// that are left when the region ends (GROUP-3 of group.hpp).
 //
 // Cost   small values: a copy. Others: an allocation for each hand-over.
 #ifndef LOCKSTEP_DETAIL_REDUCE_CELL_ACCESS_HPP
@@ -32,10 +32,10 @@ constexpr bool fits_cell() noexcept {
 /// Writes values of Type into cells, and reads them.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
-  /// What put() needs beside the cell: nothing.
+  /// The memory that put() needs besides the cell: none.
   using room = void*;
-  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed. Of a member:
-  /// prepare_of().
+  /// Makes room for `count` calls of put(), and destroys the values that `keeps` had before. Members call prepare_of()
+  /// instead.
   static room prepare(owner<kept_values>&, std::size_t) noexcept { return nullptr; }
 
   static void put(room, cell& into, const Type& value) noexcept {
@@ -46,13 +46,13 @@ struct cell_access {
     std::memcpy(storage, from.bytes, sizeof(Type));
     return std::move(*reinterpret_cast<Type*>(storage));
   }
-  /// The same for the only one that reads this cell.
+  /// The same, if the caller is the only reader of this cell.
   static Type take(const cell& from) noexcept { return get(from); }
 };
 
 template <class Type>
 struct cell_access<Type, false> {
-  /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
+  /// Values on lines of their own. They have the alignment of Type, which C++11's `new` need not respect.
   class values final : public kept_values {
    public:
     explicit values(std::size_t most) : storage_(most) {}
@@ -96,7 +96,7 @@ struct cell_access<Type, false> {
   }
 };
 
-/// The same of a member: the end of the region destroys the values.
+/// prepare() for a member: the end of the region destroys the values.
 template <class Type>
 typename cell_access<Type>::room prepare_of(member_state& at, owner<kept_values>& keeps,
                                             std::size_t count) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/reduce/reduction_operations.hpp -- what is compiled for the types of a reduction (layer: reduce)
 //
-// One function that folds iterations, for each closure; one that combines two values, for each type and operation. The
-// rest of a reduction knows them by a table of pointers.
+// For each closure one function folds iterations. For each type and operation one function combines two values. The
+// rest of a reduction calls them through a table of pointers.
 //
 // What is asked of the types:
 //   init, of type Type   movable, by construction and by assignment. Copyable where every member gets the result;
 //                     the forms that are a region by themselves (a team's reduce_each) do with moves.
 //   f                 returns what converts to Type; a Type, or a reference to one, is passed on as it is
 //   op                takes two Type, each by value or by const&, and returns what converts to Type
-// Floating point is not cut off to a whole number: reduce_each(0, n, 0, f, op), where 0.0 was meant,
-// does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
-// is a narrower whole number.
+// Floating point is not cut off to a whole number: reduce_each(0, n, 0, f, op), where 0.0 was meant, does not
+// compile. Values may be narrowed to a smaller floating point type of init (0.0f: sums are rounded to float),
+// or to a smaller whole number.
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTION_OPERATIONS_HPP
 #define LOCKSTEP_DETAIL_REDUCE_REDUCTION_OPERATIONS_HPP
 
@@ -31,13 +31,13 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reduction_tree {
 
-/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
+/// Iterations between two checks whether the region was stopped. A leaf may have 2^54 iterations.
 constexpr std::size_t strip_length = 1024;
 
 }  // namespace reduction_tree
 namespace reductions {
 
-/// What op makes of two Type; void if it does not take them.
+/// The type that op returns for two Type; void if it cannot be called so.
 template <class Type, class Operation>
 struct result_of_op {
   template <class Function>
@@ -48,7 +48,7 @@ struct result_of_op {
   using type = decltype(test<Operation>(0));
 };
 
-/// What a value of type Result is given to an operation on Type as: a Type itself where it is one, else converted first.
+/// How op gets a value of type Result: as it is if that is a Type, else converted to Type.
 template <class Type, class Result>
 using as_value =
     typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
@@ -60,7 +60,7 @@ constexpr bool cuts_off() noexcept {
          std::is_integral<To>::value;
 }
 
-/// Says what a reduction asks of its types, before the compiler says it in its way.
+/// Checks the types of a reduction, so that the errors are sentences.
 template <class Type, class Operation>
 inline void check_operation() noexcept {
   using result = typename result_of_op<Type, Operation>::type;
@@ -88,7 +88,7 @@ inline void check_types() noexcept {
                 "lockstep: what f returns must convert to the type of init");
   check_operation<Type, Operation>();
 }
-/// Where the result goes to every member.
+/// For results that every member gets.
 template <class Type>
 inline void check_copyable() noexcept {
   static_assert(std::is_copy_constructible<Type>::value,
@@ -98,7 +98,7 @@ inline void check_copyable() noexcept {
 
 // --- the table ---
 
-/// What is to be known of values that do not fit a cell.
+/// What the library needs to know about values that do not fit a cell.
 struct value_type {
   std::size_t size, alignment;
   void (*destroy)(void* value);
@@ -139,7 +139,7 @@ struct value_type_of {
   }
 };
 
-/// What the functions of a table are called with: the object that it belongs to.
+/// The first argument of the functions of a table: the base of the object that has the user's functions.
 struct operands {
   void* operation;
 };
@@ -150,21 +150,21 @@ struct leaf_run {
   bool (*may_stop)(const void* at);
   const void* at;
 };
-/// What a scan does with leaves from the value before them on: combines their sums; stores as well; or makes the sums, too.
+/// What a scan does with leaves. skips: combines their sums; stores: stores values as well; does_all: makes sums, too.
 enum class scan_pass : unsigned char { skips, stores, does_all };
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
-  /// (reduction_tree::combines_of); only one leaf where values do not fit a cell. With a leaf_size of 0: goes on from
-  /// the value that is there.
+  /// (reduction_tree::combines_of). If values do not fit a cell, there must be one leaf only. A leaf_size of 0 goes on
+  /// from the value that is there.
   void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
   const value_type* type;                                        ///< null: values fit a cell
   bool fills_cell;                                               ///< leaves no byte of it free
-  bool in_strips;  ///< long leaves by several calls of fold
-  /// Of a scan, false once the region is stopped. Puts the sum of each leaf into its cell, where `room` is that of
-  /// prepare(). From `value` on, which becomes op(value, sum of the leaf) after each leaf.
+  bool in_strips;  ///< a long leaf takes several calls of fold
+  /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `room` comes from
+  /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf.
   bool (*sum_leaves)(const operands& of, const leaf_run& run, void* room, cell* sums);
   bool (*scan_leaves)(const operands& of, const leaf_run& run, scan_pass pass, const cell* sums,
                       void* value);
@@ -173,9 +173,9 @@ struct operations {
 
 // --- what is in it ---
 
-// Values: start(i, end) makes the value of iteration i, and moves i on; go_on(sum, i, end, op) adds those from i on.
+// Values: start(i, end) makes the first value from i on, and moves i past it. go_on(sum, i, end, op) adds the rest.
 
-/// Of values that fit a cell: they stay in registers, but for those of nodes whose right halves are still to come.
+/// For values that fit a cell. They stay in registers. Only nodes that lack their right half lie in `pending`.
 template <class Type, class Values, class Operation>
 void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
                  std::size_t leaf_size, std::uint64_t combines, std::true_type /*fits a cell*/) {
@@ -200,7 +200,7 @@ void fold_values(const Values& own, Operation& op, void* value, std::size_t firs
     i = end;
   }
 }
-/// Of others: one leaf at a time, where its value is to be.
+/// For other values: one leaf at a time, built in its final place.
 template <class Type, class Values, class Operation>
 void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
                  std::size_t leaf_size, std::uint64_t, std::false_type) {
@@ -230,10 +230,10 @@ void combine_values(const operands& of, void* left, void* right) {
                                                  std::move(*static_cast<Type*>(right)));
 }
 
-// Whether an int may become the unsigned argument of a function is its author's business.
+// The author of a function decides whether its unsigned argument may come from an int.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 
-/// What a fold has of a Function that it calls with Arguments: a copy, or a reference. See leaf_loop.hpp.
+/// How a fold holds a Function that it calls with Arguments: as a copy or a reference. See leaf_loop.hpp.
 template <bool MayBeCopied, class Function, class... Arguments>
 struct held_by_fold {
   using type = Function&;
@@ -249,7 +249,7 @@ template <class Function, class... Arguments>
 using held_function =
     typename held_by_fold<may_be_copied<Function>::value, Function, Arguments...>::type;
 
-/// f(i) by its offset; a closure that may be copied and is small is.
+/// The values f(i), by offset. A closure is copied if it is small and may be copied.
 template <class Type, class Index, class Function>
 class each_value : public operands {
   static_assert(
@@ -290,7 +290,7 @@ class scanned_value : public each_value<Type, Index, Function> {
 
   template <class Operation>
   void run_through(Type& running, std::size_t i, std::size_t end, Operation& op) const {
-    Type sum(std::move(running));  // where no store can change it: in a register
+    Type sum(std::move(running));  // no store can change a local, so it stays in a register
     for (; i < end; ++i) {
       this->go_on(sum, i, i + 1, op);
       store_(index_at(this->first_, i), sum);
@@ -301,7 +301,7 @@ class scanned_value : public each_value<Type, Index, Function> {
  private:
   held_function<Store, Index, Type&> store_;
 };
-/// f(first, last) of a leaf.
+/// The value f(first, last) of a leaf.
 template <class Type, class Index, class Function>
 class block_value : public operands {
   static_assert(is_callable<Function&, Index, Index>::value,
@@ -355,13 +355,13 @@ LOCKSTEP_ALWAYS_INLINE bool for_strips(const leaf_run& run, std::size_t first, s
   }
   return true;
 }
-/// Calls leaf(number, first, last) for each leaf until it returns false. False then, and once the region is stopped.
+/// Calls leaf(number, first, last) for each leaf. Ends with false if a call returns false or the region is stopped.
 template <class Leaf>
 bool for_leaves(const leaf_run& run, const Leaf& leaf) {
   const std::size_t size = run.leaf_size, length = run.length, last = run.leaves.last;
   std::size_t i = run.leaves.first * size;
   for (std::size_t number = run.leaves.first; number < last; ++number) {
-    // A look takes as long as a short leaf: all that are due in a strip look once.
+    // A look takes as long as a short leaf. So only one short leaf in 16 looks; 16 have fewer iterations than a strip.
     const bool looks = size >= 64 || number % 16 == 0;
     if (LOCKSTEP_UNLIKELY(looks) && run.may_stop(run.at)) return false;
     const std::size_t end = length - i <= size ? length : i + size;
@@ -370,7 +370,7 @@ bool for_leaves(const leaf_run& run, const Leaf& leaf) {
   }
   return true;
 }
-/// The sum of a leaf; less than that if is_stopped says so.
+/// The sum of a leaf. If is_stopped, the sum is not complete.
 template <class Type, class Values, class Operation>
 LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const leaf_run& run,
                                         std::size_t first, std::size_t last, bool& is_stopped) {
@@ -397,8 +397,7 @@ bool scan_leaves(const operands& of, const leaf_run& run, scan_pass pass, const 
                  void* value) {
   const Values own(static_cast<const Values&>(of));
   Operation& op = *static_cast<Operation*>(of.operation);
-  Type prefix(
-      std::move(*static_cast<Type*>(value)));  // where no store can change it: in a register
+  Type prefix(std::move(*static_cast<Type*>(value)));  // no store can change a local: a register
   const auto pass_leaf = [&](std::size_t number, std::size_t first, std::size_t last) {
     bool is_stopped = false;
     Type sum(pass == scan_pass::does_all ? sum_of_leaf<Type>(own, op, run, first, last, is_stopped)

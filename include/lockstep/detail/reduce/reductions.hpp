@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/reduce/reductions.hpp -- values of all members, or of a whole range, become one (layer: reduce)
 //
-// Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
-// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
-// one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
-// all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
+// If each member has one value, the values are combined in the order of ranks. Values over a range are combined along
+// the fixed tree of reduction_tree.hpp: the same bits for every number of members, schedule and run. Both use a phase
+// of the region's barrier. Members put their values into their cells and arrive. Then each combines all cells; above 8
+// members the last one to arrive does it for all. For users: member.hpp.
 //
 //   REDUCE-1  `op` may run on every member at once, with the same arguments: it must not change shared data.
 //   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
-//   REDUCE-3  init is the first argument of the last op on each member; of an empty range it is the result.
-//   REDUCE-4  Once the region is stopped a member ends within 1024 more calls of f(i).
-//   REDUCE-5  A member's leaves are not its block: it calls f(i) for indices whose data another may write in a loop
-//             before that has no wait. So members meet before the leaves, if they have run a construct without a wait
-//             since they met. They need not where that was a loop in blocks, over a range of this length, whose blocks
-//             are those of the leaves; then nobody takes leaves of others (LOOPS-6), and f(i) sees of that loop what its
-//             iteration i wrote, no more. All members decide alike: MEMBER-1.
-//             `fast` reductions run by rank or ticket, as loops do.
+//   REDUCE-3  init is the left argument of the last op on each member; `fast` reductions and scans fold from init on.
+//             The result of an empty range is init.
+//   REDUCE-4  Once the region is stopped, a member ends within 1024 more calls of f(i).
+//   REDUCE-5  A member's leaves need not be its block. So f(i) may read data that another member writes in an earlier
+//             loop without a wait. If members have run such a construct since they last met, they meet before the
+//             leaves. One case needs no meeting: a loop in blocks, over a range of this length, with the same blocks as
+//             the leaves. Then no member takes leaves of others (LOOPS-6), and f(i) sees only what iteration i of that
+//             loop wrote. All members decide alike: MEMBER-1. `fast` reductions run by rank or ticket, as loops do.
 //
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTIONS_HPP
 #define LOCKSTEP_DETAIL_REDUCE_REDUCTIONS_HPP
@@ -38,7 +38,7 @@ namespace reductions {
 
 // --- one value of each member ---
 
-/// The result of combine(cells), which has Type. The value at hand where the region was stopped and exceptions are off.
+/// The result of combine(cells). `at_hand` if the region was stopped and exceptions are off.
 template <class Type, class Combine>
 Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combine) {
   struct last_to_arrive {
@@ -70,7 +70,7 @@ cell cell_with(member_state& at, Type value) {
   return made;
 }
 
-/// op over the values of all members, in the order of ranks.
+/// Combines the values of all members by op, in the order of ranks.
 template <class Type, class Operation>
 Type reduce_values(member_state& at, const Type& value, Operation& op) {
   check_operation<Type, Operation>();
@@ -99,10 +99,10 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
 
 // --- a range ---
 
-/// What became of a reduction.
+/// How a reduction ended.
 enum class outcome { done, empty, stopped };
 
-/// By the members of a region, each of which gets the result.
+/// The members of a region reduce, and each gets the result.
 struct by_members {
   member_state& at;
   template <class Type>
@@ -110,7 +110,7 @@ struct by_members {
     check_copyable<Type>();
   }
 };
-/// As a region by itself; its caller gets the result.
+/// The reduction is a region by itself; its caller gets the result.
 struct as_region {
   team_host& on;
   source_place where;
@@ -118,23 +118,23 @@ struct as_region {
   static void check_result() noexcept {}
 };
 
-/// Into the room: the value of the tree over [0, length). Rooms, and `init`, are aligned as a cell at least.
+/// Makes the value of the tree over [0, length) at `result`. `result` and `init` are aligned at least as a cell.
 outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
                schedule how, void* result);
 outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
                schedule how, void* result);
-/// Of the scan: init and all values.
+/// Runs a scan; `result` gets the combination of init and all values.
 outcome scan(by_members in, const operations& what, const operands& of, std::size_t length,
              schedule how, const void* init, void* result);
 outcome scan(as_region in, const operations& what, const operands& of, std::size_t length,
              schedule how, const void* init, void* result);
-/// `fast`: what init and the values of members make. As a region: `init` gets it; false if it was stopped.
+/// `fast`: combines init and the values of members. As a region: `init` gets the result; false if it was stopped.
 outcome reduce_fast(member_state& at, const operations& what, const operands& of,
                     std::size_t length, schedule how, const void* init, void* result);
 bool reduce_fast(as_region in, const operations& what, const operands& of, std::size_t length,
                  schedule how, void* init);
 
-/// Room for a result that a reduction leaves: destroyed here.
+/// Room for the result of a reduction. Destroys the result.
 template <class Type>
 class result_of {
  public:
@@ -175,13 +175,13 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t l
       reduce(in, operations_for<Type, Operation>(values), values, length, how, result.room());
   if (how_it_ended == outcome::done) {
     Type& whole =
-        result.value_left();  // before init moves, which may throw: now it is destroyed then
+        result.value_left();  // first: what follows may throw, and `result` must destroy it
     return op(std::move(init), std::move(whole));
   }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return std::move(init);
 }
-/// What reduce_fast() and scan() have left, or init.
+/// The result that reduce_fast() or scan() has left, or init.
 template <class Type>
 Type result_or(const Type& init, outcome how_it_ended, result_of<Type>& result) {
   if (how_it_ended == outcome::done) return std::move(result.value_left());
@@ -211,7 +211,7 @@ Type reduce_fast(as_region in, const Values& values, std::size_t length, Type&& 
   }
   return std::move(init);
 }
-/// store(i, op(init, f(first), ..., f(i))) for every i; op(init, all values).
+/// Calls store(i, op(init, f(first), ..., f(i))) for every i; returns op(init, all values).
 template <class Type, class Place, class Index, class Function, class Operation, class Store>
 Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, Store& store,
           const Type& init, schedule how) {
