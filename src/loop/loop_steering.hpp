@@ -6,8 +6,8 @@
 //
 //   STEER-1  A loop may begin without waking its members. After each part the caller checks whether the rest is worth a
 //            wake-up, and then wakes them.
-//   STEER-2  Workers that may anticipate can sleep through loops. Loops that missed enough are noted for anticipation.hpp.
-//            PACE-7 decides when the workers are woken; then they learn when the next loop is due.
+//   STEER-2  Workers that may anticipate can sleep through loops. Loops that missed enough are noted for
+//            anticipation.hpp. PACE-7 decides when the workers are woken; then they learn when the next loop is due.
 //   STEER-3  In a probe (PACE-1) the caller begins alone, and announces the rest when that is worth it. So a short loop
 //            of an unknown place costs only some looks at the clock.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loops.hpp -- how the members of a region share the work of a range (layer: loop)
 //
-// The rules are range_parts.hpp's; here members come for their parts. For users: member.hpp.
+// range_parts.hpp has the rules of the schedules. Here members take their parts. For users: member.hpp.
 //
 //   LOOPS-1  Each iteration is done once, by one member. In a stopped region it may not be done at all.
 //   LOOPS-2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board. Every
@@ -107,7 +107,7 @@ class ticket_source {
   bool has_entered_ = false;
 };
 
-// At: member_state or loop_share.
+// At: member_state, loop_share or lone_share.
 
 /// The share of a rank: the chunks rank, rank + size, ...
 template <class At>

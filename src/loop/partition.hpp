@@ -32,7 +32,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What one member did in one loop, by one clock for all members. Without iterations, or without time: not measured.
+/// What one member did in one loop, by one clock for all members. Not measured if it has no iterations, or no time.
 struct member_sample {
   std::uint64_t start;
   std::uint64_t end;

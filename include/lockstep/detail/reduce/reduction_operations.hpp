@@ -104,7 +104,7 @@ struct value_type {
   void (*destroy)(void* value);
   void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
   void (*copy)(void* to, const void* from);  ///< constructs `to`
-  /// As those of cell_access. Put: moves from `value`.
+  /// prepare() and put() of cell_access; put() moves from `value`.
   void* (*prepare)(owner<kept_values>& keeps, std::size_t count);
   void (*put)(void* room, cell& into, void* value);
 };

@@ -150,7 +150,7 @@ class result_of {
     ::new (room()) Type(value);
     has_value_ = true;
   }
-  /// A value was left in the room.
+  /// The value that a reduction has left in the room. From now on the destructor destroys it.
   Type& value_left() noexcept {
     has_value_ = true;
     return value();
@@ -164,7 +164,7 @@ class result_of {
   bool has_value_ = false;
 };
 
-/// op(init, the tree over the range).
+/// Returns op(init, value of the tree over the range).
 template <class Type, class Operation, class Place, class Values>
 LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t length, Type&& init,
                                    Operation& op, schedule how) {
